@@ -1,0 +1,57 @@
+# The two commands of the README are `make demo` and `make test`; both start from nothing but Python.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
+JOBS   ?= auto
+
+.PHONY: demo test test-long lint format docs bench lock clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo | test | test-long | lint | format | docs | bench | lock | clean"
+
+$(BIN)/uv:
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --requirement requirements/uv.txt
+
+# One stamp per set of packages, so that a changed lock file is installed again and nothing else is.
+$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/uv
+	@$(UV) --requirement requirements/run.txt && $(UV) --no-deps --editable . && touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/uv
+	@$(UV) --requirement requirements/dev.txt && $(UV) --no-deps --editable . && touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
+	@$(UV) --requirement requirements/bench.txt && touch $@
+
+demo: $(VENV)/.run
+	@$(BIN)/nowiser demo
+
+test: $(VENV)/.dev
+	@$(BIN)/pytest -n $(JOBS) -m "not long"
+
+test-long: $(VENV)/.dev
+	@$(BIN)/pytest -n $(JOBS)
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+docs: $(VENV)/.dev
+	@$(BIN)/mkdocs build --strict
+
+bench: $(VENV)/.bench
+	@$(BIN)/python -m benchmarks
+
+# Pins every package, names no registry.
+lock: $(BIN)/uv
+	@for set in run dev bench; do \
+	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+	    --output-file requirements/$$set.txt requirements/$$set.in; done
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,23 @@
+"""How commands speak: words for people, one JSON object under --json, errors on standard error."""
+
+import json
+import sys
+from typing import Any
+
+from nowiser.errors import NowiserError
+
+
+def wants_json() -> bool:
+    return "--json" in sys.argv
+
+
+def failed(error: NowiserError) -> None:
+    """The message on standard error; under --json also the `error` object on standard output."""
+    if wants_json():
+        emit({"error": error.to_json()})
+    else:
+        sys.stderr.write(f"nowiser: {error}\n")
+
+
+def emit(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")

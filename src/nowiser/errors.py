@@ -1,0 +1,114 @@
+"""Every way nowiser says no.
+
+    NowiserError
+    ├── Refused               somebody can fix it: the message says what was wrong, where, what would be right
+    │   ├── NotAnswerable     2  the question or recipe is outside what can be answered (syntax, policy)
+    │   ├── Misconfigured     3  an argument, a policy or an input file is wrong
+    │   ├── Exhausted         4  the allowance is used up
+    │   └── NotAuthorised     5  this analyst may not ask this
+    └── Fault                 our bug, or a broken engine or ledger
+        ├── Unreachable       6  an engine (or a ledger's database) cannot be reached
+        ├── NotEvaluated      7  the question could not be evaluated; one neutral message, the charge stays
+        └── LedgerBroken      8  the ledger does not verify
+
+The number is the exit code of the command line. No message ever contains a value from the data.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where in a text something stands: zero-based offsets of its first character and past its last."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        return self.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        return self.start - (self.text.rfind("\n", 0, self.start) + 1) + 1
+
+    def underlined(self) -> str:
+        """The line with the place marked below it."""
+        first = self.text.rfind("\n", 0, self.start) + 1
+        last = self.text.find("\n", self.start)
+        line = self.text[first : last if last >= 0 else len(self.text)]
+        width = max(1, min(self.end, first + len(line)) - self.start)
+        return f"{line}\n{' ' * (self.start - first)}{'^' * width}"
+
+
+class NowiserError(Exception):
+    """What went wrong, where, and what would be right."""
+
+    exit_code: ClassVar[int] = 7
+    kind: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str | None = None, span: Span | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.span = span
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.span is not None:
+            parts.append(self.span.underlined())
+        if self.hint is not None:
+            parts.append(self.hint)
+        return "\n".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The `error` object that every command prints under --json."""
+        where = None
+        if self.span is not None:
+            where = {"line": self.span.line, "column": self.span.column, "length": self.span.end - self.span.start}
+        return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": where, "exit": self.exit_code}
+
+
+class Refused(NowiserError):
+    """The user can fix it."""
+
+
+class NotAnswerable(Refused):
+    exit_code = 2
+    kind = "refused"
+
+
+class Misconfigured(Refused):
+    exit_code = 3
+    kind = "misconfigured"
+
+
+class Exhausted(Refused):
+    exit_code = 4
+    kind = "exhausted"
+
+
+class NotAuthorised(Refused):
+    exit_code = 5
+    kind = "not authorised"
+
+
+class Fault(NowiserError):
+    """Our bug, or a broken engine or ledger."""
+
+
+class Unreachable(Fault):
+    exit_code = 6
+    kind = "unreachable"
+
+
+class NotEvaluated(Fault):
+    exit_code = 7
+    kind = "not evaluated"
+
+
+class LedgerBroken(Fault):
+    exit_code = 8
+    kind = "ledger broken"

@@ -1,0 +1,71 @@
+"""What releases cost, in integers that only grow.
+
+A charge is a set of accounts with an amount each. The amounts are whole *piconats* (10⁻¹² nats, for
+`slope` 10⁻¹² nats per raw unit of the attribute), so adding them up a million times loses nothing.
+
+| account                     | what an amount `c` on it promises about the released output's likelihood ℓ            |
+|-----------------------------|----------------------------------------------------------------------------------------|
+| `slope` of one attribute    | ln ℓ moves by at most c·|x − x'| when that attribute of one person moves from x to x'   |
+| `jump` of a set             | ln ℓ moves by at most c in all when any of these attributes of one person change        |
+| `presence` of a person table| ln ℓ moves by at most c when one person comes or goes                                   |
+| `rho` of a set              | zero-concentrated loss (Gaussian noise) when any of these attributes change             |
+| `rho_presence`              | the same when one person comes or goes                                                  |
+| `delta`                     | the promise above may fail with this probability (amount in 10⁻¹⁸)                     |
+
+Charges of successive releases add. A jump is kept per *set* of attributes because one question that
+looks at three attributes of a person costs once, not three times, however many of them change.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+PICO = 10**12
+ATTO = 10**18
+
+Kind = Literal["slope", "jump", "presence", "rho", "rho_presence", "delta"]
+
+
+@dataclass(frozen=True, order=True)
+class Account:
+    """One line of the account: its kind and the attributes (`table.column`) or person table it is about."""
+
+    kind: Kind
+    about: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind}({', '.join(self.about)})"
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Amounts per account; accounts with amount zero do not appear."""
+
+    amounts: tuple[tuple[Account, int], ...] = ()
+
+    @staticmethod
+    def of(amounts: Mapping[Account, int] | Iterable[tuple[Account, int]]) -> "Charge":
+        total: dict[Account, int] = {}
+        for account, amount in amounts.items() if isinstance(amounts, Mapping) else amounts:
+            if amount < 0:
+                raise ValueError(f"a charge cannot be negative: {account} {amount}")
+            total[account] = total.get(account, 0) + amount
+        return Charge(tuple(sorted((a, n) for a, n in total.items() if n)))
+
+    def __add__(self, other: "Charge") -> "Charge":
+        return Charge.of((*self.amounts, *other.amounts))
+
+    def __getitem__(self, account: Account) -> int:
+        return dict(self.amounts).get(account, 0)
+
+    def times(self, factor: Fraction | int) -> "Charge":
+        """The charge of `factor` such releases, rounded up."""
+        return Charge.of((a, ceil_fraction(Fraction(n) * factor)) for a, n in self.amounts)
+
+    def __bool__(self) -> bool:
+        return bool(self.amounts)
+
+
+def ceil_fraction(value: Fraction) -> int:
+    return -(-value.numerator // value.denominator)

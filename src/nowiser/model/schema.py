@@ -1,0 +1,80 @@
+"""The nouns of a policy: tables, their columns, and who a row belongs to."""
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+class Kind(Enum):
+    """What a column holds. Dates count days and timestamps count microseconds since 1970-01-01."""
+
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+
+
+class Role(Enum):
+    IDENTIFIER = "identifier"  # names a person or a row; only for joining, counting and grouping per person
+    PUBLIC = "public"  # known to everybody, for everybody who is in the table
+    SENSITIVE = "sensitive"  # secret
+
+
+class Protect(Enum):
+    """What is secret: the person's presence and every attribute, or only the values of sensitive columns."""
+
+    PERSONS = "persons"
+    VALUES = "values"
+
+
+Value = int | float | str | bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the custodian declares it. Everything here is a public statement, never read off the data."""
+
+    name: str
+    kind: Kind
+    role: Role
+    low: Fraction | None = None  # declared range, in raw units (days, microseconds for dates, timestamps)
+    high: Fraction | None = None
+    grid: Fraction | None = None  # the unit in which sums of this column are released
+    domain: tuple[Value, ...] | None = None  # all values a reader will ever see, in this order
+    nullable: bool = True
+
+    @property
+    def secret(self) -> bool:
+        return self.role is not Role.PUBLIC
+
+
+@dataclass(frozen=True)
+class Link:
+    """`visits.patient_id → patients.id`: rows of this table belong to the person of that row."""
+
+    columns: tuple[str, ...]
+    table: str
+    references: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the policy. Without `person` and `link` it is public: it holds nothing about persons."""
+
+    name: str
+    source: str
+    columns: tuple[Column, ...]
+    person: tuple[str, ...] = ()  # one person = one value of these columns
+    link: Link | None = None
+    rows_per_person: int = 1
+    groups_per_person: int | None = None
+    protect: Protect = Protect.PERSONS
+    unique: tuple[tuple[str, ...], ...] = ()  # declared keys, for joins
+
+    @property
+    def is_public(self) -> bool:
+        return not self.person and self.link is None
+
+    def column(self, name: str) -> Column | None:
+        return next((c for c in self.columns if c.name == name), None)
