@@ -67,8 +67,18 @@ class NowiserError(Exception):
         """The `error` object that every command prints under --json."""
         where = None
         if self.span is not None:
-            where = {"line": self.span.line, "column": self.span.column, "length": self.span.end - self.span.start}
-        return {"kind": self.kind, "message": self.message, "hint": self.hint, "where": where, "exit": self.exit_code}
+            where = {
+                "line": self.span.line,
+                "column": self.span.column,
+                "length": self.span.end - self.span.start,
+            }
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "hint": self.hint,
+            "where": where,
+            "exit": self.exit_code,
+        }
 
 
 class Refused(NowiserError):

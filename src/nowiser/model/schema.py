@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+
 class Kind(Enum):
     """What a column holds. Dates count days and timestamps count microseconds since 1970-01-01."""
 

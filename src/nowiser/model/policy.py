@@ -1,0 +1,41 @@
+"""What the custodian promises: the policy file as one frozen value."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+from nowiser.model.attacker import Attacker
+from nowiser.model.prior import Prior
+from nowiser.model.schema import Table
+
+
+@dataclass(frozen=True)
+class Policy:
+    tables: tuple[Table, ...]
+    attackers: tuple[Attacker, ...]
+    priors: dict[str, Prior]  # `table.column` → what attackers are taken to believe beforehand
+    engine: str = "duckdb"
+    spend: Fraction = Fraction(1, 20)  # default share of the whole allowance per question
+    delta: Fraction = Fraction(0)  # how often a promise may fail, over all answers; 0 forbids Gaussian noise
+    key_delta: Fraction = Fraction(1, 10**9)  # for group keys without a declared domain
+    independent: tuple[
+        tuple[str, ...], ...
+    ] = ()  # groups of `table.column` declared independent of each other
+    analysts: dict[str, Fraction] = field(default_factory=dict)  # share of the one common allowance
+    version: int = 1
+    path: Path | None = None  # where it was read; relative sources and the state folder start here
+    digest: str = ""  # SHA-256 of its canonical form
+
+    def table(self, name: str) -> Table | None:
+        return next((t for t in self.tables if t.name == name), None)
+
+    def dependents(self, attribute: str) -> tuple[str, ...]:
+        """Every attribute that may tell about this one: its independence group, or all undeclared ones."""
+        everything = tuple(
+            f"{t.name}.{c.name}" for t in self.tables if not t.is_public for c in t.columns if c.secret
+        )
+        for group in self.independent:
+            if attribute in group:
+                return group
+        declared = {a for group in self.independent for a in group}
+        return tuple(a for a in everything if a not in declared)
