@@ -18,9 +18,7 @@ class Policy:
     spend: Fraction = Fraction(1, 20)  # default share of the whole allowance per question
     delta: Fraction = Fraction(0)  # how often a promise may fail, over all answers; 0 forbids Gaussian noise
     key_delta: Fraction = Fraction(1, 10**9)  # for group keys without a declared domain
-    independent: tuple[
-        tuple[str, ...], ...
-    ] = ()  # groups of `table.column` declared independent of each other
+    independent: tuple[tuple[str, ...], ...] = ()  # groups of `table.column` declared independent of each other
     analysts: dict[str, Fraction] = field(default_factory=dict)  # share of the one common allowance
     version: int = 1
     path: Path | None = None  # where it was read; relative sources and the state folder start here
@@ -31,9 +29,7 @@ class Policy:
 
     def dependents(self, attribute: str) -> tuple[str, ...]:
         """Every attribute that may tell about this one: its independence group, or all undeclared ones."""
-        everything = tuple(
-            f"{t.name}.{c.name}" for t in self.tables if not t.is_public for c in t.columns if c.secret
-        )
+        everything = tuple(f"{t.name}.{c.name}" for t in self.tables if not t.is_public for c in t.columns if c.secret)
         for group in self.independent:
             if attribute in group:
                 return group
