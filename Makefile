@@ -23,9 +23,6 @@ $(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/uv
 $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/uv
 	@$(UV) --requirement requirements/dev.txt && $(UV) --no-deps --editable . && touch $@
 
-$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
-	@$(UV) --requirement requirements/bench.txt && touch $@
-
 demo: $(VENV)/.run
 	@$(BIN)/nowiser demo
 
@@ -44,14 +41,18 @@ format: $(VENV)/.dev
 docs: $(VENV)/.dev
 	@$(BIN)/mkdocs build --strict
 
-bench: $(VENV)/.bench
-	@$(BIN)/python -m benchmarks
+# `make bench ONLY="guess noise"` runs some of them. Peers are installed beside us in .venv-peers.
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks $(ONLY)
 
 # Pins every package, names no registry.
 lock: $(BIN)/uv
-	@for set in run dev bench; do \
+	@for set in run dev; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	    --output-file requirements/$$set.txt requirements/$$set.in; done
+	@for peer in $(basename $(notdir $(wildcard requirements/peers/*.txt))); do echo $$peer | \
+	  $(BIN)/uv pip compile --quiet --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
+	    --output-file requirements/peers/$$peer.txt -; done
 
 clean:
-	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

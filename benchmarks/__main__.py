@@ -1,8 +1,8 @@
 """`make bench`: every benchmark of this folder, one table each, and all figures in results/latest.json."""
 
 import json
-import platform
 import pkgutil
+import platform
 import sys
 import time
 from importlib import import_module
@@ -14,7 +14,11 @@ from benchmarks.table import show
 
 def main() -> None:
     chosen = sys.argv[1:]
-    names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in {"__main__", "table"}]
+    names = [
+        m.name
+        for m in pkgutil.iter_modules(benchmarks.__path__)
+        if m.name not in {"__main__", "table", "peers", "peer_scripts"}
+    ]
     unknown = set(chosen) - set(names)
     if unknown:
         sys.exit(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>\w*)(?P<options>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```", re.M | re.S
+    r"^(?P<indent> *)```(?P<language>\w*)(?P<options>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL
 )
 ALONE = {"make", "git", "pip"}  # commands of the reader's own shell: shown, not run
 
@@ -31,7 +31,7 @@ def blocks(page: Path) -> list[Block]:
     found = []
     for fence in FENCE.finditer(text):
         title = re.search(r'title="([^"]+)"', fence["options"])
-        body = re.sub(rf"^{fence['indent']}", "", fence["body"], flags=re.M)
+        body = re.sub(rf"^{fence['indent']}", "", fence["body"], flags=re.MULTILINE)
         found.append(Block(fence["language"], title and title[1], body, text.count("\n", 0, fence.start()) + 1))
     return found
 
@@ -102,11 +102,11 @@ def run_command(command: str, expected: list[str], folder: Path, where: str) -> 
     text = "\n".join(expected).strip()
     if text:
         pattern = ".*?".join(re.escape(squeeze(part)) for part in text.split("…"))
-        assert re.fullmatch(pattern, squeeze(said).strip(), re.S), (
+        assert re.fullmatch(pattern, squeeze(said).strip(), re.DOTALL), (
             f"{where}: {command}\nit said:\n{said}\nthe page says:\n{text}"
         )
 
 
 def squeeze(text: str) -> str:
     """Spaces at the ends of lines and runs of spaces do not matter."""
-    return re.sub(r"[ \t]+", " ", re.sub(r"[ \t]+$", "", text, flags=re.M))
+    return re.sub(r"[ \t]+", " ", re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))

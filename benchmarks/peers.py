@@ -1,0 +1,46 @@
+"""Other systems beside ours: each in an environment of its own, because their pins contradict one another.
+
+A peer script stands in `benchmarks/peer_scripts/`, takes its arguments as one JSON object and prints one JSON
+object as its last line. A peer that cannot be installed or fails is reported with its reason, never left out silently.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / ".venv-peers"
+
+
+def ask(peer: str, script: str, *, seconds: int = 600, **arguments: object) -> dict:
+    """What `script` measured with `peer`, or `{"absent": reason}`."""
+    python = FOLDER / peer / "bin" / "python"
+    try:
+        if not python.exists():
+            install(peer)
+        done = subprocess.run(
+            [python, ROOT / "benchmarks" / "peer_scripts" / script, json.dumps(arguments)],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"absent": f"not done after {seconds} s"}
+    except subprocess.CalledProcessError as error:
+        return {"absent": f"does not install here: {(error.stderr or '').strip()[-200:]}"}
+    if done.returncode:
+        return {"absent": (done.stderr.strip().splitlines() or ["failed without a word"])[-1][:200]}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def install(peer: str) -> None:
+    uv = Path(sys.executable).parent / "uv"
+    requirements = ROOT / "requirements" / "peers" / f"{peer}.txt"
+    quiet = {"check": True, "capture_output": True, "text": True, "timeout": 600}
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, FOLDER / peer], **quiet)
+    subprocess.run(
+        [uv, "pip", "install", "--quiet", "--python", FOLDER / peer / "bin" / "python", "--requirement", requirements],
+        **quiet,
+    )
