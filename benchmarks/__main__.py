@@ -11,14 +11,12 @@ from pathlib import Path
 import benchmarks
 from benchmarks.table import show
 
+NOT_ONE = {"__main__", "table", "peers"}
+
 
 def main() -> None:
     chosen = sys.argv[1:]
-    names = [
-        m.name
-        for m in pkgutil.iter_modules(benchmarks.__path__)
-        if m.name not in {"__main__", "table", "peers", "peer_scripts"}
-    ]
+    names = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in NOT_ONE]
     unknown = set(chosen) - set(names)
     if unknown:
         sys.exit(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")

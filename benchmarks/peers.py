@@ -38,9 +38,8 @@ def ask(peer: str, script: str, *, seconds: int = 600, **arguments: object) -> d
 def install(peer: str) -> None:
     uv = Path(sys.executable).parent / "uv"
     requirements = ROOT / "requirements" / "peers" / f"{peer}.txt"
-    quiet = {"check": True, "capture_output": True, "text": True, "timeout": 600}
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, FOLDER / peer], **quiet)
-    subprocess.run(
+    for command in (
+        [uv, "venv", "--quiet", "--python", sys.executable, FOLDER / peer],
         [uv, "pip", "install", "--quiet", "--python", FOLDER / peer / "bin" / "python", "--requirement", requirements],
-        **quiet,
-    )
+    ):
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=600)
