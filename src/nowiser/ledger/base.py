@@ -1,0 +1,111 @@
+"""What an account promises, whichever database keeps it.
+
+A ledger is an append-only chain of entries: each carries the SHA-256 of its canonical JSON and of the entry
+before it. Five kinds:
+
+| kind          | when                                                                  | charges |
+|---------------|-----------------------------------------------------------------------|---------|
+| `policy`      | a policy is declared for the first time, or changed                   | no      |
+| `reserve`     | before the data is read: who asks what, on which data, at which cost  | **yes** |
+| `settle`      | the answer, byte for byte, of a reservation                           | no      |
+| `failed`      | the run failed; the reservation keeps its charge                      | no      |
+| `publication` | a table, model or graph was released outside the gateway              | **yes** |
+
+The cost is durable before the data is read, so a process killed at any instant has charged at least what it
+answered. The only data in a ledger are the noisy answers analysts got anyway.
+
+    with open_ledger("sqlite:///.nowiser/ledger.sqlite") as ledger:
+        ledger.declare(policy)
+        held = ledger.reserve(charge, admit, question=digest, sql=text, analyst="ann", data_version=version)
+        ...                                    # run, blur
+        ledger.settle(held, answer_bytes)      # or ledger.fail(held)
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, Self
+
+from nowiser.model.charge import Charge
+from nowiser.model.policy import Policy
+
+EntryKind = Literal["policy", "reserve", "settle", "failed", "publication"]
+
+# Called with everybody's totals and the analyst's own totals, both without the new charge, inside the
+# transaction that will append it. Raises Exhausted to refuse; then nothing is written.
+Admit = Callable[[Charge, Charge], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One link of the chain. `body` is what the hash covers, besides the previous hash."""
+
+    seq: int  # 1, 2, 3, …
+    kind: EntryKind
+    body: dict[str, Any]
+    previous: str
+    hash: str
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A charge that is in the chain; `seq` is its entry."""
+
+    seq: int
+    question: str
+    data_version: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """How far a chain reaches: its last entry and that entry's hash."""
+
+    seq: int
+    hash: str
+
+
+class Ledger(Protocol):
+    """The account. Safe to use from many threads and many processes at once."""
+
+    def declare(self, policy: Policy, *, reason: str | None = None) -> bool:
+        """Record that this policy holds from now on; True if that was news.
+
+        Raises Misconfigured when the change loosens a promise and no reason is given. Costs stay.
+        """
+
+    def reserve(
+        self, charge: Charge, admit: Admit, *, question: str, sql: str, analyst: str, data_version: str
+    ) -> Reservation:
+        """Charge, or raise what `admit` raises and leave no trace. Durable when it returns."""
+
+    def settle(self, reservation: Reservation, answer: bytes) -> None:
+        """Keep the answer, so that the same question on the same data gets it again, free."""
+
+    def fail(self, reservation: Reservation) -> None:
+        """The run failed. The charge stays."""
+
+    def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
+        """Charge for something released outside the gateway; the number of its entry."""
+
+    def stored(self, question: str, data_version: str) -> bytes | None:
+        """The answer once given to this question on this data, byte for byte."""
+
+    def totals(self, analyst: str | None = None) -> Charge:
+        """Everything charged so far, or what one analyst was charged."""
+
+    def analysts(self) -> dict[str, Charge]:
+        """What each analyst was charged."""
+
+    def entries(self) -> Iterator[Entry]:
+        """The chain, from the first entry."""
+
+    def verify(self) -> Head:
+        """Check every hash, the order, the stored answers, the totals and the anchor.
+
+        Raises LedgerBroken naming the first entry that is wrong.
+        """
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
