@@ -21,6 +21,7 @@ class Policy:
     independent: tuple[tuple[str, ...], ...] = ()  # groups of `table.column` declared independent of each other
     analysts: dict[str, Fraction] = field(default_factory=dict)  # share of the one common allowance
     version: int = 1
+    ledger: str | None = None  # `sqlite:///file` or `postgresql://…`; None: beside the policy
     path: Path | None = None  # where it was read; relative sources and the state folder start here
     digest: str = ""  # SHA-256 of its canonical form
 

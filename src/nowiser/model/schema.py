@@ -43,6 +43,9 @@ class Column:
     high: Fraction | None = None
     grid: Fraction | None = None  # the unit in which sums of this column are released
     domain: tuple[Value, ...] | None = None  # all values a reader will ever see, in this order
+    # Whether NULL is a value of its own. False: the gateway reads a NULL as the middle of the range or the first
+    # value of the domain, so that nothing depends on it. True for a secret column: NULL or not is a secret too, SQL's
+    # rules hold, and only `jump` can pay for it, since there is no distance from a number to nothing.
     nullable: bool = True
 
     @property
