@@ -64,7 +64,12 @@ class Link:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the policy. Without `person` and `link` it is public: it holds nothing about persons."""
+    """A table of the policy.
+
+    Whom a row belongs to: `person` names columns, `link` leads to a row of another table, `row_is_person` says
+    that every row is a person of its own (then `rows_per_person` is 1). With none of them the table is public:
+    it holds nothing about persons.
+    """
 
     name: str
     source: str
@@ -75,10 +80,11 @@ class Table:
     groups_per_person: int | None = None
     protect: Protect = Protect.PERSONS
     unique: tuple[tuple[str, ...], ...] = ()  # declared keys, for joins
+    row_is_person: bool = False  # `person: each row`
 
     @property
     def is_public(self) -> bool:
-        return not self.person and self.link is None
+        return not self.person and self.link is None and not self.row_is_person
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)
