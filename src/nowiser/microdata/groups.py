@@ -1,0 +1,159 @@
+"""Groups of look-alikes: how many rows each has, and how the sensitive values are spread in it.
+
+This is all the models ever see, so a table can be counted here from its codes, by the search from a
+finer grouping, or by an engine (`Grouper`) for tables larger than memory.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.table import Codes, Floats, Ints, MicroTable, group_codes
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """A sensitive column of the whole table: what an attacker knows about it before the release."""
+
+    column: str
+    labels: tuple[str, ...]  # in natural order; NULL, if any, comes last as one more value
+    numbers: Floats  # NaN where a value is no number
+    totals: Ints  # rows per value in the whole table
+    hierarchy: Hierarchy | None = None  # for the hierarchical distance
+    ordered: bool = False
+
+    @property
+    def prior(self) -> Floats:
+        return np.asarray(self.totals / max(1, self.totals.sum()), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """G groups over q quasi-identifiers."""
+
+    codes: Codes  # G × q, what the members share
+    size: Ints  # G, rows in the group
+    histograms: tuple[NDArray[np.int32], ...] = ()  # per target: G × values, dense
+    targets: tuple[Target, ...] = ()
+    population: Ints | None = None  # rows of the declared population in the same group
+    rows: int = 0  # of the whole table, suppressed ones included
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def target(self, column: str) -> tuple[Target, NDArray[np.int32]]:
+        for target, histogram in zip(self.targets, self.histograms, strict=True):
+            if target.column == column:
+                return target, histogram
+        raise KeyError(column)
+
+    def keep(self, mask: NDArray[np.bool_]) -> "Groups":
+        """Only these groups: what is left after suppression. `rows` and the targets stay those of the whole table."""
+        if mask.all():
+            return self
+        return replace(
+            self,
+            codes=self.codes[mask],
+            size=self.size[mask],
+            histograms=tuple(h[mask] for h in self.histograms),
+            population=None if self.population is None else self.population[mask],
+        )
+
+    def over(self, columns: Sequence[int]) -> "Groups":
+        """The unions an attacker sees who knows only these quasi-identifiers (indices)."""
+        part = np.ascontiguousarray(self.codes[:, list(columns)])
+        if not len(self) or not len(columns):
+            inverse = np.zeros(len(self), np.int64)
+            first = np.zeros(min(1, len(self)), np.int64)
+        else:
+            sizes = [int(part[:, j].max(initial=-1)) + 1 for j in range(part.shape[1])]
+            key, _ = group_codes([part[:, j] for j in range(part.shape[1])], sizes)
+            _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        return merge(self, inverse.reshape(-1), len(first), part[first])
+
+
+def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
+    """Unite groups: old group i becomes part of new group inverse[i]."""
+    order = np.argsort(inverse, kind="stable")
+    starts = np.searchsorted(inverse[order], np.arange(count))
+    add = np.add.reduceat
+    return replace(
+        groups,
+        codes=codes,
+        size=add(groups.size[order], starts) if count else groups.size[:0],
+        histograms=tuple(add(h[order], starts, axis=0) if count else h[:0] for h in groups.histograms),
+        population=None if groups.population is None else add(groups.population[order], starts),
+    )
+
+
+class Grouper(Protocol):
+    """Counts distinct tuples wherever the rows are: in memory, in DuckDB, on a cluster."""
+
+    def groups(self, quasi: Sequence[str], targets: Sequence[Target]) -> Groups: ...
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Groups of a table whose codes are in memory."""
+
+    table: MicroTable
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+
+    def groups(self, quasi: Sequence[str], targets: Sequence[Target]) -> Groups:
+        return groups_of(self.table, quasi, targets)
+
+
+def target_of(table: MicroTable, column: str, hierarchy: Hierarchy | None = None) -> Target:
+    """The whole table's view of a sensitive column: the prior of everyone who sees only the table as a whole."""
+    col = table[column]
+    nulls = col.nulls
+    totals = np.append(col.counts(), nulls) if nulls else col.counts()
+    numbers = np.append(col.value_numbers, np.nan) if nulls else col.value_numbers
+    labels = (*col.labels, "NULL") if nulls else col.labels
+    return Target(column, labels, numbers, totals, hierarchy, col.is_numeric)
+
+
+def histogram(inverse: Ints, count: int, table: MicroTable, target: Target) -> NDArray[np.int32]:
+    """Rows per group and value of the target (NULL last)."""
+    codes = table[target.column].codes.astype(np.int64)
+    values = len(target.totals)
+    flat = inverse * values + np.where(codes < 0, values - 1, codes)
+    return np.bincount(flat, minlength=count * values).reshape(count, values).astype(np.int32)
+
+
+def groups_of(table: MicroTable, quasi: Sequence[str], targets: Sequence[Target] = ()) -> Groups:
+    """Count the table as it stands: look-alikes agree on all these columns (NULL = NULL)."""
+    columns = [table[name] for name in quasi]
+    if not table.rows:
+        empty = np.zeros((0, len(columns)), np.int32)
+        return Groups(empty, np.zeros(0, np.int64), tuple(np.zeros((0, len(t.totals)), np.int32) for t in targets))
+    if columns:
+        key, room = group_codes([c.codes for c in columns], [len(c.values) for c in columns])
+        first, inverse, count = _rank(key, room)
+    else:
+        first, inverse, count = np.zeros(1, np.int64), np.zeros(table.rows, np.int64), 1
+    codes = np.stack([c.codes[first] for c in columns], axis=1) if columns else np.zeros((1, 0), np.int32)
+    return Groups(
+        codes,
+        np.bincount(inverse, minlength=count).astype(np.int64),
+        tuple(histogram(inverse, count, table, t) for t in targets),
+        tuple(targets),
+        rows=table.rows,
+    )
+
+
+def _rank(key: Ints, room: int) -> tuple[Ints, Ints, int]:
+    """First row, group of every row, number of groups; counting sort while the keys are few, sorting beyond."""
+    if room <= 4 * len(key) + 1024:
+        first = np.full(room, -1, np.int64)
+        first[key[::-1]] = np.arange(len(key) - 1, -1, -1)
+        present = np.flatnonzero(first >= 0)
+        place = np.empty(room, np.int64)
+        place[present] = np.arange(len(present))
+        return first[present], place[key], len(present)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    return first, inverse.reshape(-1), len(first)

@@ -1,0 +1,142 @@
+"""Privacy models, one per file. Each checks a table (its value) and constrains the search (its limit).
+
+A model is a frozen dataclass; its module exposes it as `MODEL`. Without a limit it only measures.
+
+*Group models* give every group of look-alikes a score; the table's value is the worst, and groups beyond
+the limit are suppressed by the search. Two facts about unions decide what the search may conclude:
+
+* `closed`: the union of two groups that pass passes. Then, where nothing may be suppressed, a table that
+  passes still passes when it is generalised further.
+* `upward`: the union of a group that passes with *any* group passes. Then the number of rows to suppress
+  can only fall with generalisation, and the same conclusion holds with a suppression limit.
+
+*Table models* judge what is left after suppression as a whole.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.microdata.groups import Groups
+from nowiser.microdata.table import Floats
+
+TOLERANCE = 1e-9  # how far rounding may carry a score over its limit
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What every model offers."""
+
+    name: ClassVar[str]
+    better: ClassVar[Literal["higher", "lower"]]  # which scores are safer
+    scope: ClassVar[Literal["group", "table"]]
+
+    @property
+    def limit(self) -> float | None: ...
+
+    @property
+    def column(self) -> str | None: ...  # the sensitive column it is about, if any
+
+    @property
+    def closed(self) -> bool: ...
+
+    @property
+    def upward(self) -> bool: ...
+
+    def value(self, groups: Groups) -> float: ...
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]: ...  # which groups break the limit
+
+    def to_json(self, groups: Groups) -> dict[str, Any]: ...
+
+
+class _Shared(ABC):
+    """What group and table models have in common."""
+
+    name: ClassVar[str] = ""
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    closed: ClassVar[bool] = False
+    upward: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def limit(self) -> float | None:
+        """What is promised; None where the model only measures."""
+
+    @property
+    def column(self) -> str | None:
+        return None
+
+    @abstractmethod
+    def value(self, groups: Groups) -> float:
+        """The table's value."""
+
+    def holds(self, value: float) -> bool:
+        """Whether a value keeps the limit (always, without a limit)."""
+        if self.limit is None:
+            return True
+        return value >= self.limit - TOLERANCE if self.better == "higher" else value <= self.limit + TOLERANCE
+
+    def to_json(self, groups: Groups) -> dict[str, Any]:
+        value = self.value(groups)
+        finite = float(value) if np.isfinite(value) else None
+        return {
+            "model": self.name,
+            "column": self.column,
+            "value": finite,
+            "limit": self.limit,
+            "holds": self.holds(value),
+        }
+
+
+class GroupModel(_Shared):
+    """A model that scores every group."""
+
+    scope: ClassVar[Literal["group", "table"]] = "group"
+
+    @abstractmethod
+    def score(self, groups: Groups) -> Floats:
+        """One number per group."""
+
+    def value(self, groups: Groups) -> float:
+        """The worst score; the safest possible one for an empty table."""
+        scores = self.score(groups)
+        if not len(scores):
+            return float("inf") if self.better == "higher" else 0.0
+        return float(scores.min() if self.better == "higher" else scores.max())
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        if self.limit is None:
+            return np.zeros(len(groups), bool)
+        scores = self.score(groups)
+        over = scores < self.limit - TOLERANCE if self.better == "higher" else scores > self.limit + TOLERANCE
+        return np.asarray(over, dtype=bool)
+
+
+class TableModel(_Shared):
+    """A model that judges the table as a whole; it cannot say which group is at fault."""
+
+    scope: ClassVar[Literal["group", "table"]] = "table"
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        return np.zeros(len(groups), bool)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A model's value on a released table, as `--json` prints it."""
+
+    model: str
+    column: str | None
+    value: float | None
+    limit: float | None
+    holds: bool
+
+    def to_json(self) -> Mapping[str, Any]:
+        return {"model": self.model, "column": self.column, "value": self.value, "limit": self.limit} | {
+            "holds": self.holds
+        }

@@ -1,0 +1,200 @@
+"""The recipe of a release as one frozen value, and how it is read from YAML.
+
+    quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
+    sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
+    identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
+    models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
+    suppress: 5%                                         # rows that may be left out
+    loss: loss                                           # what the search minimises
+    steps: [generalise]                                  # what is done, in this order
+
+A model is written `name: limit`, or `name: {options}`; a list of such mappings allows one model twice.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata import registry
+from nowiser.microdata.hierarchy_spec import Spec
+from nowiser.microdata.release import Method, Roles
+
+KEYS = (
+    "quasi",
+    "sensitive",
+    "identifiers",
+    "weight",
+    "household",
+    "strata",
+    "models",
+    "suppress",
+    "loss",
+    "steps",
+    "seed",
+    "seconds",
+    "population",
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a release, apart from the table."""
+
+    quasi: Mapping[str, Spec]
+    sensitive: Mapping[str, Spec] = field(default_factory=dict)
+    identifiers: tuple[str, ...] = ()
+    models: tuple[Any, ...] = ()  # Model values
+    suppress: Fraction = Fraction(0)
+    loss: str = "loss"
+    steps: tuple[Method, ...] = ()  # empty: the flow tries those that fit and offers them
+    weight: str | None = None
+    household: str | None = None
+    strata: tuple[str, ...] = ()
+    seed: int | None = None
+    seconds: float = 60.0
+    population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
+    folder: Path | None = None  # relative hierarchy files start here
+
+    @property
+    def roles(self) -> Roles:
+        return Roles(
+            tuple(self.quasi), tuple(self.sensitive), self.identifiers, self.weight, self.household, self.strata
+        )
+
+
+def read(path: Path) -> Recipe:
+    """The recipe in a YAML file."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Misconfigured(f"there is no recipe {path}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Misconfigured(f"{path} is not YAML: {error}") from None
+    return parse(content, folder=path.parent, where=str(path))
+
+
+def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe") -> Recipe:
+    """A recipe from plain values; every mistake names its key."""
+    if not isinstance(content, Mapping):
+        raise Misconfigured(f"{where} must be a mapping", hint=f"Its keys: {', '.join(KEYS)}.")
+    unknown = [str(k) for k in content if k not in KEYS]
+    if unknown:
+        raise Misconfigured(f"{where}: unknown key {', '.join(unknown)}", hint=f"Allowed: {', '.join(KEYS)}.")
+    sensitive = columns(content.get("sensitive"), f"{where}: sensitive")
+    return Recipe(
+        quasi=columns(content.get("quasi"), f"{where}: quasi"),
+        sensitive=sensitive,
+        identifiers=names(content.get("identifiers"), f"{where}: identifiers"),
+        models=parse_models(content.get("models"), tuple(sensitive), f"{where}: models"),
+        suppress=share(content.get("suppress", 0), f"{where}: suppress"),
+        loss=parse_loss(content.get("loss", "loss"), where),
+        steps=parse_steps(content.get("steps"), f"{where}: steps"),
+        weight=content.get("weight"),
+        household=content.get("household"),
+        strata=names(content.get("strata"), f"{where}: strata"),
+        seed=content.get("seed"),
+        seconds=float(content.get("seconds", 60)),
+        population=content.get("population"),
+        folder=folder,
+    )
+
+
+def columns(value: Any, where: str) -> dict[str, Spec]:
+    """`{age: spec, sex: }`, or a list of names and one-entry mappings."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return {str(k): v for k, v in value.items()}
+    out: dict[str, Spec] = {}
+    for item in [value] if isinstance(value, str) else value if isinstance(value, Sequence) else [None]:
+        if isinstance(item, str):
+            out[item] = None
+        elif isinstance(item, Mapping):
+            out.update({str(k): v for k, v in item.items()})
+        else:
+            raise Misconfigured(f"{where}: expected column names, found {item!r}")
+    return out
+
+
+def names(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(columns(value, where))
+
+
+def share(value: Any, where: str) -> Fraction:
+    """`5%`, `0.05` or `5 %` as an exact fraction between 0 and 1."""
+    try:
+        raw = str(value).strip()
+        part = Fraction(raw[:-1].strip()) / 100 if raw.endswith("%") else Fraction(raw)
+    except (ValueError, ZeroDivisionError):
+        raise Misconfigured(f"{where}: {value!r} is no share; write 5% or 0.05") from None
+    if not 0 <= part <= 1:
+        raise Misconfigured(f"{where}: {value!r} is not between 0 and 100 %")
+    return part
+
+
+def parse_loss(value: Any, where: str) -> str:
+    losses = registry.losses()
+    if value not in losses:
+        raise Misconfigured(f"{where}: there is no loss {value!r}", hint=f"There are: {', '.join(sorted(losses))}.")
+    return str(value)
+
+
+def parse_models(value: Any, sensitive: tuple[str, ...], where: str) -> tuple[Any, ...]:
+    """`{k-anonymity: 5, t-closeness: {t: 0.2, distance: hierarchical}}` or a list of such mappings."""
+    if value is None:
+        return ()
+    out: list[Any] = []
+    for entry in value if isinstance(value, list) else [value]:
+        if not isinstance(entry, Mapping):
+            raise Misconfigured(f"{where}: expected `model: limit`, found {entry!r}")
+        for name, options in entry.items():
+            out.extend(model(str(name), options, sensitive))
+    return tuple(out)
+
+
+def model(name: str, options: Any, sensitive: tuple[str, ...]) -> list[Any]:
+    """The model, for every sensitive column if it is about one and names none."""
+    choices = registry.models()
+    fields = list(choices[name].__dataclass_fields__) if name in choices else []
+    given: dict[str, Any]
+    if isinstance(options, Mapping):
+        given = {str(k): v for k, v in options.items()}
+    else:
+        first = next((f for f in fields if f != "about"), None)
+        given = {} if options is None or first is None else {first: options}
+    given = {k: _plain(v) for k, v in given.items()}
+    if "about" in fields and "about" not in given:
+        if not sensitive:
+            raise Misconfigured(f"model {name!r} is about a sensitive column, and none is named")
+        return [registry.make("model", choices, name, {**given, "about": column}) for column in sensitive]
+    return [registry.make("model", choices, name, given)]
+
+
+def _plain(value: Any) -> Any:
+    """`20%` is 0.2."""
+    if isinstance(value, str) and value.strip().endswith("%"):
+        return float(share(value, "limit"))
+    return value
+
+
+def parse_steps(value: Any, where: str) -> tuple[Any, ...]:
+    """`[generalise, {rounding: {column: income, to: 100}}]`."""
+    if value is None:
+        return ()
+    out: list[Any] = []
+    choices = registry.methods()
+    for entry in value if isinstance(value, list) else [value]:
+        items = {entry: {}} if isinstance(entry, str) else entry
+        if not isinstance(items, Mapping):
+            raise Misconfigured(f"{where}: expected a method, found {entry!r}")
+        for name, options in items.items():
+            given = options or {}
+            if not isinstance(given, Mapping):
+                raise Misconfigured(f"{where}: the options of {name!r} are a mapping, not {given!r}")
+            out.append(registry.make("method", choices, str(name), {str(k): v for k, v in given.items()}))
+    return tuple(out)
