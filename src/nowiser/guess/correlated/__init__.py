@@ -1,0 +1,14 @@
+"""When records tell about each other: models in which differential privacy does not bound the attacker.
+
+One model per file. Each has an exact posterior and says by which factor the ordinary ceiling is wrong. None of
+these results may enter a ledger: two of them about the same people do not add up to anything.
+"""
+
+from nowiser.guess.correlated.databases import all_equal, databases
+from nowiser.guess.correlated.group import group
+from nowiser.guess.correlated.markov import markov
+from nowiser.guess.correlated.network import network
+from nowiser.guess.correlated.normals import normals
+from nowiser.guess.correlated.revealed import WARNING, Revealed
+
+__all__ = ["WARNING", "Revealed", "all_equal", "databases", "group", "markov", "network", "normals"]

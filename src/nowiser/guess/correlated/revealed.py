@@ -1,0 +1,137 @@
+"""What a release reveals when records are correlated, beside what independence would have promised."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf, isfinite, log
+from typing import Any, Literal
+
+from nowiser.errors import Misconfigured
+
+WARNING = (
+    "Differential privacy does not bound what correlated records reveal. "
+    "This figure holds for this model and this release only, and does not compose with any other."
+)
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """Before → after under a model of correlation. Exact for the model; says nothing about another model.
+
+    `ceiling` is what the ordinary bound says for the same release if records were independent: wherever
+    `after` exceeds it, the ordinary bound fails. `composes` is always False, so that no ledger takes this.
+    """
+
+    model: str
+    before: float
+    after: float
+    ceiling: float
+    output: float  # the released number at which the worst is reached; ±inf: in the limit
+    composes: Literal[False] = field(default=False, init=False)
+
+    @property
+    def gain(self) -> float:
+        return self.after - self.before
+
+    @property
+    def factor(self) -> float:
+        """By which factor the promise fails: the real change of the log-odds over the promised one."""
+        promised = _log_odds(self.ceiling) - _log_odds(self.before)
+        real = _log_odds(self.after) - _log_odds(self.before)
+        if real <= 0.0:
+            return 0.0
+        return real / promised if promised > 0.0 else inf
+
+    @property
+    def fails(self) -> bool:
+        """Whether the ordinary ceiling is broken (beyond rounding)."""
+        return self.after > self.ceiling * (1 + 1e-9)
+
+    @property
+    def warning(self) -> str:
+        return WARNING
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.model}: the guess goes from {self.before:.1%} to at most {self.after:.1%}; "
+            f"independent records would have promised {self.ceiling:.1%}"
+        )
+        if self.fails:
+            text += f", so the promise fails by a factor of {self.factor:.2g} in the log-odds"
+        return f"{text}. {WARNING}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "model": self.model,
+            "before": self.before,
+            "after": self.after,
+            "gain": self.gain,
+            "ceiling": self.ceiling,
+            "factor": self.factor if isfinite(self.factor) else None,
+            "output": self.output if isfinite(self.output) else None,
+            "composes": self.composes,
+            "warning": WARNING,
+        }
+
+
+def worst_output(
+    answers: Sequence[float], weights: Sequence[float], good: Sequence[bool], steepness: float
+) -> tuple[float, float]:
+    """The largest posterior of "good" over all outputs of answer + Laplace noise, and an output that attains it.
+
+    Between two neighbouring answers both sums are A·e^{ky} + B·e^{−ky}, so their ratio is a Möbius function of
+    e^{2ky}: monotone. Outside all answers it is constant. Its maximum over all y is therefore reached at one of
+    the answers, and trying these is exact.
+    """
+    import numpy as np
+
+    q, where = np.unique(np.asarray(answers, float), return_inverse=True)
+    w = np.asarray(weights, float)
+    total = np.bincount(where, w, len(q))
+    right = np.bincount(where, w * np.asarray(good, float), len(q))
+    keep = total > 0
+    q, total, right = q[keep], total[keep], right[keep]
+    best, at = -1.0, 0.0
+    for chunk in np.array_split(np.arange(len(q)), max(1, len(q) // 500)):
+        kernel = np.exp(-steepness * np.abs(q[chunk, None] - q[None, :]))
+        after = (kernel @ right) / (kernel @ total)
+        j = int(np.argmax(after))
+        if after[j] > best:
+            best, at = float(after[j]), float(q[chunk[j]])
+    return min(1.0, best), at
+
+
+def independent_ceiling(before: float, epsilon: float) -> float:
+    """What ε-differential privacy promises when records are independent: the odds grow by at most e^ε."""
+    from math import exp
+
+    if before in (0.0, 1.0):
+        return before
+    return 1.0 / (1.0 + (1.0 - before) / before * exp(-epsilon))
+
+
+def cost(name: str, value: float) -> float:
+    value = float(value)
+    if not (0.0 < value < inf):
+        raise Misconfigured(f"{name} must be a finite number > 0; found {value!r}")
+    return value
+
+
+def whole(name: str, value: int, low: int, high: int) -> int:
+    if value % 1 != 0 or not low <= value <= high:
+        raise Misconfigured(f"{name} must be a whole number from {low} to {high}; found {value!r}")
+    return int(value)
+
+
+def share(name: str, value: float) -> float:
+    value = float(value)
+    if not 0.0 <= value <= 1.0:
+        raise Misconfigured(f"{name} must lie between 0 and 1; found {value!r}")
+    return value
+
+
+def _log_odds(p: float) -> float:
+    if p <= 0.0:
+        return -inf
+    if p >= 1.0:
+        return inf
+    return log(p) - log(1.0 - p)

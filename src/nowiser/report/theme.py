@@ -1,0 +1,56 @@
+"""One look for every chart: quiet axes, words instead of legends, colours that colour-blind readers can tell apart."""
+
+from typing import Any
+
+# Okabe and Ito's palette: distinct under the common kinds of colour blindness and in grey print
+BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA4499"
+ORANGE, SKY, INK, GREY, PALE = "#E69F00", "#56B4E9", "#1b1f24", "#6e7781", "#d8dee4"
+SEQUENCE = (BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION)
+BEFORE, AFTER = GREY, BLUE  # what was known, what is known now
+LIMIT = VERMILION  # bounds, ceilings, worst cases
+
+_FONT = "Inter, Helvetica Neue, Helvetica, Arial, DejaVu Sans, sans-serif"
+
+CONFIG: dict[str, Any] = {
+    "background": "white",
+    "font": _FONT,
+    "padding": 12,
+    "view": {"stroke": None, "continuousWidth": 560, "continuousHeight": 320},
+    "title": {
+        "anchor": "start",
+        "frame": "group",
+        "fontSize": 17,
+        "fontWeight": 600,
+        "color": INK,
+        "subtitleFontSize": 13,
+        "subtitleColor": GREY,
+        "subtitlePadding": 5,
+        "offset": 16,
+    },
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "gridColor": "#eaeef2",
+        "labelColor": GREY,
+        "labelFontSize": 12,
+        "labelPadding": 6,
+        "titleColor": GREY,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 10,
+    },
+    "axisX": {"grid": False, "domain": True, "domainColor": PALE},
+    "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10},
+    "line": {"strokeWidth": 2.5},
+    "text": {"font": _FONT, "fontSize": 12, "color": INK},
+    "legend": {"disable": True},
+    "range": {"category": list(SEQUENCE)},
+}
+
+
+def themed(chart: Any, title: str, *subtitle: str) -> Any:
+    """The chart with our look and a title that says its message."""
+    head: dict[str, Any] = {"text": title}
+    if subtitle:
+        head["subtitle"] = list(subtitle)
+    return chart.properties(title=head).configure(**CONFIG)
