@@ -9,17 +9,134 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 # public name → the module it lives in
-_HOMES: dict[str, str] = {}
+_HOMES: dict[str, str] = {
+    "Prior": "nowiser.model.prior",
+    "Uniform": "nowiser.model.prior",
+    "Normal": "nowiser.model.prior",
+    "LogNormal": "nowiser.model.prior",
+    "Frozen": "nowiser.model.prior",
+    "Atoms": "nowiser.model.prior",
+    "Histogram": "nowiser.model.prior",
+    "Empirical": "nowiser.model.prior",
+    "Categories": "nowiser.model.prior",
+    "Mixture": "nowiser.model.prior",
+    "Truncated": "nowiser.model.prior",
+    "Presence": "nowiser.model.prior",
+    "Unknown": "nowiser.model.prior",
+    "JointAtoms": "nowiser.model.prior",
+    "MultivariateNormal": "nowiser.model.prior",
+    "JointHistogram": "nowiser.model.prior",
+    "Goal": "nowiser.model.goal",
+    "Within": "nowiser.model.goal",
+    "Exactly": "nowiser.model.goal",
+    "In": "nowiser.model.goal",
+    "Present": "nowiser.model.goal",
+    "And": "nowiser.model.goal",
+    "Or": "nowiser.model.goal",
+    "Not": "nowiser.model.goal",
+    "On": "nowiser.model.goal",
+    "parse_goal": "nowiser.model.goal",
+    "Cost": "nowiser.model.cost",
+    "Advantage": "nowiser.model.advantage",
+    "Attacker": "nowiser.model.attacker",
+    "largest": "nowiser.guess.calibrate",
+    "scale": "nowiser.guess.calibrate",
+}
 
 if TYPE_CHECKING:
-    pass
+    from nowiser.guess.ask import guess as guess
+    from nowiser.guess.calibrate import largest as largest
+    from nowiser.guess.calibrate import scale as scale
+    from nowiser.model.advantage import Advantage as Advantage
+    from nowiser.model.attacker import Attacker as Attacker
+    from nowiser.model.cost import Cost as Cost
+    from nowiser.model.goal import (
+        And as And,
+    )
+    from nowiser.model.goal import (
+        Exactly as Exactly,
+    )
+    from nowiser.model.goal import (
+        Goal as Goal,
+    )
+    from nowiser.model.goal import (
+        In as In,
+    )
+    from nowiser.model.goal import (
+        Not as Not,
+    )
+    from nowiser.model.goal import (
+        On as On,
+    )
+    from nowiser.model.goal import (
+        Or as Or,
+    )
+    from nowiser.model.goal import (
+        Present as Present,
+    )
+    from nowiser.model.goal import (
+        Within as Within,
+    )
+    from nowiser.model.goal import (
+        parse_goal as parse_goal,
+    )
+    from nowiser.model.prior import (
+        Atoms as Atoms,
+    )
+    from nowiser.model.prior import (
+        Categories as Categories,
+    )
+    from nowiser.model.prior import (
+        Empirical as Empirical,
+    )
+    from nowiser.model.prior import (
+        Frozen as Frozen,
+    )
+    from nowiser.model.prior import (
+        Histogram as Histogram,
+    )
+    from nowiser.model.prior import (
+        JointAtoms as JointAtoms,
+    )
+    from nowiser.model.prior import (
+        JointHistogram as JointHistogram,
+    )
+    from nowiser.model.prior import (
+        LogNormal as LogNormal,
+    )
+    from nowiser.model.prior import (
+        Mixture as Mixture,
+    )
+    from nowiser.model.prior import (
+        MultivariateNormal as MultivariateNormal,
+    )
+    from nowiser.model.prior import (
+        Normal as Normal,
+    )
+    from nowiser.model.prior import (
+        Presence as Presence,
+    )
+    from nowiser.model.prior import (
+        Prior as Prior,
+    )
+    from nowiser.model.prior import (
+        Truncated as Truncated,
+    )
+    from nowiser.model.prior import (
+        Uniform as Uniform,
+    )
+    from nowiser.model.prior import (
+        Unknown as Unknown,
+    )
 
-__all__ = ["__version__", *_HOMES]  # noqa: PLE0604 (the names are strings)
+__all__ = ["__version__", "guess", *_HOMES]  # noqa: PLE0604 (the names are strings)
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name == "guess":  # the package itself, which can be called
+        return import_module("nowiser.guess")
     raise AttributeError(f"module 'nowiser' has no attribute {name!r}")
 
 

@@ -1,0 +1,21 @@
+"""What an attacker can learn: tight ceilings, calibration, composition, and other people's bounds.
+
+The package is itself the question: `nowiser.guess(prior, goal, slope=1.0)` is `nowiser.guess.ask.guess`.
+Heavy parts are imported when first used.
+"""
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Callable(ModuleType):
+    """A package one can call: the question the package answers is its own name."""
+
+    def __call__(self, *args: Any, **kwds: Any) -> Any:
+        from nowiser.guess.ask import guess
+
+        return guess(*args, **kwds)
+
+
+sys.modules[__name__].__class__ = _Callable

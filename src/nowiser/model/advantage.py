@@ -1,0 +1,116 @@
+"""How much better an attacker guesses: before → after, and a mechanism that attains it."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from nowiser.model.witness import Witness
+
+
+@dataclass(frozen=True)
+class Advantage:
+    """The ceiling on an attacker's success, for every output of every mechanism with this cost.
+
+    before, after: probability that the guess is correct, before the release and at worst after it.
+    gain: after − before.
+    odds: the factor between the odds before and after (at most e^jump when there is only a jump).
+    smallest: the smallest posterior: how far the attacker can be misled.
+    slope, jump: the cost that was asked about (totals over the attributes when costs were given per attribute).
+    victim: the victim's value (worst over all victims when none was given; then `worst` is true).
+    witness: the victim, the peak and a mechanism that attains `after`, to be replayed.
+    tight: some mechanism attains `after`; otherwise `after` is an upper bound.
+    expected: what the attacker achieves on average over outputs, where it is known.
+
+    `after` is an upper bound and `smallest` a lower bound in exact arithmetic: both are rounded against ourselves.
+    """
+
+    before: float
+    after: float
+    gain: float
+    odds: float
+    smallest: float
+    slope: float
+    jump: float
+    victim: Any
+    witness: Witness
+    goal: str = ""
+    worst: bool = False
+    tight: bool = True
+    expected: float | None = None
+    prior: Any = None
+
+    def __repr__(self) -> str:
+        return f"Advantage(before={self.before:.6f}, after={self.after:.6f})"
+
+    def __str__(self) -> str:
+        who = (
+            f"the most exposed victim ({shown(self.victim)})"
+            if self.worst
+            else f"a victim whose value is {shown(self.victim)}"
+        )
+        if self.victim is None:
+            who = "the most exposed victim" if self.worst else "the victim"
+        what = f" ({self.goal})" if self.goal else ""
+        return (
+            f"An attacker who guesses about {who}{what} is right with probability {points(self.before)} before "
+            f"the release, and with at most {points(self.after, up=True)} after it: "
+            f"at most {100 * self.gain:.1f} points better."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Stable keys; every number is finite (an infinite odds factor is null)."""
+        return {
+            "before": self.before,
+            "after": self.after,
+            "gain": self.gain,
+            "slope": self.slope,
+            "jump": self.jump,
+            "victim": plain(self.victim),
+            "witness": self.witness.to_json(),
+            "expected": self.expected,
+            "odds": self.odds if math.isfinite(self.odds) else None,
+            "smallest": self.smallest,
+            "goal": self.goal,
+            "worst": self.worst,
+            "tight": self.tight,
+        }
+
+    def _repr_html_(self) -> str:
+        from importlib import import_module
+
+        drawn: str = import_module("nowiser.report.charts").advantage_html(self)
+        return drawn
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        del include, exclude
+        from importlib import import_module
+
+        bundle: dict[str, Any] = import_module("nowiser.report.charts").advantage_bundle(self)
+        return bundle
+
+
+def points(share: float, *, up: bool = False) -> str:
+    """A share as a percentage with one decimal; rounded up where it is a ceiling."""
+    scaled = share * 1000
+    return f"{(math.ceil(scaled - 1e-9) if up else round(scaled)) / 10:.1f} %"
+
+
+def plain(value: Any) -> Any:
+    """A victim as JSON."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return [plain(v) for v in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {shown(v)}" for k, v in value.items())
+    return str(value) if isinstance(value, (str, int, bool)) else json.dumps(plain(value))

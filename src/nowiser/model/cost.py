@@ -1,0 +1,58 @@
+"""What a release costs about one attribute: (slope, jump), in nats.
+
+    |ln ℓ(x) − ln ℓ(x')|  ≤  slope · |x − x'| / r  +  jump · [x ≠ x']
+
+`r` is the radius of the goal `within r`. For goals without a radius (`exactly`, `in …`) r is 1, so that
+`slope` counts nats per raw unit. Costs of successive releases add (`nowiser.guess.compose`).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nowiser.model.checks import number
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Nats per radius (`slope`) and nats for any change at all (`jump`); both finite and not negative."""
+
+    slope: float = 0.0
+    jump: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slope", number("slope", self.slope, low=0.0))
+        object.__setattr__(self, "jump", number("jump", self.jump, low=0.0))
+
+    def __add__(self, other: "Cost") -> "Cost":
+        """The cost of both releases (sequential composition), rounded up."""
+        return Cost(_add_up(self.slope, other.slope), _add_up(self.jump, other.jump))
+
+    def __mul__(self, factor: float | Fraction) -> "Cost":
+        """The cost of `factor` such releases, or of `factor` records that share the value."""
+        times = number("factor", factor, low=0.0)
+        return Cost(self.slope * times, self.jump * times)
+
+    __rmul__ = __mul__
+
+    def __bool__(self) -> bool:
+        return self.slope > 0 or self.jump > 0
+
+    def __repr__(self) -> str:
+        return f"Cost(slope={_shown(self.slope)}, jump={_shown(self.jump)})"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"slope": self.slope, "jump": self.jump}
+
+
+def _add_up(a: float, b: float) -> float:
+    """Sum, rounded up: never less than the exact sum."""
+    total = a + b
+    return total if Fraction(total) >= Fraction(a) + Fraction(b) else math.nextafter(total, math.inf)
+
+
+def _shown(value: float) -> str:
+    """Six decimals, rounded down: a printed allowance is never more than what was granted."""
+    down = math.floor(Fraction(value) * 10**6) / 10**6
+    return repr(down) if down or not value else repr(value)

@@ -1,0 +1,1 @@
+"""What an attacker believes before the release, one family per file. Import from `nowiser.model.prior`."""

@@ -1,0 +1,192 @@
+"""Priors written out as a table: atoms, histogram, empirical values, categories, presence; and `unknown`."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.model.checks import number
+from nowiser.model.priors.base import ArrayPrior, Floats, Prior, floats, masses
+
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Atoms(ArrayPrior):
+    """Single values with a probability each: `Atoms({0: .2, 2: .8})` or `Atoms([0, 2], [.2, .8])`."""
+
+    kind: ClassVar[str] = "line"
+    _arrays: ClassVar[tuple[str, ...]] = ("values", "masses")
+    values: Floats  # ascending, distinct
+    masses: Floats  # none of them zero
+
+    def __init__(self, values: Mapping[float, float] | Iterable[float], masses_: Iterable[float] | None = None) -> None:
+        if isinstance(values, Mapping):
+            if masses_ is not None:
+                raise Misconfigured("Atoms takes a mapping from value to mass, or values and masses, not both")
+            values, masses_ = list(values.keys()), list(values.values())
+        if masses_ is None:
+            raise Misconfigured("Atoms needs a mass for each value; use Empirical for plain values")
+        points, weights = floats("values of Atoms", values), masses("masses of Atoms", masses_)
+        if points.size != weights.size:
+            raise Misconfigured(f"Atoms needs one mass per value, found {points.size} values, {weights.size} masses")
+        distinct, where = np.unique(points, return_inverse=True)
+        if distinct.size != points.size:
+            raise Misconfigured(f"the values of Atoms must be distinct, found {points.size - distinct.size} repeated")
+        ordered = np.zeros(distinct.size)
+        ordered[where] = weights
+        _freeze(self, values=distinct[ordered > 0], masses=ordered[ordered > 0])
+
+    def __repr__(self) -> str:
+        return f"Atoms({_shortened(self.values)}, {_shortened(self.masses)})"
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Histogram(ArrayPrior):
+    """Bins with a probability each, and constant density inside a bin."""
+
+    kind: ClassVar[str] = "line"
+    _arrays: ClassVar[tuple[str, ...]] = ("edges", "masses")
+    edges: Floats
+    masses: Floats
+
+    def __init__(self, edges: Iterable[float], masses_: Iterable[float]) -> None:
+        ends, weights = floats("edges of Histogram", edges), masses("masses of Histogram", masses_)
+        if ends.size != weights.size + 1:
+            raise Misconfigured(
+                f"Histogram needs one edge more than masses, found {ends.size} edges and {weights.size} masses"
+            )
+        if not (np.diff(ends) > 0).all():
+            raise Misconfigured("the edges of Histogram must ascend strictly")
+        used = np.flatnonzero(weights > 0)
+        first, last = used[0], used[-1] + 1
+        _freeze(self, edges=ends[first : last + 1].copy(), masses=weights[first:last].copy())
+
+    def __repr__(self) -> str:
+        return f"Histogram({_shortened(self.edges)}, {_shortened(self.masses)})"
+
+
+class Empirical(Atoms):
+    """Atoms at the observed values, each as likely as it is frequent."""
+
+    def __init__(self, values: Iterable[float]) -> None:
+        points = floats("values of Empirical", values)
+        distinct, counts = np.unique(points, return_counts=True)
+        super().__init__(distinct, counts / counts.sum())
+
+    @staticmethod
+    def read(path: str | Path, column: str) -> "Atoms | Categories":
+        """The empirical prior of one column of a csv or parquet file: numbers become Atoms, texts Categories.
+
+        Missing values are left out. The file is a public statement of the custodian (last year's figures, a census).
+        """
+        return _read_column(path, column)
+
+
+def _read_column(path: str | Path, column: str) -> "Atoms | Categories":
+    found = Path(path)
+    if not found.is_file():
+        raise Misconfigured(f"Empirical.read needs a csv or parquet file, found none at {str(path)!r}")
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    try:
+        if found.suffix.lower() in (".parquet", ".pq"):
+            names = pyarrow.parquet.read_schema(found).names
+            table = pyarrow.parquet.read_table(found, columns=[column]) if column in names else None
+        elif found.suffix.lower() in (".csv", ".tsv", ".txt"):
+            delimiter = "\t" if found.suffix.lower() == ".tsv" else ","
+            table = pyarrow.csv.read_csv(found, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter))
+            names = table.column_names
+        else:
+            raise Misconfigured(f"Empirical.read needs a .csv, .tsv or .parquet file, found {found.name!r}")
+    except pa.ArrowInvalid as error:
+        raise Misconfigured(f"{found.name} cannot be read: {str(error).splitlines()[0]}") from None
+    if column not in names or table is None:
+        raise Misconfigured(f"{found.name} has no column {column!r}; it has {', '.join(names[:20])}")
+    values = table.column(column).drop_null().combine_chunks()
+    if not len(values):
+        raise Misconfigured(f"column {column!r} of {found.name} holds no values")
+    if pa.types.is_boolean(values.type) or not (
+        pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)
+    ):
+        counted = values.value_counts().to_pylist()
+        total = sum(row["counts"] for row in counted)
+        shares = {_label(row["values"]): row["counts"] / total for row in counted}
+        return Categories(shares)
+    return Empirical(np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64))
+
+
+@dataclass(frozen=True, init=False)
+class Categories(Prior):
+    """Labels with a probability each: `Categories({"soup": .3, "pasta": .7})`; a plain list means equally likely."""
+
+    kind: ClassVar[str] = "categories"
+    labels: tuple[Label, ...]
+    masses: tuple[float, ...]
+
+    def __init__(self, shares: Mapping[Label, float] | Iterable[Label]) -> None:
+        if isinstance(shares, str):
+            raise Misconfigured(f"Categories needs labels with masses, or a list of labels, found {shares!r}")
+        if not isinstance(shares, Mapping):
+            labels = list(shares)
+            shares = dict.fromkeys(labels, 1 / len(labels)) if labels else {}
+            if len(shares) != len(labels):
+                raise Misconfigured("the labels of Categories must be distinct")
+        if not shares:
+            raise Misconfigured("Categories needs at least one label, found none")
+        weights = masses("masses of Categories", list(shares.values()))
+        object.__setattr__(self, "labels", tuple(shares))
+        object.__setattr__(self, "masses", tuple(float(w) for w in weights))
+
+
+@dataclass(frozen=True)
+class Presence(Prior):
+    """The attacker believes with this probability that the person is in the table."""
+
+    kind: ClassVar[str] = "presence"
+    probability: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "probability", number("probability of Present", self.probability, low=0.0, high=1.0))
+
+
+@dataclass(frozen=True)
+class Unknown(Prior):
+    """Nothing is said about what attackers believe: the worst prior counts.
+
+    low, high: the range of a number; needed as soon as a cost has a slope.
+    """
+
+    kind: ClassVar[str] = "unknown"
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.low is None) != (self.high is None):
+            raise Misconfigured("Unknown needs both ends of the range or none")
+        if self.low is not None and self.high is not None:
+            low, high = number("low of Unknown", self.low), number("high of Unknown", self.high)
+            if not low < high:
+                raise Misconfigured(f"Unknown needs low below high, found {low:g} and {high:g}")
+            object.__setattr__(self, "low", low)
+            object.__setattr__(self, "high", high)
+
+
+def _freeze(prior: ArrayPrior, **arrays: Floats) -> None:
+    for name, array in arrays.items():
+        array.flags.writeable = False
+        object.__setattr__(prior, name, array)
+
+
+def _label(value: Any) -> Label:
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def _shortened(values: Floats) -> str:
+    shown = [f"{v:.6g}" for v in (values if values.size <= 6 else values[:5])]
+    return "[" + ", ".join(shown) + (f", … {values.size} in all]" if values.size > 6 else "]")
