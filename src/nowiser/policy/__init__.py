@@ -1,0 +1,13 @@
+"""What the custodian declares: one file, read strictly, compared edition by edition.
+
+policy = read("nowiser.yaml")             # Policy, or Misconfigured with file, line and column
+compare(old, new)                         # what an edition tightens and what it loosens
+canonical(policy), from_canonical(data)   # its meaning as JSON, for the ledger, and back
+json_schema()                             # for editors
+"""
+
+from nowiser.policy.meaning import canonical, canonical_text, digest, from_canonical
+from nowiser.policy.reader import parse, read
+from nowiser.policy.shape import json_schema
+
+__all__ = ["canonical", "canonical_text", "digest", "from_canonical", "json_schema", "parse", "read"]
