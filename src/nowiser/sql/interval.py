@@ -1,0 +1,87 @@
+"""Where a number can lie: closed intervals, with ends that may be infinite.
+
+Ends are Fractions where they are known exactly (declared ranges, literals) and floats where a function such as
+`exp` made them. Values themselves are always finite, so zero times an infinite end is zero.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, isfinite
+
+End = Fraction | float | int
+
+
+@dataclass(frozen=True)
+class Interval:
+    low: End
+    high: End
+
+    @property
+    def finite(self) -> bool:
+        return isfinite(self.low) and isfinite(self.high)
+
+    @property
+    def magnitude(self) -> End:
+        """The largest absolute value."""
+        return max(size(self.low), size(self.high))
+
+    def holds(self, value: End) -> bool:
+        return self.low <= value <= self.high
+
+    def with_zero(self) -> "Interval":
+        return Interval(min(self.low, 0), max(self.high, 0))
+
+    def __neg__(self) -> "Interval":
+        return Interval(-self.high, -self.low)
+
+    def __add__(self, other: "Interval") -> "Interval":
+        return Interval(self.low + other.low, self.high + other.high)
+
+    def __sub__(self, other: "Interval") -> "Interval":
+        return Interval(self.low - other.high, self.high - other.low)
+
+    def __mul__(self, other: "Interval") -> "Interval":
+        return hull(_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high))
+
+    def __truediv__(self, other: "Interval") -> "Interval":
+        """Quotients by the non-zero members of `other`."""
+        if other.low <= 0 <= other.high:
+            return EVERYTHING
+        return hull(_over(a, b) for a in (self.low, self.high) for b in (other.low, other.high))
+
+    def __abs__(self) -> "Interval":
+        if self.low >= 0:
+            return self
+        return -self if self.high <= 0 else Interval(0, self.magnitude)
+
+    def __or__(self, other: "Interval") -> "Interval":
+        """The smallest interval with both."""
+        return Interval(min(self.low, other.low), max(self.high, other.high))
+
+
+EVERYTHING = Interval(-inf, inf)
+INT64 = Interval(-(2**63), 2**63 - 1)
+
+
+def size(end: End) -> End:
+    return end if end >= 0 else -end
+
+
+def point(value: End) -> Interval:
+    return Interval(value, value)
+
+
+def hull(ends: Iterable[End]) -> Interval:
+    found = list(ends)
+    return Interval(min(found), max(found))
+
+
+def _times(a: End, b: End) -> End:
+    return 0 if a == 0 or b == 0 else a * b
+
+
+def _over(a: End, b: End) -> End:
+    if a == 0 or not isfinite(b):
+        return 0
+    return a / b if not isinstance(a, int) or not isinstance(b, int) else Fraction(a, b)

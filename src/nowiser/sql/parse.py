@@ -1,0 +1,116 @@
+"""SQL text → the syntax tree of sqlglot, within limits that hold before anything recursive runs.
+
+A text is measured, then cut into tokens, then its nesting is measured on the tokens, and only then parsed. So no
+text can exhaust the stack or keep the parser busy. The analyst's text goes no further than this module and the
+places (`Span`) marked in it: engines get SQL printed from our own tree.
+"""
+
+import logging
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from nowiser.errors import NotAnswerable, Span
+
+MOST_CHARACTERS = 20_000
+MOST_TOKENS = 6_000
+MOST_NESTING = 24
+MOST_PREFIXES = 12  # NOT NOT … , - - …
+
+_OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+_CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+# Tokens after which another operand or query may begin at once: runs of them nest without brackets.
+_PREFIX = {
+    getattr(TokenType, name)
+    for name in (
+        "NOT", "DASH", "PLUS", "TILDE", "SELECT", "WITH", "FROM", "ALL", "ANY", "SOME", "EXISTS", "DISTINCT",
+        "INTERVAL", "UNION", "EXCEPT", "INTERSECT", "VALUES", "DPIPE_SLASH", "PIPE_SLASH", "AT_GT", "AMP", "PARAMETER",
+        "COLON", "DCOLON", "DOT", "ARROW", "FARROW", "COLON_EQ", "EXCLAMATION", "STAR", "HASH", "LIKE", "ILIKE",
+    )
+    if hasattr(TokenType, name)
+}  # fmt: skip
+
+# sqlglot warns when it falls back to an opaque command; that is refused here, with its place.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
+logging.getLogger("sqlglot").propagate = False
+
+
+def parse(text: str) -> exp.Expr:
+    """The one statement in the text. Raises NotAnswerable, naming the place."""
+    if len(text) > MOST_CHARACTERS:
+        raise NotAnswerable(
+            f"The question is {len(text):,} characters long.", hint=f"At most {MOST_CHARACTERS:,} are read."
+        )
+    if "\x00" in text:
+        at = text.index("\x00")
+        raise NotAnswerable("The question contains a NUL character.", span=Span(text, at, at + 1))
+    try:
+        tokens = sqlglot.tokenize(text, read="postgres")
+    except (SqlglotError, ValueError) as error:
+        raise _unreadable(text, error) from None
+    measure(text, tokens)
+    try:
+        statements = sqlglot.Dialect.get_or_raise("postgres").parser().parse(tokens, text)
+    except (SqlglotError, ValueError, RecursionError) as error:
+        raise _unreadable(text, error) from None
+    found = [s for s in statements if s is not None]
+    if not found:
+        raise NotAnswerable("There is no question.", hint="Ask, for example, SELECT COUNT(*) FROM …")
+    if len(found) > 1:
+        raise NotAnswerable("One question at a time: there is more than one statement.", hint="Ask them one by one.")
+    tree = found[0]
+    if not isinstance(tree, exp.Select):
+        raise NotAnswerable(
+            f"Only SELECT is answered, not {_name(tree)}.",
+            hint="Nothing can be changed, created or looked up here.",
+            span=place(tree, text),
+        )
+    return tree
+
+
+def measure(text: str, tokens: list[Token]) -> None:
+    """Refuse what would make a parser slow or deep."""
+    if len(tokens) > MOST_TOKENS:
+        raise NotAnswerable(f"The question has {len(tokens):,} words.", hint=f"At most {MOST_TOKENS:,} are read.")
+    depth = run = 0
+    for token in tokens:
+        kind = token.token_type
+        depth += (kind in _OPEN) - (kind in _CLOSE and depth > 0)
+        run = run + 1 if kind in _PREFIX else 0
+        if depth > MOST_NESTING or run > MOST_PREFIXES:
+            raise NotAnswerable(
+                "The question is nested too deeply.",
+                hint=f"At most {MOST_NESTING} levels are read.",
+                span=Span(text, token.start, token.end + 1),
+            )
+
+
+def place(node: exp.Expr, text: str) -> Span | None:
+    """Where in the text a node stands, as far as its parts know."""
+    metas = [n.meta for n in node.walk() if "start" in n.meta]
+    if not metas:
+        return None
+    return Span(text, min(m["start"] for m in metas), max(m["end"] for m in metas) + 1)
+
+
+def _name(tree: exp.Expr) -> str:
+    return tree.key.upper() if not isinstance(tree, exp.Command) else str(tree.this).upper()
+
+
+def _unreadable(text: str, error: Exception) -> NotAnswerable:
+    if isinstance(error, RecursionError):
+        return NotAnswerable("The question is nested too deeply.", hint=f"At most {MOST_NESTING} levels are read.")
+    details: list[dict[str, Any]] = getattr(error, "errors", [])
+    span = None
+    message = "This is not SQL that can be read (PostgreSQL's dialect)."
+    if details:
+        first = details[0]
+        line, column, marked = first.get("line"), first.get("col"), first.get("highlight") or ""
+        if line and column:
+            starts = [0] + [i + 1 for i, c in enumerate(text) if c == "\n"]
+            end = min(len(text), starts[min(line, len(starts)) - 1] + column)
+            span = Span(text, max(0, end - max(1, len(marked))), end)
+    return NotAnswerable(message, hint="Check the brackets, quotes and the order of the clauses.", span=span)
