@@ -3,14 +3,14 @@
 A charge is a set of accounts with an amount each. The amounts are whole *piconats* (10⁻¹² nats, for
 `slope` 10⁻¹² nats per raw unit of the attribute), so adding them up a million times loses nothing.
 
-| account                     | what an amount `c` on it promises about the released output's likelihood ℓ            |
-|-----------------------------|----------------------------------------------------------------------------------------|
-| `slope` of one attribute    | ln ℓ moves by at most c·|x − x'| when that attribute of one person moves from x to x'   |
-| `jump` of a set             | ln ℓ moves by at most c in all when any of these attributes of one person change        |
-| `presence` of a person table| ln ℓ moves by at most c when one person comes or goes                                   |
-| `rho` of a set              | zero-concentrated loss (Gaussian noise) when any of these attributes change             |
-| `rho_presence`              | the same when one person comes or goes                                                  |
-| `delta`                     | the promise above may fail with this probability (amount in 10⁻¹⁸)                     |
+| account                      | what an amount `c` on it promises about the likelihood ℓ of the released output     |
+|------------------------------|--------------------------------------------------------------------------------------|
+| `slope` of one attribute     | ln ℓ moves by at most c·|x − x'| when that attribute of one person moves from x to x' |
+| `jump` of a set              | ln ℓ moves by at most c in all when any of these attributes of one person change     |
+| `presence` of a person table | ln ℓ moves by at most c when one person comes or goes                                |
+| `rho` of a set               | zero-concentrated loss (Gaussian noise) when any of these attributes change          |
+| `rho_presence`               | the same when one person comes or goes                                               |
+| `delta`                      | the promise above may fail with this probability (amount in 10⁻¹⁸)                   |
 
 Charges of successive releases add. A jump is kept per *set* of attributes because one question that
 looks at three attributes of a person costs once, not three times, however many of them change.
@@ -69,3 +69,12 @@ class Charge:
 
 def ceil_fraction(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
+
+
+def to_json(charge: Charge) -> list[list[object]]:
+    """The accounts in their fixed order, for the ledger."""
+    return [[account.kind, list(account.about), amount] for account, amount in charge.amounts]
+
+
+def from_json(value: Iterable[tuple[Kind, Iterable[str], int]]) -> Charge:
+    return Charge.of((Account(kind, tuple(about)), int(amount)) for kind, about, amount in value)

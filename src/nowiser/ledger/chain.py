@@ -1,0 +1,114 @@
+"""The chain: what an entry's hash covers, and what makes a list of entries one unbroken chain.
+
+An entry's hash is SHA-256 over the previous hash and the canonical JSON (sorted keys, no spaces, UTF-8) of its
+number, kind and body. The body of every entry also names the digest of all totals after it. So whoever knows the
+last hash knows every entry and every total: changing, dropping, inserting or reordering one changes the last hash.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nowiser.errors import LedgerBroken
+from nowiser.ledger.base import Entry, EntryKind, Head
+from nowiser.model.charge import Charge, from_json, to_json
+
+GENESIS = Head(0, "0" * 64)  # before the first entry
+EVERYONE = "everyone"  # scope of the common totals; one analyst's scope is `analyst:<name>`
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def entry_hash(seq: int, kind: str, body: str, previous: str) -> str:
+    """`body` is the canonical JSON as stored: a single changed byte changes the hash."""
+    return digest(f"{previous}\n{seq}\n{kind}\n{body}".encode())
+
+
+def scope_of(analyst: str) -> str:
+    return f"analyst:{analyst}"
+
+
+@dataclass
+class Totals:
+    """What has been charged, in all and per analyst."""
+
+    scopes: dict[str, Charge] = field(default_factory=dict)
+
+    def add(self, analyst: str, charge: Charge) -> tuple[str, ...]:
+        """Charge; the scopes that changed."""
+        changed = (EVERYONE, scope_of(analyst))
+        for scope in changed:
+            self.scopes[scope] = self.scopes.get(scope, Charge()) + charge
+        return changed
+
+    def of(self, scope: str) -> Charge:
+        return self.scopes.get(scope, Charge())
+
+    def digest(self) -> str:
+        return digest(canonical({scope: to_json(charge) for scope, charge in self.scopes.items()}).encode())
+
+
+def build(head: Head, kind: EntryKind, body: Mapping[str, Any], totals: Totals) -> tuple[Entry, str]:
+    """The next entry after `head`, and its body as it is stored."""
+    whole = {**body, "totals": totals.digest()}
+    text = canonical(whole)
+    seq = head.seq + 1
+    return Entry(seq, kind, whole, head.hash, entry_hash(seq, kind, text, head.hash)), text
+
+
+@dataclass(frozen=True)
+class Row:
+    """An entry as a database stores it."""
+
+    seq: int
+    kind: EntryKind
+    body: str
+    previous: str
+    hash: str
+    refers: int | None
+
+
+def check_row(row: Row, head: Head) -> Entry:
+    """The entry of a row that must follow `head`."""
+    where = f"entry {head.seq + 1}"
+    if row.seq != head.seq + 1:
+        raise LedgerBroken(f"the ledger does not verify: {where} is missing; the next one is number {row.seq}")
+    if row.previous != head.hash:
+        raise LedgerBroken(f"the ledger does not verify: {where} does not continue the entry before it")
+    if entry_hash(row.seq, row.kind, row.body, row.previous) != row.hash:
+        raise LedgerBroken(f"the ledger does not verify: the content of {where} does not match its hash")
+    body = json.loads(row.body)
+    if row.refers != body.get("reservation"):
+        raise LedgerBroken(f"the ledger does not verify: {where} points at another reservation than its body says")
+    return Entry(row.seq, row.kind, body, row.previous, row.hash)
+
+
+def check_chain(rows: Iterable[Row], totals: Totals) -> Iterator[Entry]:
+    """Every entry in order, each checked before it is yielded; `totals` is filled on the way."""
+    head = GENESIS
+    open_reservations: set[int] = set()
+    for row in rows:
+        entry = check_row(row, head)
+        if "charge" in entry.body:
+            totals.add(entry.body["analyst"], from_json(entry.body["charge"]))
+        if entry.kind == "reserve":
+            open_reservations.add(entry.seq)
+        if row.refers is not None:
+            if row.refers not in open_reservations:
+                raise LedgerBroken(
+                    f"the ledger does not verify: entry {entry.seq} closes entry {row.refers}, "
+                    "which is no open reservation"
+                )
+            open_reservations.remove(row.refers)
+        if entry.body["totals"] != totals.digest():
+            raise LedgerBroken(f"the ledger does not verify: the totals named in entry {entry.seq} are wrong")
+        head = Head(entry.seq, entry.hash)
+        yield entry

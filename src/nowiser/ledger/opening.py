@@ -1,0 +1,37 @@
+"""Which ledger belongs to a policy, and opening it."""
+
+from pathlib import Path
+
+from nowiser.ledger.base import Ledger
+from nowiser.model.policy import Policy
+
+FOLDER = ".nowiser"  # beside the policy file
+
+
+def open_ledger(url: str, *, anchor: Path | None = None) -> Ledger:
+    """Open, or start, the ledger at `sqlite:///file` or `postgresql://…`.
+
+    The anchor of a file `x.sqlite` is `x.head` beside it unless another place is given; a ledger on PostgreSQL is
+    anchored where the caller says. Raises Unreachable, or LedgerBroken when the anchor finds a roll-back.
+    """
+    from nowiser.ledger.account import SqlLedger
+    from nowiser.ledger.anchor import Anchor
+    from nowiser.ledger.database import Database
+
+    database = Database(url)
+    if anchor is None and database.is_sqlite:
+        anchor = Path(str(database.url.database)).with_suffix(".head")
+    return SqlLedger(database, Anchor(anchor) if anchor is not None else None)
+
+
+def for_policy(policy: Policy) -> Ledger:
+    """The ledger of a policy: its `ledger:` URL, or `.nowiser/ledger.sqlite` beside the policy file.
+
+    A relative file starts at the policy's folder. The anchor is `.nowiser/ledger.head` there.
+    """
+    home = policy.path.resolve().parent if policy.path is not None else Path.cwd()
+    url = policy.ledger or f"sqlite:///{home / FOLDER / 'ledger.sqlite'}"
+    if policy.ledger and url.startswith("sqlite:///"):
+        file = home / url.removeprefix("sqlite:///")
+        return open_ledger(f"sqlite:///{file}")
+    return open_ledger(url, anchor=home / FOLDER / "ledger.head")
