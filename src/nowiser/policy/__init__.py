@@ -6,8 +6,21 @@ canonical(policy), from_canonical(data)   # its meaning as JSON, for the ledger,
 json_schema()                             # for editors
 """
 
+from nowiser.policy.changes import Change, Changes, Effect, compare
 from nowiser.policy.meaning import canonical, canonical_text, digest, from_canonical
 from nowiser.policy.reader import parse, read
 from nowiser.policy.shape import json_schema
 
-__all__ = ["canonical", "canonical_text", "digest", "from_canonical", "json_schema", "parse", "read"]
+__all__ = [
+    "Change",
+    "Changes",
+    "Effect",
+    "canonical",
+    "canonical_text",
+    "compare",
+    "digest",
+    "from_canonical",
+    "json_schema",
+    "parse",
+    "read",
+]
