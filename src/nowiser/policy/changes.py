@@ -123,6 +123,13 @@ def _dependence(old: Policy, new: Policy) -> Iterator[Change]:
         elif more := sorted(after - before):
             yield Change(attribute, Effect.TIGHTENS, f"what is released about {', '.join(more)} counts too")
 
+    if _groups(old) != _groups(new):
+        yield Change("independent", Effect.NEUTRAL, "stated in another way")
+
+
+def _groups(policy: Policy) -> set[frozenset[str]]:
+    return {frozenset(group) for group in policy.independent}
+
 
 def _secrets(policy: Policy) -> list[str]:
     return [f"{t.name}.{c.name}" for t in policy.tables if not t.is_public for c in t.columns if c.secret]
@@ -152,10 +159,10 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
     for key in ("rows_per_person", "groups_per_person", "source"):
         yield from _neutral(new.name, key, getattr(old, key), getattr(new, key))
     keys_before, keys_after = ({frozenset(key) for key in t.unique} for t in (old, new))
-    for key in keys_after - keys_before:
-        yield Change(new.name, Effect.LOOSENS, f"{', '.join(sorted(key))} is now trusted to be unique")
-    for key in keys_before - keys_after:
-        yield Change(new.name, Effect.TIGHTENS, f"{', '.join(sorted(key))} is no longer trusted to be unique")
+    for columns in keys_after - keys_before:
+        yield Change(new.name, Effect.LOOSENS, f"{', '.join(sorted(columns))} is now trusted to be unique")
+    for columns in keys_before - keys_after:
+        yield Change(new.name, Effect.TIGHTENS, f"{', '.join(sorted(columns))} is no longer trusted to be unique")
     before, after = {c.name: c for c in old.columns}, {c.name: c for c in new.columns}
     for name in sorted(before.keys() - after.keys()):
         yield Change(f"{new.name}.{name}", Effect.NEUTRAL, "the column can no longer be asked about")
@@ -175,9 +182,7 @@ def _column(about: str, old: Column, new: Column) -> Iterator[Change]:
         yield Change(about, Effect.LOOSENS, f"is of kind {new.kind.value}, was {old.kind.value}")
     if old.nullable != new.nullable:
         effect = Effect.TIGHTENS if new.nullable else Effect.LOOSENS
-        text = (
-            "that a value is missing is now a secret" if new.nullable else "missing values no longer count as a secret"
-        )
+        text = "missing values are now a secret" if new.nullable else "missing values are no longer a secret"
         yield Change(about, effect if new.secret else Effect.NEUTRAL, text)
     yield from _range(about, old, new)
     for key in ("domain", "grid"):
