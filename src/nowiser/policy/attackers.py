@@ -4,6 +4,7 @@ from nowiser.errors import Misconfigured
 from nowiser.model.attacker import EVERYONE_ELSE, Attacker
 from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within, named, parse_goal
 from nowiser.model.policy import Policy
+from nowiser.model.prior import Atoms
 from nowiser.model.schema import Column, Kind, Role, Value
 from nowiser.policy import shape, values
 from nowiser.policy.tree import Entries, Leaf, Place, suggestion
@@ -114,6 +115,17 @@ def _check_attribute(attribute: str, goal: On, policy: Policy, place: Place) -> 
         place.wrong(
             f"{attribute} is of kind {column.kind.value}: there is no distance", f"Write `{attribute} exactly`."
         )
+    prior = policy.priors[attribute]
+    if (
+        prior.kind == "line"
+        and not isinstance(prior, Atoms)
+        and not isinstance(goal.goal, Within)
+        and not _spans(goal.goal)
+    ):
+        place.wrong(
+            f"a single value of {attribute} has no chance under its prior, which spreads over all numbers",
+            f"Write `{named(attribute)} within …` with the distance at which a guess hurts, or `prior: unknown`.",
+        )
     if isinstance(goal.goal, In):
         _check_members(attribute, goal.goal, column, place)
 
@@ -131,6 +143,10 @@ def _check_members(attribute: str, goal: In, column: Column, place: Place) -> No
                 f"{value!r} is not among the declared values of {attribute}",
                 suggestion(str(value), map(str, column.domain), "Values"),
             )
+
+
+def _spans(goal: Goal) -> bool:
+    return isinstance(goal, In) and goal.values is None
 
 
 def _fits(value: Value, kind: Kind) -> bool:

@@ -39,7 +39,9 @@ from nowiser.policy.tables import Read
 from nowiser.policy.tree import Entries, Leaf, Node, Place, suggestion
 
 _ORDERED = (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
+_WHOLE = (Kind.INTEGER, Kind.DATE)
 _MOST_ATOMS = 1_000
+_LEAST_MASS = 1e-9  # a prior that holds the declared range for less likely contradicts it
 
 
 def read_priors(tables: tuple[Read, ...], folder: Path) -> dict[str, Prior]:
@@ -126,28 +128,27 @@ class _Reader:
             return self.weighed({value: Fraction(1) for value in self.column.domain})
         if self.low is None or self.high is None:
             place.wrong(f"{self.what} cannot be uniform: the column has no declared range or values")
-        return self.whole(lambda _: 1.0) or Uniform(self.low, self.high)
+        return self.whole(lambda x: x) or Uniform(self.low, self.high)
 
     def uniform_between(self, node: Node) -> Prior:
         ends = values.sequence(node, self.what)
         if len(ends.items) != 2:
             ends.place.wrong(f"{self.what}: uniform needs two ends, like [12, 28]")
         low, high = (float(values.raw_units(end, self.column.kind, self.what)) for end in ends)
-        prior = Uniform(low, high)
-        return self.cut(prior, node, lambda k: float(low <= k <= high), low, high)
+        more = 0.5 if self.column.kind in _WHOLE else 0.0  # so that both ends have the weight of the others
+
+        def below(x: float) -> float:
+            return min(1.0, max(0.0, (x - low + more) / (high - low + 2 * more)))
+
+        return self.cut(Uniform(low, high), node, below, low, high)
 
     def normal(self, node: Node) -> Prior:
         mean, sd = self.mean_and_sd(node, "normal", in_units=True)
-        step = lambda k: _phi((k + 0.5 - mean) / sd) - _phi((k - 0.5 - mean) / sd)  # noqa: E731 (one formula)
-        return self.cut(Normal(mean, sd), node, step)
+        return self.cut(Normal(mean, sd), node, lambda x: _phi((x - mean) / sd))
 
     def lognormal(self, node: Node) -> Prior:
         mean, sd = self.mean_and_sd(node, "lognormal", in_units=False)
-
-        def below(x: float) -> float:
-            return _phi((math.log(x) - mean) / sd) if x > 0 else 0.0
-
-        return self.cut(LogNormal(mean, sd), node, lambda k: below(k + 0.5) - below(k - 0.5))
+        return self.cut(LogNormal(mean, sd), node, lambda x: _phi((math.log(x) - mean) / sd) if x > 0 else 0.0, low=0.0)
 
     def mean_and_sd(self, node: Node, form: str, *, in_units: bool) -> tuple[float, float]:
         entries = values.mapping(node, f"{form} of {self.what}")
@@ -169,13 +170,11 @@ class _Reader:
         total = self.total(weights, found[1].place)
         prior = Histogram(map(float, edges), [float(w / total) for w in weights])
 
-        def mass(k: float) -> float:
-            parts = zip(edges, edges[1:], weights, strict=False)
-            return math.fsum(
-                max(0.0, min(k + 0.5, float(b)) - max(k - 0.5, float(a))) / float(b - a) * float(w) for a, b, w in parts
-            )
+        def below(x: float) -> float:
+            bins = zip(prior.edges, prior.edges[1:], prior.masses, strict=False)
+            return math.fsum(float(m) * min(1.0, max(0.0, (x - float(a)) / float(b - a))) for a, b, m in bins)
 
-        return self.cut(prior, node, mass, float(prior.edges[0]), float(prior.edges[-1]))
+        return self.cut(prior, node, below, float(prior.edges[0]), float(prior.edges[-1]))
 
     def categories(self, node: Node) -> Prior:
         entries = values.mapping(node, self.what)
@@ -249,38 +248,33 @@ class _Reader:
             return _atoms({float(value): float(w / total) for value, w in shares.items() if not isinstance(value, str)})
         return Categories({value: float(weight / total) for value, weight in shares.items()})
 
-    def whole(self, mass: Callable[[float], float]) -> Prior | None:
+    def whole(self, below: Callable[[float], float]) -> Prior | None:
         """The prior on whole numbers or days, if the column holds those and they are not too many."""
-        if self.column.kind not in (Kind.INTEGER, Kind.DATE) or self.low is None or self.high is None:
+        if self.column.kind not in _WHOLE or self.low is None or self.high is None:
             return None
         points = range(math.ceil(self.low), math.floor(self.high) + 1)
         if self.column.domain is not None or len(points) > _MOST_ATOMS:
             return None
-        return _atoms({float(k): mass(float(k)) for k in points})
+        return _atoms({float(k): below(k + 0.5) - below(k - 0.5) for k in points})
 
     def cut(
         self,
         prior: Prior,
         node: Node,
-        mass: Callable[[float], float],
+        below: Callable[[float], float],
         low: float = -math.inf,
         high: float = math.inf,
     ) -> Prior:
-        """The prior on the declared values or range. `low` and `high` are where it ends by itself."""
+        """The prior on the declared range, given its distribution function and where it ends by itself."""
         if self.column.domain is not None:
             node.place.wrong(f"{self.what}: the column has declared values", "Use uniform or {categories: …}.")
         if self.low is None or self.high is None:
             return prior
-        if min(high, self.high) <= max(low, self.low):
-            node.place.wrong(f"{self.what} has no mass in the declared range")
-        try:
-            atoms = self.whole(mass)
-        except ZeroDivisionError:
-            node.place.wrong(f"{self.what} has no mass in the declared range")
-        if atoms is not None:
-            return atoms
+        edge = 0.5 if self.column.kind in _WHOLE else 0.0
+        if below(self.high + edge) - below(self.low - edge) < _LEAST_MASS:
+            node.place.wrong(f"{self.what} has next to no mass in the declared range")
         inside = self.low <= low and high <= self.high
-        return prior if inside else Truncated(prior, self.low, self.high)
+        return self.whole(below) or (prior if inside else Truncated(prior, self.low, self.high))
 
 
 def _atoms(masses: dict[float, float]) -> Atoms:

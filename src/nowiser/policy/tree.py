@@ -112,7 +112,9 @@ Node = Leaf | Items | Entries
 def suggestion(word: str, known: Iterable[str], title: str) -> str:
     """`Did you mean 'x'? Allowed keys: x, y.`"""
     names = list(known)
-    near = get_close_matches(word, names, n=1, cutoff=0.6)
+    near = get_close_matches(word, names, n=1, cutoff=0.75) or [
+        n for n in names if len(word) > 1 and n.startswith(word)
+    ]
     listed = f"{title}: {', '.join(names)}." if names else f"{title}: none."
     return f"Did you mean {near[0]!r}? {listed}" if near else listed
 
