@@ -65,6 +65,10 @@ class Groups:
 
     def over(self, columns: Sequence[int]) -> "Groups":
         """The unions an attacker sees who knows only these quasi-identifiers (indices)."""
+        return self.over_with_members(columns)[0]
+
+    def over_with_members(self, columns: Sequence[int]) -> tuple["Groups", Ints]:
+        """The same, and for every group the union it belongs to."""
         part = np.ascontiguousarray(self.codes[:, list(columns)])
         if not len(self) or not len(columns):
             inverse = np.zeros(len(self), np.int64)
@@ -73,7 +77,7 @@ class Groups:
             sizes = [int(part[:, j].max(initial=-1)) + 1 for j in range(part.shape[1])]
             key, _ = group_codes([part[:, j] for j in range(part.shape[1])], sizes)
             _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        return merge(self, inverse.reshape(-1), len(first), part[first])
+        return merge(self, inverse.reshape(-1), len(first), part[first]), inverse.reshape(-1)
 
 
 def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
@@ -144,6 +148,12 @@ def groups_of(table: MicroTable, quasi: Sequence[str], targets: Sequence[Target]
         tuple(targets),
         rows=table.rows,
     )
+
+
+def at_bottom(groups: Groups, hierarchies: Sequence[Hierarchy]) -> Groups:
+    """The same groups with the hierarchies' codes of level 0 in place of the columns' own."""
+    codes = [h.matrix[groups.codes[:, j], 0] for j, h in enumerate(hierarchies)]
+    return replace(groups, codes=np.stack(codes, axis=1) if codes else groups.codes)
 
 
 def _rank(key: Ints, room: int) -> tuple[Ints, Ints, int]:

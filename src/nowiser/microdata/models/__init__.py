@@ -7,8 +7,14 @@ the limit are suppressed by the search. Two facts about unions decide what the s
 
 * `closed`: the union of two groups that pass passes. Then, where nothing may be suppressed, a table that
   passes still passes when it is generalised further.
-* `upward`: the union of a group that passes with *any* group passes. Then the number of rows to suppress
-  can only fall with generalisation, and the same conclusion holds with a suppression limit.
+* `upward`: the union of a group that passes with *any* group passes. Then a group that fails stays a loss
+  however it is split: all its rows must be suppressed at every finer node.
+
+With a suppression limit the search asks for `must_lose`: a share of a group's rows that is suppressed for
+certain at this node and at every finer one. Upward models answer 1 for a failing group. A model that bounds
+shares p_v ≤ b_v answers (p_v − b_v)/(1 − b_v): the rows that survive keep their mean share below b_v, so
+p_v ≤ (1 − f)·b_v + f. A model that bounds a convex score by t, with scores never above m, answers
+(score − t)/(m − t) by the same argument. All other models answer 0, which is always true.
 
 *Table models* judge what is left after suppression as a whole.
 """
@@ -21,8 +27,9 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from nowiser.errors import Misconfigured
 from nowiser.microdata.groups import Groups
-from nowiser.microdata.table import Floats
+from nowiser.microdata.table import Floats, Ints
 
 TOLERANCE = 1e-9  # how far rounding may carry a score over its limit
 
@@ -49,7 +56,11 @@ class Model(Protocol):
 
     def value(self, groups: Groups) -> float: ...
 
+    def holds(self, value: float) -> bool: ...
+
     def failing(self, groups: Groups) -> NDArray[np.bool_]: ...  # which groups break the limit
+
+    def must_lose(self, groups: Groups) -> Floats: ...  # share of each group lost here and at every finer node
 
     def to_json(self, groups: Groups) -> dict[str, Any]: ...
 
@@ -116,6 +127,11 @@ class GroupModel(_Shared):
         over = scores < self.limit - TOLERANCE if self.better == "higher" else scores > self.limit + TOLERANCE
         return np.asarray(over, dtype=bool)
 
+    def must_lose(self, groups: Groups) -> Floats:
+        if self.upward:
+            return self.failing(groups).astype(np.float64)
+        return np.zeros(len(groups))
+
 
 class TableModel(_Shared):
     """A model that judges the table as a whole; it cannot say which group is at fault."""
@@ -124,6 +140,16 @@ class TableModel(_Shared):
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         return np.zeros(len(groups), bool)
+
+    def must_lose(self, groups: Groups) -> Floats:
+        return np.zeros(len(groups))
+
+
+def lost_above(shares: Floats, bound: Floats) -> Floats:
+    """For shares that survivors must keep below `bound`, the share of each group that is lost for certain."""
+    room = np.maximum(1.0 - bound, 1e-12)
+    over = np.where(bound < 1.0, (shares - bound - TOLERANCE) / room, 0.0)
+    return np.asarray(np.clip(over, 0.0, 1.0).max(axis=-1, initial=0.0), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -140,3 +166,13 @@ class Verdict:
         return {"model": self.model, "column": self.column, "value": self.value, "limit": self.limit} | {
             "holds": self.holds
         }
+
+
+def population(groups: Groups, who: str) -> Ints:
+    """People of the population per group."""
+    if groups.population is None:
+        raise Misconfigured(
+            f"{who} counts the population, and none is declared",
+            hint="Name a file with the population's quasi-identifiers: population: people.csv.",
+        )
+    return groups.population

@@ -1,0 +1,41 @@
+"""Enhanced β-likeness: the rise of a value's share is at most β, and for common values at most −ln of its share."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from nowiser.microdata.groups import Groups
+from nowiser.microdata.models import lost_above
+from nowiser.microdata.models.about import AboutColumn
+from nowiser.microdata.models.beta_likeness import rise
+from nowiser.microdata.table import Floats
+
+
+@dataclass(frozen=True)
+class EnhancedBetaLikeness(AboutColumn):
+    """The score is the largest rise, infinite where a rise exceeds −ln of the value's share. Closed, as for basic."""
+
+    beta: float | None = None
+    name: ClassVar[str] = "enhanced-beta-likeness"
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    closed: ClassVar[bool] = True
+
+    @property
+    def limit(self) -> float | None:
+        return self.beta
+
+    def score(self, groups: Groups) -> Floats:
+        rises, prior = rise(self, groups)
+        capped = np.where(rises > -np.log(prior) + 1e-9, np.inf, rises)
+        return np.asarray(capped.max(axis=1, initial=0.0), dtype=np.float64)
+
+    def must_lose(self, groups: Groups) -> Floats:
+        if self.beta is None:
+            return np.zeros(len(groups))
+        shares, target = self.shares(groups)
+        prior = np.where(target.totals > 0, target.prior, 1.0)
+        return lost_above(shares, prior * (1 + np.minimum(self.beta, -np.log(prior))))
+
+
+MODEL = EnhancedBetaLikeness

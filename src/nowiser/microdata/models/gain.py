@@ -1,0 +1,119 @@
+"""Gain: no group of look-alikes lets anyone guess a sensitive value more than η better than the whole table does.
+
+*Before*: the share of the whole table for which the guess is right (everyone who sees the table as a whole).
+*After*: its share within the group of look-alikes of the victim. A guess is an exact value, a number
+`within` a distance, or one of a set (`among`). The score of a group is the largest after − before over all
+values its members have; every member's own gain is at most that.
+
+**Who is covered.** An attacker who knows a subset of the quasi-identifiers sees a union of full groups.
+His share is the size-weighted mean of the shares in the groups he unites, so it is at most the largest of
+them: a limit for the attacker who knows everything holds for every subset. With `knows: m` the limit is
+promised only for attackers who know at most m quasi-identifiers; again those who know exactly m are the
+worst, and every one of the subsets of size m is checked.
+
+**Closed**: the same mean shows that the union of two groups that pass passes.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.groups import Groups, Target
+from nowiser.microdata.models import TOLERANCE, GroupModel, lost_above
+from nowiser.microdata.table import Floats
+
+
+@dataclass(frozen=True)
+class Gain(GroupModel):
+    """`gain` is η; `about` the sensitive column."""
+
+    gain: float | None = None
+    about: str = ""
+    within: float | None = None
+    among: tuple[str, ...] | None = None
+    knows: int | None = None
+    name: ClassVar[str] = "gain"
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    closed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.gain is not None and not 0 <= self.gain <= 1:
+            raise Misconfigured(f"the gain must be between 0 and 100 %, not {self.gain!r}")
+        if self.within is not None and self.among is not None:
+            raise Misconfigured("a gain is about a value within a distance or about a set, not both")
+        if self.within is not None and self.within < 0:
+            raise Misconfigured(f"the distance of a gain cannot be negative, and is {self.within!r}")
+        if self.knows is not None and self.knows < 1:
+            raise Misconfigured(f"an attacker knows at least 1 quasi-identifier, not {self.knows!r}")
+
+    @property
+    def limit(self) -> float | None:
+        return self.gain
+
+    @property
+    def column(self) -> str | None:
+        return self.about
+
+    def lifts(self, groups: Groups) -> Floats:
+        """After − before for every group and guess; −1 where no member of the group has such a value."""
+        target, histogram = groups.target(self.about)
+        goals = self._goals(target)
+        size = np.maximum(groups.size, 1)[:, None]
+        after = (histogram @ goals) / size
+        lifts = after - target.prior @ goals
+        present = histogram > 0 if goals.shape[1] == histogram.shape[1] else (histogram @ goals) > 0
+        return np.where(present, lifts, -1.0)
+
+    def _goals(self, target: Target) -> Floats:
+        """Values × guesses: 1 where the value makes the guess right. One guess per value (or one set)."""
+        n = len(target.totals)
+        if self.among is not None:
+            unknown = set(self.among) - set(target.labels)
+            if unknown:
+                raise Misconfigured(f"column {self.about!r} has no value {', '.join(map(repr, sorted(unknown)))}")
+            return np.isin(np.array(target.labels, dtype=object), list(self.among)).astype(np.float64)[:, None]
+        if self.within is None:
+            return np.eye(n)
+        if not target.ordered:
+            raise Misconfigured(f"a gain within {self.within:g} needs numbers, and {self.about!r} has other values")
+        x = target.numbers
+        near = np.abs(x[:, None] - x[None, :]) <= self.within + TOLERANCE
+        return (near | np.eye(n, dtype=bool)).astype(np.float64)
+
+    def score(self, groups: Groups) -> Floats:
+        if not len(groups):
+            return np.zeros(0)
+        q = groups.codes.shape[1]
+        if self.knows is None or self.knows >= q:
+            return np.asarray(self.lifts(groups).max(axis=1), dtype=np.float64)
+        worst = np.full(len(groups), -1.0)
+        for known in combinations(range(q), self.knows):
+            unions, member = groups.over_with_members(known)
+            worst = np.maximum(worst, self.lifts(unions).max(axis=1)[member])
+        return worst
+
+    def must_lose(self, groups: Groups) -> Floats:
+        if self.gain is None or self.knows is not None:
+            return np.zeros(len(groups))
+        target, histogram = groups.target(self.about)
+        goals = self._goals(target)
+        return lost_above((histogram @ goals) / np.maximum(groups.size, 1)[:, None], target.prior @ goals + self.gain)
+
+    def failing(self, groups: Groups) -> NDArray[np.bool_]:
+        """Groups to suppress. Below full knowledge suppression changes the unions, so it is repeated until all pass."""
+        failing = super().failing(groups)
+        if self.knows is None or not failing.any():
+            return failing
+        while True:
+            left = np.flatnonzero(~failing)
+            again = super().failing(groups.keep(~failing))
+            if not again.any():
+                return failing
+            failing[left[again]] = True
+
+
+MODEL = Gain

@@ -1,0 +1,127 @@
+"""What the search is given, and what one node of the lattice is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.microdata.groups import Groups
+from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.losses.base import BoundLoss, Levels
+from nowiser.microdata.models import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Distinct tuples at level 0 with their counts, what they may become, what must hold, what is minimised."""
+
+    hierarchies: tuple[Hierarchy, ...]
+    base: Groups  # codes are codes of the hierarchies' level 0
+    models: tuple[Model, ...]
+    loss: BoundLoss
+    suppress: int = 0  # rows
+    most: tuple[BoundLoss, float] | None = None  # another loss that must not exceed this
+
+    @property
+    def heights(self) -> Levels:
+        return tuple(h.height for h in self.hierarchies)
+
+    @property
+    def nodes(self) -> int:
+        """The size of the lattice."""
+        size = 1
+        for h in self.hierarchies:
+            size *= h.height + 1
+        return size
+
+
+@dataclass(frozen=True)
+class Node:
+    """A full-domain generalisation: the level of every attribute, and what it costs."""
+
+    levels: Levels
+    loss: float
+    suppressed: int
+    groups: int  # left after suppression
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of a search. `bound` is proved: no feasible node has a smaller loss."""
+
+    best: Node | None
+    bound: float
+    checked: int
+    nodes: int
+    others: tuple[Node, ...] = ()
+
+    @property
+    def optimal(self) -> bool:
+        return self.best is not None and self.best.loss <= self.bound + 1e-12
+
+    @property
+    def gap(self) -> float:
+        """How much better an unknown node could at most be."""
+        return 0.0 if self.best is None else max(0.0, self.best.loss - self.bound)
+
+
+def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
+    """Groups that break at least one model and must be suppressed, repeated until what is left stands.
+
+    Only models that look beyond one group (a gain for attackers who know a part) can fail again after
+    others were suppressed; for all other combinations the first round is the last.
+    """
+    out = np.zeros(len(groups), bool)
+    for model in models:
+        out |= model.failing(groups)
+    if not out.any() or not any(getattr(m, "knows", None) is not None for m in models):
+        return out
+    while not out.all():
+        left = np.flatnonzero(~out)
+        again = np.zeros(len(left), bool)
+        rest = groups.keep(~out)
+        for model in models:
+            again |= model.failing(rest)
+        if not again.any():
+            return out
+        out[left[again]] = True
+    return out
+
+
+def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
+    """The node if it satisfies everything, else None. Exactly the groups that break a model are suppressed."""
+    bad = failing(problem.models, groups)
+    suppressed = int(groups.size[bad].sum())
+    if suppressed > problem.suppress or suppressed == int(groups.size.sum()):
+        return None
+    if (groups.size[bad] == 0).any():  # a group of the population without a row cannot be helped by suppression
+        return None
+    kept = ~bad
+    left = groups.keep(kept)
+    for model in problem.models:
+        if model.scope == "table" and not model.holds(model.value(left)):
+            return None
+    if problem.most is not None and problem.most[0].of(levels, groups, kept) > problem.most[1] + 1e-12:
+        return None
+    loss = problem.loss.of(levels, groups, kept)
+    return Node(levels, loss, suppressed, int((left.size > 0).sum()))
+
+
+def blocked(problem: Problem, groups: Groups) -> bool:
+    """Whether this node *and every node below it* is ruled out.
+
+    Without suppression: a closed model that fails here fails below. With a limit: the rows that are lost
+    here and at every finer node (`must_lose`, of the models the strictest per group) exceed the limit.
+    """
+    if problem.suppress == 0:
+        return any(
+            m.failing(groups).any() or (m.scope == "table" and not m.holds(m.value(groups)))
+            for m in problem.models
+            if m.closed
+        )
+    lost = np.zeros(len(groups))
+    for model in problem.models:
+        if model.scope == "group":
+            lost = np.maximum(lost, model.must_lose(groups))
+    return float(groups.size @ lost) > problem.suppress + 1e-6
