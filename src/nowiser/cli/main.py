@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import output
+from nowiser.cli import init, output
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -28,6 +28,9 @@ def version(
 
         typer.echo(__version__)
         raise typer.Exit
+
+
+app.command()(init.init)
 
 
 def run() -> None:

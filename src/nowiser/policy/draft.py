@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
+from nowiser.model.goal import named
 from nowiser.model.schema import Kind, Protect
 from nowiser.policy.tables import EACH_ROW
 from nowiser.policy.tree import Leaf, Place
@@ -88,7 +89,7 @@ def draft(profile: Profile, wishes: Wishes) -> str:
     lines += ["", f"# Nobody's secret may become guessable more than {gain} points better than before.", "attackers:"]
     goals = [_goal(profile.table, name, radius) for name, radius in wishes.secrets]
     if wishes.protect is Protect.PERSONS:
-        goals.append(f"present in {profile.table}")
+        goals.append(f"present in {named(profile.table)}")
     lines += [f"  - {{guess: {spell(goal)}, gain: {gain}}}" for goal in goals]
     lines += ["", _noted("answers: {spend: 5%}", "default share of the whole allowance per question")]
     return "\n".join(lines) + "\n"
@@ -117,7 +118,7 @@ def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> list[s
 def _declared(seen: Seen) -> tuple[str, bool]:
     """The declaration, and whether it tells something about the data."""
     if seen.values is not None:
-        return f"[{', '.join(map(spell_text, seen.values))}]", True
+        return f"[{', '.join(map(spell, seen.values))}]", True
     if seen.low is None or seen.high is None:
         return seen.kind.value, False
     if isinstance(seen.low, date) and isinstance(seen.high, date):
@@ -181,7 +182,7 @@ def decimal(value: Fraction) -> str:
 
 
 def _goal(table: str, column: str, radius: Fraction | None) -> str:
-    name = f"{table}.{column}"
+    name = named(f"{table}.{column}")
     return f"{name} exactly" if radius is None else f"{name} within {decimal(radius)}"
 
 
@@ -192,9 +193,6 @@ def _noted(line: str, note: str) -> str:
 def spell(text: str) -> str:
     """The text as YAML reads it back: bare where that is safe, otherwise in double quotes."""
     return text if _is_plain(text) else json.dumps(text, ensure_ascii=False)
-
-
-spell_text = spell
 
 
 def _is_plain(text: str) -> bool:
