@@ -44,7 +44,7 @@ def init(
     with Looking(file, table, beside=target.parent) as looking:
         profile = looking.profile()
         ask = questions.Ask(quiet=yes or as_json)
-        if not ask.quiet:
+        if not (ask.quiet or (person and sensitive and gain)):
             questions.show(profile)
         who = questions.persons(person or ask(questions.FIRST, questions.likely_person(profile)), profile)
         named = sensitive or questions.split(ask(questions.SECOND, questions.likely_secrets(profile, who)))

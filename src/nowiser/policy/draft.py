@@ -18,8 +18,8 @@ from nowiser.policy.tables import EACH_ROW
 from nowiser.policy.tree import Leaf, Place
 
 CONFIRM = "to be confirmed as public"
-_FEW = 30  # so many different values are listed, more become a range or free text
-_WIDTH = 44  # where comments start
+_FEW = 50  # so many different values are listed, more become a range or free text
+_WIDTH = 60  # where comments start
 
 Edge = int | float | date | datetime
 
@@ -68,8 +68,8 @@ def draft(profile: Profile, wishes: Wishes) -> str:
         "who is in the table is public" if wishes.protect is Protect.VALUES else "even who is in the table is secret"
     )
     lines = [
-        f"# Policy of nowiser for {profile.source}. What is marked `{CONFIRM}` was read off the data and",
-        "# rounded: keep it only if saying it aloud harms nobody. Then run `nowiser check`.",
+        f"# What is marked `{CONFIRM}` was read off the data and rounded.",
+        "# Keep it only if saying it aloud harms nobody. Then run `nowiser check`.",
         "nowiser: 1",
         f"engine: {spell(profile.engine)}",
         "tables:",
@@ -84,9 +84,13 @@ def draft(profile: Profile, wishes: Wishes) -> str:
         lines.append(_noted(f"    rows_per_person: {wishes.rows_per_person}", f"{CONFIRM}; {note}"))
     lines += [_noted(f"    protect: {wishes.protect.value}", known), "    columns:"]
     for column in profile.columns:
-        lines += [f"      {line}" for line in _column(column, wishes, profile.rows, is_secret=column.name in secret)]
+        lines.append(_column(column, wishes, profile.rows, is_secret=column.name in secret))
     gain = percent(wishes.gain)
-    lines += ["", f"# Nobody's secret may become guessable more than {gain} points better than before.", "attackers:"]
+    lines += [
+        "",
+        f"# Nothing below may become guessable more than {gain[:-1]} points better than before.",
+        "attackers:",
+    ]
     goals = [_goal(profile.table, name, radius) for name, radius in wishes.secrets]
     if wishes.protect is Protect.PERSONS:
         goals.append(f"present in {named(profile.table)}")
@@ -95,14 +99,14 @@ def draft(profile: Profile, wishes: Wishes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> list[str]:
-    name = spell(seen.name)
+def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> str:
+    name = f"      {spell(seen.name)}"
     if seen.name in wishes.person:
-        return [f"{name}: {{identifier: {seen.kind.value}}}"]
+        return f"{name}: {{identifier: {seen.kind.value}}}"
     # Under `protect: persons` what is not asked about is kept secret all the same; that costs nothing.
     role = "sensitive" if is_secret or wishes.protect is Protect.PERSONS else "public"
     if not is_secret and seen.kind is Kind.TEXT and seen.values is None and seen.distinct > rows // 2:
-        return [_noted(f"{name}: identifier", "nearly every row has its own")]
+        return _noted(f"{name}: identifier", "nearly every row has its own")
     declared, confirm = _declared(seen)
     extra = ", kind: integer" if seen.kind is Kind.INTEGER and seen.low is not None else ""
     if is_secret:
@@ -112,7 +116,7 @@ def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> list[s
     notes = [CONFIRM] if confirm or role == "public" else []
     if not confirm and seen.kind is not Kind.BOOLEAN:
         notes.append("no range declared: counted, not summed" if seen.kind is not Kind.TEXT else "any text")
-    return [_noted(f"{name}: {{{role}: {declared}{extra}}}", "; ".join(notes))]
+    return _noted(f"{name}: {{{role}: {declared}{extra}}}", "; ".join(notes))
 
 
 def _declared(seen: Seen) -> tuple[str, bool]:
