@@ -23,7 +23,7 @@ def at_most(limit):
     return admit
 
 
-def ask(ledger, charge=ONE, admit=anything, question="q", analyst="ann", version="v1"):
+def ask(ledger, charge=ONE, admit=anything, question="q", analyst="ann", version="v1"):  # noqa: PLR0917 (test helper)
     return ledger.reserve(charge, admit, question=question, sql="SELECT 1", analyst=analyst, data_version=version)
 
 

@@ -1,0 +1,145 @@
+"""How much may still be asked: totals and a policy in, admissions and shares out.
+
+A promise is kept when after ≤ before + gain for every attacker. The *allowance* is everything that can be charged
+until a promise would break; a charge uses the share 1/λ of it, where λ is the largest multiple of that charge that
+keeps every promise. All answers count together, whoever asked: k analysts who put their answers together have one
+allowance, not k. An analyst's own share is a further limit inside it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+from typing import Any
+
+from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
+from nowiser.guess.exposure import exposure, failing
+from nowiser.guess.frontier import keeps, largest
+from nowiser.guess.goal_bounds import before_after
+from nowiser.model.attacker import Attacker
+from nowiser.model.charge import PICO, Charge
+from nowiser.model.policy import Policy
+
+NOTHING = Charge()
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One attacker, so far: how well he guessed before, at most guesses now, and may guess at most."""
+
+    guess: str
+    before: float
+    after: float
+    limit: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {"guess": self.guess, "before": self.before, "after": self.after, "limit": self.limit}
+
+    def __str__(self) -> str:
+        return f"{self.guess}: {self.before:.1%} → at most {self.after:.1%} (limit {self.limit:.1%})"
+
+
+def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
+    """Before → after of every attacker's worst victim, given everything charged."""
+    found = []
+    for attacker in policy.attackers:
+        before, after = before_after(policy, attacker, exposure(policy, attacker, totals))
+        found.append(Guess(attacker.text, before, max(before, after), min(1.0, before + float(attacker.gain))))
+    return tuple(found)
+
+
+def admit(policy: Policy, charge: Charge, *, analyst: str | None = None) -> Callable[[Charge, Charge], None]:
+    """What `Ledger.reserve` calls with everybody's totals and the analyst's own."""
+
+    def check(totals: Charge, own: Charge) -> None:
+        admits(policy, totals, charge, analyst=analyst, own=own)
+
+    return check
+
+
+def admits(
+    policy: Policy, totals: Charge, charge: Charge, *, analyst: str | None = None, own: Charge = NOTHING
+) -> None:
+    """Return quietly if every promise is kept after this charge; otherwise raise Exhausted, saying what is left."""
+    after = totals + charge
+    _check_delta(policy, after)
+    for attacker in policy.attackers:
+        if not keeps(policy, attacker, after):
+            _refuse(policy, attacker, totals, after)
+    if analyst is None or not policy.analysts:
+        return
+    if analyst not in policy.analysts:
+        raise NotAuthorised(f"the policy gives no share of the allowance to {analyst!r}", hint=_ANALYSTS)
+    share = policy.analysts[analyst]
+    scaled = (own + charge).times(1 / share) if share > 0 else None
+    if charge and (scaled is None or not all(keeps(policy, attacker, scaled) for attacker in policy.attackers)):
+        left = max(Fraction(0), share - share_used(policy, own))
+        raise Exhausted(
+            f"this would use more than the share of {analyst!r}, which is {_percent(share)} of the allowance",
+            hint=f"{_percent(left)} of the allowance is left for {analyst!r}. Ask for less precision, or ask less.",
+        )
+
+
+def share_used(policy: Policy, totals: Charge) -> Fraction:
+    """Which share of the allowance these totals use, from 0 to 1; rounded up."""
+    shares = [1 / multiple for a in policy.attackers if (multiple := largest(policy, a, totals)) is not None]
+    return min(Fraction(1), max(shares, default=Fraction(0)))
+
+
+def largest_multiple(
+    policy: Policy,
+    totals: Charge,
+    unit: Charge,
+    share: Fraction,
+    *,
+    analyst: str | None = None,
+    own: Charge = NOTHING,
+) -> Fraction:
+    """The factor s for which `unit.times(s)` spends `share` of the whole allowance, rounded down.
+
+    Raises Exhausted when that much is not left, on top of `totals` and (for an analyst) `own`.
+    What no attacker is after is treated as if the attacker with the smallest gain were, knowing nothing beforehand.
+    """
+    if not unit:
+        raise ValueError("a question that costs nothing needs no noise")
+    if not 0 < share <= 1:
+        raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
+    multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
+    factor = share * min(multiples, default=_undefended(policy, unit))
+    # one part in a billion less: whole piconats are charged, rounded up
+    factor = factor * (1 - Fraction(1, 10**9))
+    admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
+    return factor
+
+
+def _undefended(policy: Policy, unit: Charge) -> Fraction:
+    gain = min((float(a.gain) for a in policy.attackers if a.gain > 0), default=0.01)
+    total = Fraction(sum(n for a, n in unit.amounts if a.kind != "delta"), PICO)
+    return Fraction(2 * log((1 + gain) / (1 - gain))) / total if total else Fraction(1)
+
+
+def _check_delta(policy: Policy, totals: Charge) -> None:
+    allowed = policy.delta + policy.key_delta
+    if (used := failing(policy, totals)) > allowed:
+        raise Exhausted(
+            f"the promise could then fail with probability {float(used):.3g}; the policy allows {float(allowed):.3g}",
+            hint="Declare the possible values of the columns you group by, or let the policy allow more.",
+        )
+
+
+def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -> None:
+    _, would = before_after(policy, attacker, exposure(policy, attacker, after))
+    before, now = before_after(policy, attacker, exposure(policy, attacker, totals))
+    left = max(Fraction(0), 1 - share_used(policy, totals))
+    raise Exhausted(
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.2%} afterwards "
+        f"({before:.2%} before any answer, {now:.2%} so far, {before + float(attacker.gain):.2%} allowed)",
+        hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
+    )
+
+
+_ANALYSTS = "The custodian lists analysts and their shares under `analysts:` in the policy."
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share) * 100:.3g} %"

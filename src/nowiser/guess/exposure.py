@@ -1,0 +1,254 @@
+"""From everything charged so far to what it tells about one attacker's goal.
+
+The ledger keeps promises about the likelihood ℓ of all outputs so far as a function of the victim's *whole* record.
+An attacker's goal is about some attributes of it. Let D be the attributes that may depend on an attribute a (its
+independence group; everything, unless the policy says otherwise), b ≠ a the others in D.
+
+**One attribute.** The likelihood of a's value alone is the average `ℓ_a(x) = E[ℓ(record) | a = x]`. Attributes outside
+D are independent of a: their average is the same for every x. Those in D may change with x in any way, but not further
+than their declared range. Averages of likelihoods that stay within a factor stay within it, hence
+
+    |ln ℓ_a(x) − ln ℓ_a(x')|  ≤  slope_a·|x − x'|  +  [x ≠ x']·jump_a,
+    jump_a = Σ jump_S over the sets S that meet D  +  Σ_b slope_b·range_b,
+
+which is the form (slope, jump) of the calculus, and its ceiling applies with the prior of a.
+
+**Several attributes in different groups.** The same per attribute; the product rules of independent attributes apply.
+
+**Any goal at all.** A change of the victim's whole record moves ln ℓ by at most the *reach*: the sum of the jumps that
+meet the groups of the goal and of slope·range over them. The goal then has posterior odds of at most e^reach times
+its prior odds, however its attributes depend on each other. Where both apply the smaller one counts. When attributes
+of a goal depend on each other their joint prior is unknown; so is `before`. It lies between 0 and the Fréchet bound
+(`and`: the smallest part, `or`: the sum), and the worst value in between is reported.
+
+**Presence.** The output given presence is an average over records of somebody who is there; given absence, of a table
+without. So only `presence` counts, of every table whose rows belong to the same persons.
+
+**Gaussian noise.** A total ρ becomes ε = ρ + 2·sqrt(ρ·ln(1/δ)) with the policy's δ: step by step, the odds of the goal
+against its contrary move by log-likelihood ratios of mixtures, each bounded (Laplace) or ρ_i-concentrated (mixtures
+are no worse, Rényi divergence being quasi-convex), so the sum exceeds that with probability at most δ. This argument
+is about odds, not about distances: where Gaussian noise was used, slopes are charged over the whole range.
+
+Attributes and tables that the policy does not know (any more) count as dependent on everything: costs are never reset.
+Everything is computed in Fractions and rounded up once, on the way to floats.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from nowiser.errors import Misconfigured
+from nowiser.model.attacker import Attacker
+from nowiser.model.charge import ATTO, PICO, Charge
+from nowiser.model.goal import And, Goal, Not, On, Or, Present, Within
+from nowiser.model.policy import Policy
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one attribute of a goal has suffered, in nats: per raw unit, and for any change at all."""
+
+    slope: Fraction = Fraction(0)
+    jump: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What an attacker's goal has suffered.
+
+    shares: per attribute (or table, for presence); None when the parts of the goal depend on each other.
+    reach: how far ln ℓ can move when the victim's record changes in any way that matters to the goal.
+    """
+
+    shares: tuple[tuple[str, Share], ...] | None
+    reach: Fraction
+
+    def __bool__(self) -> bool:
+        return self.reach > 0
+
+
+def exposure(policy: Policy, attacker: Attacker, totals: Charge) -> Exposure:
+    """What `totals` cost this attacker's goal. Exact, except for Gaussian noise, which is rounded up."""
+    scope = _scope(_Known(policy), attacker.goal)
+    slopes, jumps, rho = _amounts(policy, scope, totals)
+    if rho:
+        jumps += concentrated(rho, policy.delta)
+    widths = {a: slope * width(policy, a) for a, slope in slopes.items() if slope}
+    reach = jumps + sum(widths.values(), Fraction(0))
+    if not scope.separate:
+        return Exposure(None, reach)
+    shares = []
+    for name, group in scope.groups:
+        inner_slopes, inner_jumps, inner_rho = _amounts(policy, _Scope(((name, group),), separate=True), totals)
+        own = inner_slopes.pop(name, Fraction(0)) if not inner_rho else Fraction(0)
+        if inner_rho:
+            inner_jumps += concentrated(inner_rho, policy.delta)
+        inner_jumps += sum((s * width(policy, b) for b, s in inner_slopes.items() if s), Fraction(0))
+        shares.append((name, Share(own, inner_jumps)))
+    return Exposure(tuple(shares), reach)
+
+
+def failing(policy: Policy, totals: Charge) -> Fraction:
+    """With which probability the promises may fail: what was charged to `delta`, and the policy's δ if it was used."""
+    charged = Fraction(sum(n for a, n in totals.amounts if a.kind == "delta"), ATTO)
+    gaussian = any(a.kind in ("rho", "rho_presence") for a, _ in totals.amounts)
+    return charged + (policy.delta if gaussian else 0)
+
+
+def width(policy: Policy, attribute: str) -> Fraction:
+    """The length of an attribute's declared range."""
+    table_name, _, column_name = attribute.partition(".")
+    table = policy.table(table_name)
+    column = table.column(column_name) if table is not None else None
+    if column is None:
+        raise Misconfigured(
+            f"the ledger has costs per unit of {attribute}, which the policy does not declare any more",
+            hint=f"Keep {attribute} in the policy, with its range: what was released about it still counts.",
+        )
+    if column.low is None or column.high is None:
+        raise Misconfigured(
+            f"the ledger has costs per unit of {attribute}, which has no declared range any more",
+            hint=f"Declare the range of {attribute}, as it was: what was released about it still counts.",
+        )
+    return column.high - column.low
+
+
+def concentrated(rho: Fraction, delta: Fraction) -> Fraction:
+    """ρ + 2·sqrt(ρ·ln(1/δ)), rounded up."""
+    if delta <= 0:
+        raise Misconfigured(
+            "Gaussian noise was used, but the policy allows no failure",
+            hint="Write for example `delta: 1e-9` into the policy.",
+        )
+    root = math.sqrt(up(rho) * up(-math.log(delta.numerator / delta.denominator)) * (1 + 1e-12)) * (1 + 1e-12)
+    return rho + 2 * Fraction(root)
+
+
+def up(value: Fraction | float) -> float:
+    """The smallest float that is certainly not below."""
+    found = float(value)
+    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
+
+
+def radius(goal: Goal, attribute: str) -> Fraction:
+    """The r of `within r` on this attribute; 1 for other goals, so that slopes stay per raw unit."""
+    match goal:
+        case On(attribute=name, goal=Within(radius=r)) if name == attribute:
+            return Fraction(r)
+        case Not(goal=inner):
+            return radius(inner, attribute)
+        case And() | Or():
+            found = {radius(part, attribute) for part in goal.parts if attribute in part.attributes}
+            return max(found, default=Fraction(1))
+        case _:
+            return Fraction(1)
+
+
+# ---------------------------------------------------------------------------------------- which accounts matter
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """The attributes (tables, for presence) of a goal, each with the names whose accounts tell about it."""
+
+    groups: tuple[tuple[str, frozenset[str]], ...]
+    separate: bool  # no two of them depend on each other, and each stands alone in the goal
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """A policy as a key of a cache: by identity, since policies are frozen."""
+
+    policy: Policy
+
+    def __hash__(self) -> int:
+        return id(self.policy)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Known) and other.policy is self.policy
+
+
+@lru_cache(maxsize=1024)
+def _scope(known: _Known, goal: Goal) -> _Scope:
+    policy = known.policy
+    groups = tuple((name, _group(policy, name)) for name in goal.attributes)
+    names = [name for name, _ in groups]
+    alone = not _on_a_map(goal) and _used_once(goal, names)
+    distinct = all(not (g & h) for i, (_, g) in enumerate(groups) for _, h in groups[i + 1 :]) and not (
+        len(groups) > 1 and any("." not in name for name in names)
+    )
+    return _Scope(groups, separate=alone and distinct)
+
+
+def _group(policy: Policy, name: str) -> frozenset[str]:
+    if policy.table(name) is not None and "." not in name:
+        return frozenset(t.name for t in policy.tables if _root(policy, t.name) == _root(policy, name))
+    return frozenset((name, *policy.dependents(name)))
+
+
+def _root(policy: Policy, name: str) -> str:
+    """The table whose rows are the persons that rows of this table belong to."""
+    table = policy.table(name)
+    for _ in policy.tables:
+        if table is None or table.link is None:
+            break
+        table = policy.table(table.link.table)
+    return table.name if table is not None else name
+
+
+def _on_a_map(goal: Goal) -> bool:
+    match goal:
+        case On():
+            return len(goal.attributes) > 1
+        case Not():
+            return _on_a_map(goal.goal)
+        case And() | Or():
+            return any(_on_a_map(part) for part in goal.parts)
+        case _:
+            return False
+
+
+def _used_once(goal: Goal, names: Iterable[str]) -> bool:
+    return all(_uses(goal, name) == 1 for name in names)
+
+
+def _uses(goal: Goal, name: str) -> int:
+    match goal:
+        case Not():
+            return _uses(goal.goal, name)
+        case And() | Or():
+            return sum(_uses(part, name) for part in goal.parts)
+        case Present() | On():
+            return int(name in goal.attributes)
+        case _:
+            return 0
+
+
+def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, Fraction], Fraction, Fraction]:
+    """Slopes per attribute, the sum of jumps and the sum of ρ that tell about the groups of a scope."""
+    names = frozenset().union(*(group for _, group in scope.groups))
+    about_values = any("." in name for name, _ in scope.groups)
+    about_presence = any("." not in name for name, _ in scope.groups)
+    known = _known_names(_Known(policy))
+    slopes: dict[str, int] = {}
+    jump = rho = 0
+    for account, amount in totals.amounts:
+        # an account about nothing in particular, or about something the policy forgot, is about everything
+        matters = not account.about or any(name in names or name not in known for name in account.about)
+        if account.kind == "delta" or not matters:
+            continue
+        if account.kind == "slope" and about_values:
+            slopes[account.about[0]] = slopes.get(account.about[0], 0) + amount
+        elif (account.kind == "jump" and about_values) or (account.kind == "presence" and about_presence):
+            jump += amount
+        elif (account.kind == "rho" and about_values) or (account.kind == "rho_presence" and about_presence):
+            rho += amount
+    return {a: Fraction(n, PICO) for a, n in slopes.items()}, Fraction(jump, PICO), Fraction(rho, PICO)
+
+
+@lru_cache(maxsize=64)
+def _known_names(known: _Known) -> frozenset[str]:
+    tables = known.policy.tables
+    return frozenset(t.name for t in tables) | frozenset(f"{t.name}.{c.name}" for t in tables for c in t.columns)
