@@ -152,14 +152,14 @@ class _Reader:
 
     def mean_and_sd(self, node: Node, form: str, *, in_units: bool) -> tuple[float, float]:
         entries = values.mapping(node, f"{form} of {self.what}")
-        entries.only(shape.keys_of(shape.NormalPrior), f"{form} of {self.what}")
+        entries.only(shape.keys_of(shape.Normal), f"{form} of {self.what}")
         mean, sd = (entries.need(key, f"{form} of {self.what}", "{mean: 20, sd: 5}") for key in ("mean", "sd"))
         kind = Kind.REAL if not in_units or self.column.kind is Kind.INTEGER else self.column.kind
         return float(values.raw_units(mean, kind, "mean")), float(values.positive(sd, "sd"))
 
     def histogram(self, node: Node) -> Prior:
         entries = values.mapping(node, f"histogram of {self.what}")
-        entries.only(shape.keys_of(shape.HistogramPrior), f"histogram of {self.what}")
+        entries.only(shape.keys_of(shape.Histogram), f"histogram of {self.what}")
         found = [
             values.sequence(entries.need(key, f"histogram of {self.what}", f"{key}: […]"), key)
             for key in ("edges", "weights")
@@ -197,7 +197,7 @@ class _Reader:
     def empirical(self, node: Node) -> Prior:
         column: Node | None = None
         if isinstance(node, Entries):
-            node.only(shape.keys_of(shape.EmpiricalPrior), f"empirical of {self.what}")
+            node.only(shape.keys_of(shape.Empirical), f"empirical of {self.what}")
             column, node = node.get("column"), node.need("file", f"empirical of {self.what}", "file: last_year.csv")
         path = self.folder / values.text(node, "the file of an empirical prior")
         found = Empirical.read(path, values.text(column, "column") if column is not None else self.column.name)
