@@ -1,5 +1,6 @@
 """One look for every chart: quiet axes, words instead of legends, colours that colour-blind readers can tell apart."""
 
+from importlib import import_module
 from typing import Any
 
 # Okabe and Ito's palette: distinct under the common kinds of colour blindness and in grey print
@@ -54,3 +55,13 @@ def themed(chart: Any, title: str, *subtitle: str) -> Any:
     if subtitle:
         head["subtitle"] = list(subtitle)
     return chart.properties(title=head).configure(**CONFIG)
+
+
+def altair() -> Any:
+    """Altair, imported when something is first drawn. Loosely typed: its generated types reject forms it documents."""
+    return import_module("altair")
+
+
+def data(rows: list[dict[str, Any]]) -> Any:
+    """Rows for a chart, without pandas."""
+    return altair().Data(values=rows)

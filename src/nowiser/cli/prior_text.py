@@ -1,0 +1,166 @@
+"""Priors as compact text on the command line, and back to errors that name the form.
+
+    uniform:12:28                 every value from 12 to 28 equally likely
+    normal:20:5                   mean 20, standard deviation 5; normal:20:5:0:60 cut off to [0, 60]
+    lognormal:3:0.5               of the logarithm; likewise with a range
+    atoms:0=.2,2=.8               single numbers with their probability
+    histogram:0,10,20:.3,.7       edges, then the probability of each bin
+    categories:soup=.3,pasta=.7   labels; without numbers (soup,pasta) equally likely
+    present:.5                    whether the person is in the table
+    census.csv:age                the values of a column (csv, tsv, parquet)
+    scipy:gamma:2:scale=3         any distribution of scipy.stats
+    unknown, unknown:0:60         nothing is known: the worst prior counts
+
+`time=normal:20:5` names the attribute, for goals on several attributes.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from nowiser.errors import Misconfigured
+
+FORMS = (
+    "uniform:a:b, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:v=p,…, histogram:edges:masses, "
+    "categories:a=p,b=p, present:p, file.csv:column, scipy:name:…, unknown[:low:high]"
+)
+
+
+def named_prior(text: str) -> tuple[str | None, Any]:
+    """`time=normal:20:5` → ("time", Normal(20, 5)); without a name the first part is None."""
+    head, colon, _ = text.partition(":")
+    if "=" in head:
+        name, _, rest = text.partition("=")
+        if not name.strip():
+            raise Misconfigured(f"--prior {text!r}: the name before = is empty", hint=f"Forms: {FORMS}")
+        return name.strip(), prior(rest)
+    del colon
+    return None, prior(text)
+
+
+def prior(text: str) -> Any:
+    """The prior a text describes, or Misconfigured naming the form and what was found."""
+    from nowiser.model import prior as priors
+
+    kind, _, rest = text.partition(":")
+    parts = rest.split(":") if rest else []
+    match kind.strip().lower():
+        case "uniform":
+            low, high = _numbers(text, parts, 2, "uniform:low:high")
+            return priors.Uniform(low, high)
+        case "normal" | "lognormal":
+            return _bell(text, kind.strip().lower(), parts)
+        case "atoms":
+            return priors.Atoms({_number(text, v): m for v, m in _shares(text, rest, "atoms:0=.2,2=.8").items()})
+        case "categories":
+            return _categories(text, rest)
+        case "histogram":
+            if len(parts) != 2:
+                raise _wrong(text, "histogram:0,10,20:.3,.7 (edges, then masses)")
+            edges, masses = ([_number(text, v) for v in p.split(",")] for p in parts)
+            return priors.Histogram(edges, masses)
+        case "present":
+            (probability,) = _numbers(text, parts, 1, "present:probability")
+            return priors.Presence(probability)
+        case "unknown":
+            if not parts:
+                return priors.Unknown()
+            low, high = _numbers(text, parts, 2, "unknown or unknown:low:high")
+            return priors.Unknown(low, high)
+        case "scipy":
+            return _scipy(text, parts)
+        case _:
+            return _from_file(text)
+
+
+def joint(path: Path) -> Any:
+    """Whole records of a csv or parquet file, each as likely as it is frequent."""
+    from collections import Counter
+
+    from nowiser.model.prior import JointAtoms
+
+    if not path.is_file():
+        raise Misconfigured(f"--joint must name a csv or parquet file; found none at {str(path)!r}")
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    try:
+        parquet = path.suffix.lower() in (".parquet", ".pq")
+        table = pyarrow.parquet.read_table(path) if parquet else pyarrow.csv.read_csv(path)
+    except pa.ArrowInvalid as broken:
+        raise Misconfigured(f"--joint {path.name} cannot be read: {str(broken).splitlines()[0]}") from None
+    rows = Counter(zip(*(c.to_pylist() for c in table.columns), strict=True))
+    if not rows:
+        raise Misconfigured(f"--joint {path.name} holds no rows")
+    if any(v is None for row in rows for v in row):
+        raise Misconfigured(f"--joint {path.name} has empty cells; give a file without them")
+    total = sum(rows.values())
+    return JointAtoms(table.column_names, {row: n / total for row, n in rows.items()})
+
+
+def _bell(text: str, kind: str, parts: list[str]) -> Any:
+    from nowiser.model import prior as priors
+
+    if len(parts) not in (2, 4):
+        raise _wrong(text, f"{kind}:mean:sd or {kind}:mean:sd:low:high")
+    values = [_number(text, p) for p in parts]
+    family = priors.Normal if kind == "normal" else priors.LogNormal
+    whole = family(values[0], values[1])
+    return whole if len(parts) == 2 else priors.Truncated(whole, values[2], values[3])
+
+
+def _categories(text: str, rest: str) -> Any:
+    from nowiser.model.prior import Categories
+
+    if rest and "=" not in rest:
+        return Categories([label.strip() for label in rest.split(",")])
+    return Categories(_shares(text, rest, "categories:soup=.3,pasta=.7"))
+
+
+def _scipy(text: str, parts: list[str]) -> Any:
+    from nowiser.model.prior import Frozen
+
+    if not parts:
+        raise _wrong(text, "scipy:name:argument:name=argument")
+    plain = [_number(text, p) for p in parts[1:] if "=" not in p]
+    named = dict(p.split("=", 1) for p in parts[1:] if "=" in p)
+    return Frozen(parts[0], *plain, **{k: _number(text, v) for k, v in named.items()})
+
+
+def _from_file(text: str) -> Any:
+    from nowiser.model.prior import Empirical
+
+    path, _, column = text.rpartition(":")
+    if Path(path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".pq") and column:
+        return Empirical.read(path, column)
+    raise Misconfigured(f"--prior {text!r} is none of the known forms", hint=f"Forms: {FORMS}")
+
+
+def _shares(text: str, rest: str, form: str) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for piece in rest.split(","):
+        label, equals, share = piece.rpartition("=")
+        if not equals or not label.strip():
+            raise _wrong(text, form)
+        if label.strip() in found:
+            raise Misconfigured(f"--prior {text!r} names {label.strip()!r} twice")
+        found[label.strip()] = _number(text, share)
+    return found
+
+
+def _numbers(text: str, parts: list[str], count: int, form: str) -> list[float]:
+    if len(parts) != count:
+        raise _wrong(text, form)
+    return [_number(text, p) for p in parts]
+
+
+def _number(text: str, piece: str) -> float:
+    written = piece.strip()
+    try:
+        return float(written[:-1]) / 100 if written.endswith("%") else float(written)
+    except ValueError:
+        raise Misconfigured(f"--prior {text!r}: a number must stand where {piece!r} stands") from None
+
+
+def _wrong(text: str, form: str) -> Misconfigured:
+    return Misconfigured(f"--prior must look like {form}; found {text!r}")

@@ -1,0 +1,258 @@
+"""Attackers who know less, or more, than everybody else's record.
+
+* everyone else: the ceiling; the default everywhere.
+* k of the others: the others he does not know hide the victim. For independent records the ceiling still holds (a
+  mixture of allowed likelihoods is allowed); the figure here is what is left of it for one concrete release: a sum
+  or a count with Laplace noise. It is a computation, not a promise: promises are made with the ceiling.
+* part of the victim's record: the prior is conditioned on the part, and the worst class counts.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess import law
+from nowiser.guess.correlated.revealed import worst_output
+from nowiser.model.advantage import Advantage
+from nowiser.model.checks import number
+from nowiser.model.cost import Cost
+from nowiser.model.goal import Goal, In, On, Within, parse_goal
+from nowiser.model.prior import Atoms, Categories, JointAtoms, MultivariateNormal, Normal, Presence, Prior
+from nowiser.model.priors.base import Floats
+
+_LATTICE = 1 << 17  # cells of the law of the sum
+
+
+@dataclass(frozen=True)
+class Known:
+    """What an attacker with less knowledge reaches, beside the ceiling for one who knows everyone else."""
+
+    unknown: int  # people whose records he does not know, besides the victim
+    before: float
+    after: float  # worst over all outputs
+    ceiling: float
+    victim: Any
+    release: str  # the release the figure is about
+
+    @property
+    def gain(self) -> float:
+        return self.after - self.before
+
+    def __str__(self) -> str:
+        return (
+            f"An attacker who does not know {self.unknown} of the others goes from {self.before:.1%} to "
+            f"{self.after:.1%} after {self.release}; one who knows everyone else to at most {self.ceiling:.1%}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "unknown": self.unknown,
+            "before": self.before,
+            "after": self.after,
+            "gain": self.gain,
+            "ceiling": self.ceiling,
+            "release": self.release,
+        }
+
+
+def knowing(
+    prior: Prior,
+    goal: Goal | str,
+    *,
+    unknown: int,
+    slope: float = 0.0,
+    jump: float = 0.0,
+    victim: Any = None,
+    others: Prior | None = None,
+) -> Known:
+    """The attacker knows all records but the victim's and `unknown` more, which follow `others` (default: `prior`).
+
+    With a slope the release is a SUM with Laplace noise of scale r/slope; with a jump it is the COUNT of people who
+    satisfy the goal with noise of scale 1/jump. Records are independent. Figures are accurate to about 1e-4 for
+    densities and exact for counts; events of probability below 1e-14 are left out.
+    """
+    from nowiser.guess.ask import guess
+
+    wanted = parse_goal(goal) if isinstance(goal, str) else goal
+    wanted = wanted.goal if isinstance(wanted, On) else wanted
+    if unknown % 1 != 0 or not 0 <= unknown <= 10_000:
+        raise Misconfigured(f"unknown must be a whole number from 0 to 10000; found {unknown!r}")
+    slope, jump = number("slope", slope, low=0.0), number("jump", jump, low=0.0)
+    if (slope > 0) == (jump > 0):
+        raise Misconfigured("give either slope (a sum is released) or jump (a count is released), not both or none")
+    top = guess(prior, wanted, slope=slope, jump=jump, victim=victim)
+    who = top.victim if victim is None else victim
+    if jump > 0:
+        share = top.before
+        crowd = share if others is None else _share(others, wanted, who)
+        after = _count(share, crowd, unknown, jump)
+        what = f"a noisy count (scale {1 / jump:.4g}) of those who satisfy the goal"
+    else:
+        if not isinstance(wanted, Within) or prior.kind != "line":
+            raise Misconfigured(f"slope needs a goal `within r` on a number; found {wanted}")
+        after = _sum(prior, others or prior, unknown, (float(who), wanted.radius), slope)
+        what = f"a noisy sum (scale {wanted.radius / slope:.4g})"
+    after = min(top.after, max(top.before, after))
+    return Known(int(unknown), top.before, after, top.after, who, what)
+
+
+def _share(prior: Prior, goal: Goal, who: Any) -> float:
+    """How likely somebody else satisfies what is counted."""
+    if isinstance(prior, Presence):
+        return prior.probability
+    if isinstance(prior, Categories):
+        wanted = goal.values if isinstance(goal, In) and goal.values is not None else {who}
+        return sum(m for label, m in zip(prior.labels, prior.masses, strict=True) if label in wanted)
+    if isinstance(goal, Within):
+        return law.mass(prior, float(who) - goal.radius, float(who) + goal.radius)
+    if isinstance(goal, In) and goal.low is not None and goal.high is not None:
+        return law.mass(prior, goal.low, goal.high)
+    return law.mass(prior, float(who), float(who))
+
+
+def _count(share: float, crowd: float, unknown: int, jump: float) -> float:
+    """Exact: the count is the victim's bit plus a binomial."""
+    from scipy.stats import binom
+
+    law_of_others = binom.pmf(np.arange(unknown + 1), unknown, crowd)
+    answers = np.concatenate([np.arange(unknown + 1), np.arange(unknown + 1) + 1])
+    weights = np.concatenate([(1 - share) * law_of_others, share * law_of_others])
+    good = np.arange(2 * unknown + 2) > unknown
+    weights[weights < 1e-300] = 0.0
+    return worst_output(answers.tolist(), weights.tolist(), good.tolist(), jump)[0]
+
+
+def _sum(prior: Prior, others: Prior, unknown: int, aim: tuple[float, float], slope: float) -> float:
+    """Worst posterior after a noisy sum, on a lattice that carries the victim, the others and the output."""
+    victim, radius = aim
+    k = slope / radius
+    low, high = law.support(prior)
+    start, end = law.support(others) if unknown else (0.0, 0.0)
+    step = max(radius / 100, (unknown * (end - start) + high - low) / _LATTICE)
+    if step > radius / 4:
+        raise Misconfigured("unknown is too large for so fine a goal; the attacker learns next to nothing")
+    # cell borders at the ends of the goal, so that cells are wholly right or wholly wrong
+    step = 2 * radius / max(8, round(2 * radius / step))
+    x, w = _lattice(prior, step, victim - radius)
+    inside = np.abs(x - victim) <= radius
+    crowd = _self_convolved(_lattice(others, step, 0.0)[1], unknown)
+    likelihood = _smeared(crowd, np.exp(-k * step), pad=x.size)
+    right, total = (np.convolve(v, likelihood, mode="valid") for v in (np.where(inside, w, 0.0), w))
+    keep = total > 0
+    return float((right[keep] / total[keep]).max())
+
+
+def _lattice(prior: Prior, step: float, through: float) -> tuple[Floats, Floats]:
+    """Centres and masses of cells of width `step`, one border of which lies at `through`."""
+    low, high = law.support(prior)
+    first = through + step * np.floor((low - through) / step - 1e-9)
+    edges = first + step * np.arange(int(np.ceil((high - first) / step + 1e-9)) + 1)
+    cumulative = law.cdf(prior, edges)
+    cumulative[0] = 0.0
+    masses = np.diff(cumulative)
+    return (edges[:-1] + edges[1:]) / 2, masses / masses.sum()
+
+
+def _self_convolved(w: Floats, times: int) -> Floats:
+    """The law of a sum of `times` independent values, on the lattice."""
+    if times == 0:
+        return np.ones(1)
+    size = times * (w.size - 1) + 1
+    length = 1 << (size - 1).bit_length()
+    found = np.fft.irfft(np.fft.rfft(w, length) ** times, length)[:size]
+    found[found < 1e-14 * found.max()] = 0.0  # below the noise of the transform
+    used = np.flatnonzero(found)
+    kept: Floats = found[used[0] : used[-1] + 1]
+    kept /= kept.sum()
+    return kept
+
+
+def _smeared(law_of_sum: Floats, decay: float, pad: int) -> Floats:
+    """Σ_j s_j decay^{|i − j|}: the law of the sum after two-sided geometric smearing, with room at both ends."""
+    from scipy.signal import lfilter
+
+    padded = np.concatenate([np.zeros(pad), law_of_sum, np.zeros(pad)])
+    forward = lfilter([1.0], [1.0, -decay], padded)
+    backward = lfilter([1.0], [1.0, -decay], padded[::-1])[::-1]
+    found: Floats = forward + backward - padded
+    return found
+
+
+@dataclass(frozen=True)
+class PartKnown:
+    """The worst class of people who agree on what the attacker knows about the victim."""
+
+    known: dict[str, Any]
+    share: float  # how many people are in that class
+    advantage: Advantage
+
+
+def knowing_part(
+    prior: JointAtoms | MultivariateNormal,
+    goal: Goal | str,
+    known: Iterable[str],
+    *,
+    slope: float = 0.0,
+    jump: float = 0.0,
+    costs: Mapping[str, Cost] | None = None,
+) -> PartKnown:
+    """The attacker knows these attributes of the victim: condition the prior on them, take the worst class.
+
+    The release is still charged for the whole record; what he knows already cannot be learned again, so only the
+    costs of the other attributes count.
+    """
+    from nowiser.guess.ask import guess
+
+    names = tuple([known] if isinstance(known, str) else known)
+    for name in names:
+        if name not in prior.names:
+            raise Misconfigured(f"known must name attributes of the prior ({', '.join(prior.names)}); found {name!r}")
+    if not names or len(names) >= len(prior.names):
+        raise Misconfigured(f"known must name some but not all of {', '.join(prior.names)}; found {', '.join(names)}")
+    best: PartKnown | None = None
+    for value, share, rest in _classes(prior, names):
+        if costs is None:
+            found = guess(rest, goal, slope=slope, jump=jump)
+        else:
+            found = guess(rest, goal, costs={n: c for n, c in costs.items() if n not in names})
+        if best is None or found.after > best.advantage.after:
+            best = PartKnown(dict(zip(names, value, strict=True)), share, found)
+    assert best is not None
+    return best
+
+
+def _classes(prior: JointAtoms | MultivariateNormal, names: tuple[str, ...]) -> Iterable[tuple[Any, float, Any]]:
+    rest = tuple(n for n in prior.names if n not in names)
+    if isinstance(prior, MultivariateNormal):
+        # all classes have the same spread, and the worst victim of one is the shifted worst victim of another
+        i, j = ([prior.names.index(n) for n in group] for group in (rest, names))
+        c = prior.covariance
+        spread = c[np.ix_(i, i)] - c[np.ix_(i, j)] @ np.linalg.solve(c[np.ix_(j, j)], c[np.ix_(j, i)])
+        centre = prior.mean[i]
+        value = tuple(float(prior.mean[n]) for n in j)
+        left: Any = MultivariateNormal(rest, centre, (spread + spread.T) / 2)
+        if len(rest) == 1:
+            left = {rest[0]: Normal(float(centre[0]), float(np.sqrt(spread[0, 0])))}
+        yield value, 1.0, left
+        return
+    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = {}
+    where = [prior.names.index(n) for n in names]
+    kept = [prior.names.index(n) for n in rest]
+    for record, mass in zip(prior.records, prior.masses, strict=True):
+        members = groups.setdefault(tuple(record[i] for i in where), {})
+        what = tuple(record[i] for i in kept)
+        members[what] = members.get(what, 0.0) + mass
+    for value, members in groups.items():
+        total = sum(members.values())
+        yield value, total, _rest_prior(rest, {k: m / total for k, m in members.items()})
+
+
+def _rest_prior(names: tuple[str, ...], shares: dict[tuple[Any, ...], float]) -> Any:
+    if len(names) > 1:
+        return JointAtoms(names, shares)
+    single = {k[0]: m for k, m in shares.items()}
+    numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in single)
+    return {names[0]: Atoms(single) if numeric else Categories(single)}

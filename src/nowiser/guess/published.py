@@ -1,0 +1,227 @@
+"""Other people's bounds, for comparison: each with the conditions under which it holds.
+
+None of them is used for a decision; the tight ceiling is never worse than those that hold for every output.
+All are upper bounds. Formulas from the literature that are not bounds are kept in the tests, as counterexamples.
+"""
+
+from dataclasses import dataclass
+from math import exp, isfinite, log
+from typing import Any, Literal
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess import law
+from nowiser.guess.tradeoff import laplace, pure
+from nowiser.model.checks import number
+from nowiser.model.goal import Exactly, Goal, In, On, Within, parse_goal
+from nowiser.model.prior import Categories, Presence, Prior
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One figure: `value` is None where the conditions are not met, and `condition` says which."""
+
+    name: str
+    value: float | None
+    holds: Literal["for every output", "on average"]
+    condition: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "value": self.value, "holds": self.holds, "condition": self.condition}
+
+
+def odds(before: float, loss: float) -> float:
+    """The posterior whose odds are e^loss times the odds of `before`."""
+    if before <= 0.0 or before >= 1.0:
+        return before
+    return 1.0 / (1.0 + (1.0 - before) / before * exp(-loss))
+
+
+def simplified(prior: Prior, goal: Goal, slope: float, jump: float, victim: Any = None) -> Bound:
+    """Only the reach R of the domain counts: odds grow by at most e^{slope·R + jump}."""
+    p, reach = _before(prior, goal, victim), _reach(prior, goal)
+    value = odds(p, slope * reach + jump) if isfinite(reach) or slope == 0.0 else None
+    return Bound("simplified (reach only)", value, "for every output", "the domain is bounded; R is its width over r")
+
+
+def main_theorem(prior: Prior, goal: Goal, slope: float, jump: float, victim: Any) -> Bound:
+    """1/(1 + ∫ π(z)/∫_g e^{slope·d(z, x')} π(x') dx' dz) over z outside g: each wrong value against all right ones.
+
+    Sound, since ∫_g ℓ dπ ≤ ℓ(z) ∫_g e^{d(z, ·)} dπ for every z; not tight, since different z use different ℓ.
+    """
+    low, high, r = _interval(goal, victim)
+    x, w = _grid(prior, low, high)
+    inside = (x >= low) & (x <= high)
+    k = slope / r
+    good_x, good_w = x[inside], w[inside]
+    if not good_w.sum() > 0:
+        return Bound("main theorem", 0.0, "for every output", "any prior on a number")
+    wrong = 0.0
+    for z, mass in zip(*_thinned(x[~inside], w[~inside]), strict=True):
+        top = k * np.abs(good_x - z)
+        peak = float(top.max())
+        wrong += mass * exp(-peak - jump) / float((good_w * np.exp(top - peak)).sum())
+    return Bound("main theorem", float(1.0 / (1.0 + wrong)), "for every output", "any prior on a number")
+
+
+def rings(prior: Prior, goal: Goal, slope: float, jump: float, victim: Any) -> Bound:
+    """p/(p + Σ e^{−slope·(a + 2) − jump} Pr[ring a]); ring a: values whose distance to the goal rounds up to a.
+
+    Every value of ring a is at most a + 2 radii from every correct one, because the goal itself is 2 radii wide.
+    """
+    low, high, r = _interval(goal, victim)
+    p = law.mass(prior, low, high)
+    start, end = law.support(prior)
+    count = int(max(0.0, np.ceil(max(low - start, end - high) / r - 1e-12)))
+    if count > 1_000_000:
+        return Bound("rings (a + 2)", None, "for every output", "at most a million rings")
+    a = np.arange(1, count + 1)
+    right = np.diff(law.cdf(prior, high + r * np.arange(count + 1)))
+    left = -np.diff(law.cdf(prior, np.nextafter(low - r * np.arange(count + 1), -np.inf)))
+    wrong = float(((right + left) * np.exp(-slope * (a + 2) - jump)).sum())
+    return Bound("rings (a + 2)", p / (p + wrong) if p else 0.0, "for every output", "any prior on a number")
+
+
+def pleak(prior: Prior, goal: Goal, slope: float, jump: float, victim: Any) -> Bound:
+    """Pleak's: count only wrong values within a radii of the victim, at distance at most 2a; take the best a."""
+    low, high, r = _interval(goal, victim)
+    centre, p = (low + high) / 2, law.mass(prior, low, high)
+    start, end = law.support(prior)
+    widest = max(1.0, (centre - start) / r, (end - centre) / r)
+    tries = np.linspace(1.0, widest, 2001)
+    near = law.cdf(prior, centre + r * tries) - law.cdf(prior, np.nextafter(centre - r * tries, -np.inf))
+    wrong = float((np.maximum(0.0, near - p) * np.exp(-slope * 2 * tries - jump)).max())
+    value = p / (p + wrong) if p else 0.0
+    return Bound("Pleak's (best ball)", value, "for every output", "any prior on a number")
+
+
+def total_variation(prior: Prior, goal: Goal, slope: float, jump: float) -> Bound:
+    """Best guess before plus the total variation of Laplace noise over the whole reach."""
+    kappa, reach = _best_guess(prior, goal), _reach(prior, goal)
+    total = slope * reach + jump if slope else jump
+    condition = "Laplace noise, bounded domain; added to the best blind guess"
+    value = min(1.0, kappa + laplace(total).total_variation) if isfinite(total) else None
+    return Bound("total variation", value, "on average", condition)
+
+
+def one_minus_f(prior: Prior, goal: Goal, slope: float, jump: float) -> Bound:
+    """1 − f(κ) with the trade-off function of Laplace noise over the whole reach (of pure ε when only a jump)."""
+    kappa, reach = _best_guess(prior, goal), _reach(prior, goal)
+    total = slope * reach + jump if slope else jump
+    if not isfinite(total):
+        return Bound("1 − f(κ)", None, "on average", "bounded domain")
+    f = laplace(total) if slope else pure(total)
+    return Bound("1 − f(κ)", f.success(kappa), "on average", "bounded domain; κ is the best blind guess")
+
+
+def compare(
+    prior: Prior, goal: Goal | str, *, slope: float = 0.0, jump: float = 0.0, victim: Any = None
+) -> tuple[Bound, ...]:
+    """The tight ceiling and every published bound for the same victim, sharpest first among those that hold always.
+
+    Without a victim the worst one of the tight ceiling is taken, for all of them.
+    """
+    from nowiser.guess.ask import guess
+
+    wanted = parse_goal(goal) if isinstance(goal, str) else goal
+    wanted = wanted.goal if isinstance(wanted, On) else wanted
+    if not isinstance(wanted, Within | Exactly | In):
+        raise Misconfigured(f"bounds are compared for a goal within, exactly or in on one attribute; found {wanted}")
+    slope, jump = number("slope", slope, low=0.0), number("jump", jump, low=0.0)
+    tight = guess(prior, wanted, slope=slope, jump=jump, victim=victim)
+    who = tight.victim if victim is None else victim
+    found = [Bound("nowiser (tight)", tight.after, "for every output", "attained: no smaller bound exists")]
+    if prior.kind == "line" and isinstance(wanted, Within):
+        found += [f(prior, wanted, slope, jump, who) for f in (main_theorem, pleak, rings)]
+    found.append(simplified(prior, wanted, slope, jump, who))
+    found += [one_minus_f(prior, wanted, slope, jump), total_variation(prior, wanted, slope, jump)]
+    order = {"for every output": 0, "on average": 1}
+    return tuple(sorted(found, key=lambda b: (order[b.holds], b.value is None, b.value)))
+
+
+def simplified_slope(before: float, gain: float, reach: float) -> float:
+    """The slope that the simplified bound allows: ln of the odds ratio, over the reach."""
+    before, gain = number("before", before, low=0, high=1, strict=True), number("gain", gain, low=0, high=1)
+    reach = number("reach", reach, low=0, strict=True)
+    if before + gain >= 1:
+        raise Misconfigured(f"before + gain must stay below 1; found {before:g} + {gain:g}")
+    after = before + gain
+    return (log(after / (1 - after)) - log(before / (1 - before))) / reach
+
+
+def _interval(goal: Goal, victim: Any) -> tuple[float, float, float]:
+    assert isinstance(goal, Within)
+    centre = number("victim", victim)
+    return centre - goal.radius, centre + goal.radius, goal.radius
+
+
+def _before(prior: Prior, goal: Goal, victim: Any) -> float:
+    if isinstance(prior, Presence):
+        return prior.probability
+    if isinstance(prior, Categories):
+        shares = dict(zip(prior.labels, prior.masses, strict=True))
+        if isinstance(goal, In) and goal.values is not None:
+            return sum(shares.get(v, 0.0) for v in goal.values)
+        return shares.get(victim, 0.0)
+    if isinstance(goal, Within):
+        low, high, _ = _interval(goal, victim)
+        return law.mass(prior, low, high)
+    if isinstance(goal, In):
+        if goal.values is None:
+            assert goal.low is not None
+            assert goal.high is not None
+            return law.mass(prior, goal.low, goal.high)
+        return sum(law.mass(prior, float(v), float(v)) for v in goal.values)
+    return law.mass(prior, float(victim), float(victim))
+
+
+def _best_guess(prior: Prior, goal: Goal) -> float:
+    """κ: the success of the best guess made without the release."""
+    if isinstance(goal, In):
+        p = _before(prior, goal, None)
+        return max(p, 1 - p)
+    if isinstance(prior, Categories):
+        return max(prior.masses)
+    radius = goal.radius if isinstance(goal, Within) else 0.0
+    fixed = law.points(prior)
+    if fixed is not None:
+        x, w = fixed
+        total = np.concatenate([[0.0], np.cumsum(w)])
+        return float((total[np.searchsorted(x, x + 2 * radius, side="right")] - total[:-1]).max())
+    low, high = law.support(prior)
+    ends = np.linspace(low - radius, high - radius, 20_001)
+    return float((law.cdf(prior, ends + 2 * radius) - law.cdf(prior, ends)).max())
+
+
+def _reach(prior: Prior, goal: Goal) -> float:
+    """The largest distance in the domain, in units of the precision."""
+    if prior.kind != "line":
+        return 0.0
+    if not law.bounded(prior):
+        return float("inf")
+    low, high = law.support(prior)
+    return (high - low) / (goal.radius if isinstance(goal, Within) else 1.0)
+
+
+def _grid(prior: Prior, low: float, high: float) -> tuple[Any, Any]:
+    """Values with masses, fine enough for six digits; cell borders fall on the ends of the goal."""
+    fixed = law.points(prior)
+    if fixed is not None:
+        return fixed
+    start, end = law.support(prior)
+    parts = []
+    for l, u, n in (
+        (start, min(low, end), 4000),
+        (max(low, start), min(high, end), 2000),
+        (max(high, start), end, 4000),
+    ):
+        if u > l:
+            edges = np.linspace(l, u, n + 1)
+            parts.append(((edges[:-1] + edges[1:]) / 2, np.diff(law.cdf(prior, edges))))
+    return np.concatenate([x for x, _ in parts]), np.concatenate([w for _, w in parts])
+
+
+def _thinned(x: Any, w: Any) -> tuple[Any, Any]:
+    keep = w > 0
+    return x[keep], w[keep]

@@ -1,0 +1,121 @@
+"""Gain against cost: how fast an attacker becomes wiser, for several priors and for the worst one."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nowiser.errors import Misconfigured
+from nowiser.model.cost import Cost
+from nowiser.model.goal import Goal
+from nowiser.model.prior import Prior
+from nowiser.report.theme import BLUE, GREY, INK, LIMIT, SEQUENCE, altair, data, themed
+
+Case = tuple[Prior | Mapping[str, Prior], Goal]
+
+
+def gain_curves(
+    cases: Mapping[str, Case],
+    *,
+    costs: Sequence[float] | None = None,
+    kind: str = "slope",
+    reach: float | None = None,
+    victim: Any = None,
+) -> Any:
+    """Gain of the most exposed victim (or of `victim`) against the cost, one line per case.
+
+    With `reach`, the largest distance in the domain in units of the precision, the dashed line is the bound for an
+    attacker about whom nothing is known: tanh(reach·cost/4).
+    """
+    from math import tanh
+
+    from nowiser.guess.ask import guess
+
+    alt = altair()
+    if kind not in ("slope", "jump"):
+        raise Misconfigured(f"kind must be 'slope' or 'jump'; found {kind!r}")
+    if not cases:
+        raise Misconfigured("cases must name at least one prior with a goal; found none")
+    costs = costs or [i / 50 for i in range(101)]
+    rows = []
+    for name, (prior, goal) in cases.items():
+        for c in costs:
+            slope, jump = (c, 0.0) if kind == "slope" else (0.0, c)
+            found = guess(prior, goal, slope=slope, jump=jump, victim=victim)
+            rows.append({"case": name, "cost": c, "gain": found.gain})
+    lines = list(cases)
+    if reach is not None:
+        lines.append("nothing known (worst prior)")
+        rows += [{"case": lines[-1], "cost": c, "gain": tanh(reach * c / 4)} for c in costs]
+    colours = [*(SEQUENCE[i % len(SEQUENCE)] for i in range(len(cases))), LIMIT][: len(lines)]
+    dashes = [[1, 0]] * len(cases) + [[6, 4]]
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("cost:Q", title=f"cost of everything released ({kind}, in nats)"),
+        y=alt.Y("gain:Q", title="gain", axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0)),
+        color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours)),
+    )
+    drawn = base.mark_line().encode(
+        strokeDash=alt.StrokeDash("case:N", scale=alt.Scale(domain=lines, range=dashes[: len(lines)]))
+    )
+    who = "most exposed victim" if victim is None else f"victim at {victim:g}"
+    chart = alt.layer(drawn, _labels(rows, lines, colours))
+    return themed(
+        chart.properties(width=560, height=340),
+        "The more is released, the better an attacker guesses",
+        f"Largest possible gain for the {who}, over all mechanisms of that cost",
+    )
+
+
+def _labels(rows: list[dict[str, Any]], lines: list[str], colours: list[str]) -> Any:
+    """Names at the right ends of the lines, pushed apart where they would touch."""
+    alt = altair()
+    last = max(r["cost"] for r in rows)
+    top = max(r["gain"] for r in rows) or 1.0
+    ends = sorted(((r["gain"], r["case"]) for r in rows if r["cost"] == last), reverse=True)
+    placed: list[dict[str, Any]] = []
+    for value, name in ends:
+        y = value if not placed else min(value, placed[-1]["y"] - 0.055 * top)
+        placed.append({"case": name, "cost": last, "y": y})
+    return (
+        alt.Chart(data(placed))
+        .mark_text(align="left", dx=8, fontSize=12, fontWeight=600)
+        .encode(
+            x="cost:Q",
+            y="y:Q",
+            text="case:N",
+            color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours)),
+        )
+    )
+
+
+def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit: float, *, victim: Any = None) -> Any:
+    """Gain against multiples of a cost, with the limit and the largest cost that keeps it."""
+    from nowiser.guess.ask import guess
+
+    alt = altair()
+    main = "slope" if cost.slope > 0 else "jump"
+    rows = []
+    for i in range(61):
+        factor = i / 20
+        found = guess(prior, goal, slope=cost.slope * factor, jump=cost.jump * factor, victim=victim)
+        rows.append({"cost": getattr(cost, main) * factor, "gain": found.gain})
+    at = [{"cost": getattr(cost, main), "gain": limit}]
+    x = alt.X("cost:Q", title=f"cost of everything released ({main}, in nats)")
+    y = alt.Y("gain:Q", title="gain", axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0))
+    curve = alt.Chart(data(rows)).mark_line(color=BLUE).encode(x=x, y=y)
+    rule = alt.Chart(data(at)).mark_rule(color=LIMIT, strokeDash=[6, 4], strokeWidth=1.5).encode(y="gain:Q")
+    drop = alt.Chart(data(at)).mark_rule(color=GREY, strokeDash=[2, 3]).encode(x="cost:Q", y="gain:Q", y2=alt.datum(0))
+    dot = alt.Chart(data(at)).mark_point(filled=True, size=90, color=LIMIT, opacity=1).encode(x="cost:Q", y="gain:Q")
+    promised = (
+        alt.Chart(data([{"gain": limit, "cost": rows[-1]["cost"]}]))
+        .mark_text(align="right", dy=-8, color=LIMIT, fontWeight=600)
+        .encode(x="cost:Q", y="gain:Q", text=alt.value(f"promised: at most {100 * limit:g} points"))
+    )
+    allowed = (
+        alt.Chart(data([{"gain": 0, "cost": getattr(cost, main)}]))
+        .mark_text(align="left", dx=6, dy=-10, color=INK)
+        .encode(x="cost:Q", y="gain:Q", text=alt.value(f"{main} {getattr(cost, main):.4g} is allowed"))
+    )
+    return themed(
+        alt.layer(rule, drop, curve, dot, promised, allowed).properties(width=560, height=320),
+        f"A {main} of {getattr(cost, main):.4g} keeps the gain below {100 * limit:g} points",
+        f"Goal: {goal}" + ("" if victim is None else f", victim {victim}") + ". Noise grows to the left.",
+    )

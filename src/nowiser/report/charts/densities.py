@@ -1,0 +1,196 @@
+"""What the attacker believes about a victim, before and after the worst possible output."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nowiser.model.advantage import Advantage, points, shown
+from nowiser.report.theme import AFTER, BEFORE, GREEN, GREY, INK, altair, data, themed
+
+
+def before_after(advantage: Advantage) -> Any:
+    """Densities for a number, pairs of bars for categories, a pair of dots for everything else."""
+    prior = advantage.prior
+    if isinstance(prior, Mapping) and len(prior) == 1:
+        prior = next(iter(prior.values()))
+    kind = getattr(prior, "kind", None)
+    witness = advantage.witness
+    if kind == "line" and witness.kind in ("laplace", "randomised response"):
+        chart = _line(advantage, prior)
+    elif kind == "categories" and witness.kind in ("laplace", "randomised response"):
+        chart = _categories(advantage, prior)
+    else:
+        return themed(_dots(advantage), _title(advantage), "Over all mechanisms of this cost and all their outputs")
+    who = "" if advantage.victim is None else f" about a victim at {shown(advantage.victim)}"
+    return themed(
+        chart, _title(advantage), f"What an attacker believes{who}, before and after the worst possible answer"
+    )
+
+
+def _title(advantage: Advantage) -> str:
+    goal = f" {advantage.goal}" if advantage.goal else ""
+    return f"A guess{goal} goes from {points(advantage.before)} to at most {points(advantage.after, up=True)}"
+
+
+def _line(advantage: Advantage, prior: Any) -> Any:
+    import numpy as np
+
+    from nowiser.guess import law
+
+    alt = altair()
+    fixed = law.points(prior)
+    if fixed is not None:
+        return _atoms(advantage, *fixed)
+    low, high = _visible(prior)
+    edges = np.linspace(low, high, 401)
+    peak = advantage.witness.peak
+    if peak is not None and low < peak < high:
+        edges = np.sort(np.append(edges, peak))
+    goal = [w for w in advantage.witness.inside if isinstance(w, tuple)]
+    for end in (e for pair in goal for e in pair):
+        if low < end < high:  # the jump is a step: draw it as one
+            edges = np.sort(np.concatenate([edges, [end - 1e-9 * (high - low), end + 1e-9 * (high - low)]]))
+    middle = (edges[:-1] + edges[1:]) / 2
+    before = law.density(prior, edges)
+    tilt = np.array([advantage.witness.likelihood(float(x)) for x in middle])
+    after = before * tilt
+    after = after / (after * np.diff(edges)).sum()
+    if law.mass(prior, low, high) < 1:
+        before = before / (before * np.diff(edges)).sum()
+    keep = np.diff(edges) > 1e-6 * (high - low)
+    rows = [
+        {"x": float(x), "before": float(b), "after": float(a)}
+        for x, b, a in zip(middle[keep], before[keep], after[keep], strict=True)
+    ]
+    zones = [{"x": max(low, l), "x2": min(high, u)} for l, u in goal]
+    x = alt.X("x:Q", title=None, scale=alt.Scale(domain=[low, high], nice=False))
+    y = {"axis": alt.Axis(labels=False, grid=False, title=None)}
+    table = data(rows)
+    zone = alt.Chart(data(zones)).mark_rect(color=GREEN, opacity=0.10).encode(x=x, x2="x2:Q")
+    was = (
+        alt.Chart(table)
+        .mark_area(color=BEFORE, opacity=0.25, line={"color": BEFORE, "strokeWidth": 2})
+        .encode(x=x, y=alt.Y("before:Q", **y))
+    )
+    now = alt.Chart(table).mark_line(color=AFTER, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q", **y))
+    top = max(rows, key=lambda r: r["after"])
+    side = max(rows, key=lambda r: r["before"] - r["after"])
+    marks: list[dict[str, Any]] = [
+        {
+            "x": top["x"],
+            "y": top["after"],
+            "text": f"after: {points(advantage.after, up=True)} in the goal",
+            "c": AFTER,
+        },
+        {"x": side["x"], "y": side["before"], "text": f"before: {points(advantage.before)} in the goal", "c": INK},
+    ]
+    words = [
+        alt.Chart(data([m]))
+        .mark_text(
+            align=_side(m["x"], low, high),
+            dx=10 if _side(m["x"], low, high) == "left" else -10,
+            dy=-6,
+            color=m["c"],
+            fontWeight=600,
+        )
+        .encode(x="x:Q", y="y:Q", text="text:N")
+        for m in marks
+    ]
+    centre = [{"x": (z["x"] + z["x2"]) / 2, "text": "goal"} for z in zones]
+    tag = (
+        alt.Chart(data(centre))
+        .mark_text(color=GREEN, dy=12, baseline="top")
+        .encode(x="x:Q", y=alt.value(0), text="text:N")
+    )
+    return alt.layer(zone, was, now, *words, tag).properties(width=560, height=300)
+
+
+def _side(x: float, low: float, high: float) -> str:
+    return "left" if x < (low + high) / 2 else "right"
+
+
+def _visible(prior: Any) -> tuple[float, float]:
+    """The support, without tails nobody would see."""
+    import numpy as np
+
+    from nowiser.guess import law
+
+    low, high = law.support(prior)
+    if law.bounded(prior):
+        pad = 0.04 * (high - low)
+        return low - pad, high + pad
+    x = np.linspace(low, high, 20_001)
+    inside = x[(law.cdf(prior, x) > 1e-3) & (law.cdf(prior, x) < 1 - 1e-3)]
+    return float(inside[0]), float(inside[-1])
+
+
+def _atoms(advantage: Advantage, values: Any, masses: Any) -> Any:
+    import numpy as np
+
+    after = masses * np.array([advantage.witness.likelihood(float(v)) for v in values])
+    after = after / after.sum()
+    if len(values) > 40:
+        edges = np.linspace(values[0], values[-1], 41)
+        before, _ = np.histogram(values, edges, weights=masses)
+        after, _ = np.histogram(values, edges, weights=after)
+        values, masses = (edges[:-1] + edges[1:]) / 2, before
+    inside = [advantage.witness.contains(float(v)) for v in values]
+    return _bars([f"{v:.6g}" for v in values], masses, after, inside)
+
+
+def _categories(advantage: Advantage, prior: Any) -> Any:
+    weights = [m * advantage.witness.likelihood(c) for c, m in zip(prior.labels, prior.masses, strict=True)]
+    inside = [advantage.witness.contains(c) for c in prior.labels]
+    return _bars([str(c) for c in prior.labels], prior.masses, [w / sum(weights) for w in weights], inside)
+
+
+def _bars(labels: list[str], before: Any, after: Any, inside: list[bool]) -> Any:
+
+    alt = altair()
+    rows = []
+    for label, b, a, good in zip(labels, before, after, inside, strict=True):
+        name = f"{label} ✓" if good else label
+        rows += [
+            {"label": name, "when": "before", "share": float(b)},
+            {"label": name, "when": "after", "share": float(a)},
+        ]
+    order = [r["label"] for r in rows[::2]]
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X(
+            "label:N",
+            sort=order,
+            title="✓ counts as a correct guess",
+            axis=alt.Axis(labelAngle=0 if len(order) <= 12 else -60),
+        ),
+        xOffset=alt.XOffset("when:N", sort=["before", "after"]),
+        y=alt.Y("share:Q", title="probability", axis=alt.Axis(format="%")),
+        color=alt.Color(
+            "when:N",
+            scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]),
+            legend=alt.Legend(disable=False, title=None, orient="top-right"),
+        ),
+    )
+    return base.mark_bar().properties(width=560, height=300)
+
+
+def _dots(advantage: Advantage) -> Any:
+
+    alt = altair()
+    rows = [
+        {"when": "before", "p": advantage.before, "text": points(advantage.before)},
+        {"when": "after", "p": advantage.after, "text": "at most " + points(advantage.after, up=True)},
+    ]
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelFontSize=14, labelColor=INK)),
+        x=alt.X(
+            "p:Q",
+            title="probability that the guess is right",
+            axis=alt.Axis(format="%"),
+            scale=alt.Scale(domain=[0, 1]),
+        ),
+    )
+    bar = base.mark_bar(height=22).encode(
+        color=alt.Color("when:N", scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]))
+    )
+    return (bar + base.mark_text(align="left", dx=6, color=GREY).encode(text="text:N")).properties(
+        width=520, height=110
+    )

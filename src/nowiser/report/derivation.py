@@ -1,0 +1,50 @@
+"""How a price came about, as lines of a tree: how far each part can move, which noise hides that, how precise."""
+
+from collections.abc import Sequence
+
+from nowiser.noise.gaussian import Gaussian
+from nowiser.sql.canonical import expression
+from nowiser.sql.cells import Cell
+from nowiser.sql.plan import Noise, Plan
+from nowiser.sql.sensitivity import Reach
+
+
+def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
+    """The derivation, one line per fact, indented by two spaces per level."""
+    lines = [f"{len(plan.groups):,} group{'s' if len(plan.groups) != 1 else ''}; {way}"]
+    for cell, reach, mechanism in zip(plan.tally.cells, plan.reaches, noise, strict=True):
+        lines.append(f"  {_named(cell)}")
+        if mechanism is None:
+            lines.append("    nothing secret moves it: exact and free")
+            continue
+        lines += [f"    {line}" for line in _moves(cell, reach)]
+        kind = "Gaussian" if isinstance(mechanism, Gaussian) else "Laplace"
+        lines.append(f"    integer {kind} noise, ± {float(mechanism.half_width()):.4g} in 95 of 100 cases")
+    for reading in plan.readings:
+        if reading.bottom is None or plan.exact(reading):
+            continue
+        top = noise[reading.top]
+        assert top is not None
+        half = float(top.half_width())
+        lines.append(f"  average: ± {half:.4g} divided by the number of rows; ± {half / 100:.3g} over 100 rows")
+        cell = plan.tally.cells[reading.top]
+        span = float((cell.high - cell.low) * cell.unit)
+        lines.append(f"    below {20 * half / span:,.0f} rows it is off by more than 5 % of its range: useless")
+    return tuple(lines)
+
+
+def _named(cell: Cell) -> str:
+    what = "rows counted" if cell.argument is None else f"sum of {expression(cell.argument)}"
+    return what + (f" where {expression(cell.condition)}" if cell.condition is not None else "")
+
+
+def _moves(cell: Cell, reach: Reach) -> list[str]:
+    unit = cell.unit
+    lines = []
+    if reach.persons is not None:
+        lines.append(f"moves by at most {float(reach.presence * unit):.4g} when a person comes or goes")
+    if reach.about:
+        about = ", ".join(reach.about)
+        lines.append(f"moves by at most {float(reach.jump * unit):.4g} when {about} of a person changes")
+    lines += [f"moves by at most {float(slope * unit):.4g} per unit of {attribute}" for attribute, slope in reach.slope]
+    return lines

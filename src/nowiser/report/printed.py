@@ -1,0 +1,65 @@
+"""Answers and explanations on a terminal."""
+
+from rich.console import Console
+from rich.table import Table
+from rich.tree import Tree
+
+from nowiser.report.answer import Answer, with_bar
+
+
+def print_answer(answer: Answer, console: Console | None = None) -> None:
+    out = console or Console(highlight=False)
+    table = Table(show_edge=False, pad_edge=False)
+    for name in answer.columns:
+        table.add_column(name, overflow="fold")
+    for row, errors in zip(answer.rows or (), answer.errors(), strict=True):
+        table.add_row(*(with_bar(v, e) for v, e in zip(row, errors, strict=True)))
+    out.print(table)
+    out.print()
+    if answer.stored:
+        out.print("The answer given before to this question, again, free.")
+    elif not answer.cost:
+        out.print("Exact and free: nothing secret was touched.")
+    _account(answer, out)
+    for note in answer.bounding:
+        out.print(f"Note: {note}", style="dim", markup=False)
+
+
+def print_explanation(answer: Answer, console: Console | None = None) -> None:
+    out = console or Console(highlight=False)
+    nodes: list[Tree] = []
+    for line in answer.notes:
+        depth = (len(line) - len(line.lstrip())) // 2
+        del nodes[depth:]
+        nodes.append(nodes[-1].add(_plain(line.strip())) if nodes else Tree(_plain(line.strip())))
+        if depth == 0:
+            root = nodes[0]
+    if answer.notes:
+        out.print(root)
+        out.print()
+    if not answer.cost:
+        out.print("Exact and free: nothing secret would be touched.")
+    for table, attributes in answer.cost.items():
+        for attribute, cost in attributes.items():
+            unit = cost["unit"]
+            spent = [
+                f"{k} {v:.4g}" + (f" per {unit:g}" if k == "slope" else "")
+                for k, v in cost.items()
+                if k != "unit" and v
+            ]
+            out.print(f"Costs {', '.join(spent)} of {table}.{attribute}", markup=False)
+    _account(answer, out)
+    for note in answer.bounding:
+        out.print(f"Note: {note}", style="dim", markup=False)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _account(answer: Answer, out: Console) -> None:
+    for g in answer.guesses:
+        out.print(f"{g['guess']}: {g['before']:.2%} → {g['after']:.2%} (limit {g['limit']:.2%})", markup=False)
+    out.print(f"Left of the allowance: {answer.left:.1%}")

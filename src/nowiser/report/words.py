@@ -1,0 +1,78 @@
+"""Sentences a data-protection officer understands, from figures."""
+
+from math import inf, log
+
+from nowiser.model.advantage import Advantage, points, shown
+from nowiser.model.cost import Cost
+
+
+def who(advantage: Advantage) -> str:
+    """The victim, as the subject of a sentence."""
+    if advantage.victim is None:
+        return "the most exposed person" if advantage.worst else "the person"
+    if advantage.worst:
+        return f"the most exposed person (value {shown(advantage.victim)})"
+    return f"a person whose value is {shown(advantage.victim)}"
+
+
+def what(advantage: Advantage) -> str:
+    return f" ({advantage.goal})" if advantage.goal else ""
+
+
+def cost_words(slope: float, jump: float) -> str:
+    parts = [f"{name} {value:.6g}" for name, value in (("slope", slope), ("jump", jump)) if value]
+    return " and ".join(parts) or "nothing"
+
+
+def told(advantage: Advantage) -> list[str]:
+    """The finding: before, after, and what kind of statement it is."""
+    gain = 100 * advantage.gain
+    after = points(advantage.after, up=True)
+    cost = cost_words(advantage.slope, advantage.jump)
+    before = f"Before the release an attacker guesses {who(advantage)}{what(advantage)} correctly with probability "
+    afterwards = f"After everything that costs {cost}, no output whatsoever lifts this above "
+    lines = [f"{before}{points(advantage.before)}.", f"{afterwards}{after}: at most {gain:.1f} points better."]
+    if advantage.tight:
+        lines.append(f"This is exact, not only a bound: {_attained(advantage)}.")
+    else:
+        lines.append("This is an upper bound; the exact figure may be lower.")
+    return lines
+
+
+def _attained(advantage: Advantage) -> str:
+    witness = advantage.witness
+    if witness.kind == "laplace" and witness.peak is not None and witness.rate > 0:
+        return f"Laplace noise of scale {1 / witness.rate:.4g} reaches it when the answer is {witness.peak:.6g}"
+    if witness.kind == "randomised response":
+        return "randomised response reaches it"
+    return "a mechanism that reaches it is under `witness` with --json"
+
+
+def on_average(before: float, after: float, how: str) -> str:
+    reached = f"from {points(before)} to {points(after)}"
+    return f"On average over all people and answers, the best attacker goes {reached} ({how})."
+
+
+def calibrated(cost: Cost, radius: float | None, people: int = 100) -> list[str]:
+    """What an allowed cost means for noise."""
+    lines = []
+    if cost.slope > 0 and radius is not None:
+        sums, mean = laplace_scale(cost.slope, radius), laplace_scale(cost.slope, radius) / people
+        lines += [f"Spent on one sum: {_noise(sums)}.", f"Spent on the average of {people} people: {_noise(mean)}."]
+    if cost.jump > 0:
+        lines.append(f"Spent on one count: {_noise(1 / cost.jump)}.")
+    return lines
+
+
+def _noise(scale: float) -> str:
+    return f"Laplace noise of scale {scale:.4g}, so 95 % of answers are within ±{error_bar(scale):.4g}"
+
+
+def laplace_scale(slope: float, radius: float) -> float:
+    """Noise on a sum for a slope: it moves by one per unit of the value, and the slope counts per radius."""
+    return radius / slope if slope > 0 else inf
+
+
+def error_bar(scale: float, share: float = 0.95) -> float:
+    """Half-width that holds this share of Laplace noise."""
+    return scale * log(1 / (1 - share))
