@@ -10,6 +10,9 @@ __version__ = "0.1.0"
 
 # public name → the module it lives in
 _HOMES: dict[str, str] = {
+    "open": "nowiser.gateway",
+    "Gateway": "nowiser.gateway",
+    "Answer": "nowiser.report.answer",
     "Prior": "nowiser.model.prior",
     "Uniform": "nowiser.model.prior",
     "Normal": "nowiser.model.prior",
@@ -44,6 +47,8 @@ _HOMES: dict[str, str] = {
 }
 
 if TYPE_CHECKING:
+    from nowiser.gateway import Gateway as Gateway
+    from nowiser.gateway import open as open  # noqa: A004 (nw.open reads as intended)
     from nowiser.guess.ask import guess as guess
     from nowiser.guess.calibrate import largest as largest
     from nowiser.guess.calibrate import scale as scale
@@ -128,6 +133,7 @@ if TYPE_CHECKING:
     from nowiser.model.prior import (
         Unknown as Unknown,
     )
+    from nowiser.report.answer import Answer as Answer
 
 __all__ = ["__version__", "guess", *_HOMES]  # noqa: PLE0604 (the names are strings)
 

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import init, output
+from nowiser.cli import explain, init, output, query
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -31,6 +31,8 @@ def version(
 
 
 app.command()(init.init)
+app.command()(query.query)
+app.command()(explain.explain)
 
 
 def run() -> None:

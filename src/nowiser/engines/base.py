@@ -1,0 +1,43 @@
+"""What the gateway needs of an engine, and nothing more.
+
+An engine holds the *prepared* tables of a policy: declared kinds, values clipped to declared ranges, values outside
+a declared domain NULL, and at most `rows_per_person` rows of each person. It runs a `Tally`, the exact part of a
+plan, and gives whole numbers per group back as Arrow. It never sees the analyst's text.
+
+To add an engine: one file with a class that keeps this protocol, one line in `engines/__init__.py`, and the
+conformance suite (`tests/engines`) runs over it.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import pyarrow as pa
+
+from nowiser.sql.plan import Tally
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do: the functions it renders with the reference meaning, and whether it keeps a copy."""
+
+    functions: frozenset[str]
+    prepares: bool = True
+
+
+class Broken(Exception):  # noqa: N818 (caught by the gateway, which gives one neutral message)
+    """The engine failed on a statement of ours, or ran out of its time or memory. Carries no engine message."""
+
+
+class Engine(Protocol):
+    """Connected when constructed; raises Unreachable where it cannot be, Misconfigured where the data do not fit."""
+
+    name: str
+    capabilities: Capabilities
+
+    def version(self) -> str:
+        """Names the content of all tables, so that a change of the data is noticed. Prepares them if need be."""
+
+    def run(self, tally: Tally) -> pa.Table:
+        """Columns k0, k1, … (keys) and c0, c1, … (cells), a row for each group that has rows. Raises Broken."""
+
+    def close(self) -> None: ...

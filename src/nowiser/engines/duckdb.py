@@ -1,0 +1,208 @@
+# ruff: noqa: S608 (sources and tables are named by the custodian, quoted and escaped by us)
+"""DuckDB, embedded: nothing to start. Questions run on a prepared copy, `.nowiser/prepared.duckdb`.
+
+The copy is opened read-only, without access to files or network, its settings locked, within a memory and a time
+limit. That is a second wall: the first is that only SQL printed from our own tree ever gets here.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nowiser.engines import prepare, sources
+from nowiser.engines.base import Broken, Capabilities
+from nowiser.engines.render import Dialect, quote, statement, text
+from nowiser.errors import Misconfigured, Unreachable
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Kind
+from nowiser.sql.functions import ALLOWED
+from nowiser.sql.plan import Tally
+
+TYPES = {
+    Kind.INTEGER: "BIGINT",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+LOCKED = {
+    "access_mode": "READ_ONLY",
+    "enable_external_access": "false",
+    "autoload_known_extensions": "false",
+    "autoinstall_known_extensions": "false",
+    "lock_configuration": "true",
+}
+DIALECT = Dialect(
+    name="duckdb",
+    types=TYPES,
+    table=lambda scan: quote(scan.table.name),
+    real="DOUBLE",
+    units=lambda column: (
+        f"{column.relation}.{quote(prepare.units_name(column.declared.name))}"
+        if column.declared.low is not None and column.declared.high is not None
+        else None
+    ),
+)
+
+
+class DuckDB:
+    """Runs tallies on the prepared copy, and renews the copy when the sources change."""
+
+    name = "duckdb"
+    capabilities = Capabilities(frozenset(ALLOWED))
+
+    def __init__(self, policy: Policy, *, seconds: float = 60.0) -> None:
+        self._policy = policy
+        self._seconds = seconds
+        self._state = sources.folder(policy) / ".nowiser"
+        self._connection: Any = None
+        self._open: dict[str, Any] = {}  # the manifest of the copy that is open
+        self._guard = threading.RLock()
+        # policies are frozen, so this is decided once
+        self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
+
+    def version(self) -> str:
+        with self._guard:
+            if self._open and self._unchanged(self._open):
+                return str(self._open["version"])
+            with _alone(self._state):
+                manifest = self._manifest()
+                if not self._unchanged(manifest):
+                    manifest = self._prepare(manifest)
+                self._connect(manifest)
+            return str(manifest["version"])
+
+    def run(self, tally: Tally) -> pa.Table:
+        import duckdb
+
+        self.version()
+        with self._guard:
+            cursor = self._connection.cursor()
+        alarm = threading.Timer(self._seconds, cursor.interrupt)
+        alarm.start()
+        try:
+            return cursor.sql(statement(tally, DIALECT)).to_arrow_table()
+        except duckdb.Error:
+            raise Broken from None
+        finally:
+            alarm.cancel()
+            cursor.close()
+
+    def close(self) -> None:
+        with self._guard:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection, self._open = None, {}
+
+    # -- the prepared copy -------------------------------------------------------------------------------
+
+    def _manifest(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self._state / "prepared.json").read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return {}
+        return found if isinstance(found, dict) and (self._state / str(found.get("file"))).is_file() else {}
+
+    def _files(self) -> list[Path]:
+        found = {sources.locate(self._policy, t).path: None for t in self._policy.tables}
+        return list(found)
+
+    def _unchanged(self, manifest: dict[str, Any]) -> bool:
+        """Whether the copy is of these very files, as far as can be told without reading them."""
+        if not manifest or manifest["recipe"] != self._recipe:
+            return False
+        return bool(manifest["stamps"] == {str(f): sources.stamp(f) for f in self._files()})
+
+    def _prepare(self, old: dict[str, Any]) -> dict[str, Any]:
+        stamps = {str(f): sources.stamp(f) for f in self._files()}
+        contents = {str(f): sources.content(f) for f in self._files()}
+        salt = old.get("salt") or secrets.token_hex(16)
+        parts = [self._recipe, salt, [contents[str(f)] for f in self._files()]]
+        version = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        manifest = {
+            "version": version,
+            "recipe": self._recipe,
+            "salt": salt,
+            "stamps": stamps,
+            "file": f"prepared-{version[:16]}.duckdb",
+        }
+        target = self._state / str(manifest["file"])
+        if not target.is_file():
+            draft = self._state / f"draft-{os.getpid()}-{secrets.token_hex(4)}.duckdb"
+            try:
+                self._fill(draft, salt)
+                draft.replace(target)
+            finally:
+                for left in self._state.glob(draft.name + "*"):
+                    left.unlink()
+        _write(self._state / "prepared.json", json.dumps(manifest, indent=1))
+        for stale in self._state.glob("prepared-*.duckdb"):
+            if stale != target:
+                stale.unlink(missing_ok=True)
+        return manifest
+
+    def _fill(self, path: Path, salt: str) -> None:
+        import duckdb
+
+        try:
+            with duckdb.connect(str(path)) as connection:
+                home = sources.database(self._policy)
+                if home is not None:
+                    connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
+                for table in prepare.in_order(self._policy):
+                    source = sources.locate(self._policy, table)
+                    present = [
+                        str(r[0]) for r in connection.execute(f"DESCRIBE SELECT * FROM {source.sql()}").fetchall()
+                    ]
+                    connection.execute(prepare.statement(table, self._policy, DIALECT, present=present, salt=salt))
+        except duckdb.Error as error:
+            # The engine's words may quote a row; the kind of error does not.
+            raise Misconfigured(
+                f"The data of the policy could not be read ({type(error).__name__}).",
+                hint="Run `nowiser check` where the data are, and look at the named files.",
+            ) from None
+
+    def _connect(self, manifest: dict[str, Any]) -> None:
+        import duckdb
+
+        self.close()
+        try:
+            self._connection = duckdb.connect(
+                str(self._state / str(manifest["file"])), read_only=True, config=_settings()
+            )
+        except duckdb.Error as error:
+            raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
+        self._open = manifest
+
+
+def _settings() -> dict[str, Any]:
+    return {k: v for k, v in LOCKED.items() if k != "access_mode"}
+
+
+def _write(path: Path, content: str) -> None:
+    """All or nothing, also when the machine stops in between."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    with draft.open("w") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+@contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """One process prepares at a time."""
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with (state / "prepare.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

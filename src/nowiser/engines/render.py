@@ -1,0 +1,122 @@
+# ruff: noqa: S608 (printing SQL from our own tree is what this file is for; names are quoted, literals escaped)
+"""Our tree → SQL of an engine. Every identifier is quoted and every literal printed by us.
+
+The Python reference of the same tree is in `nowiser.sql.evaluate` and `reference.py` beside this file; the
+conformance suite holds the two to each other.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from nowiser.model.schema import Kind
+from nowiser.sql.cells import Cell
+from nowiser.sql.functions import ALLOWED
+from nowiser.sql.plan import Tally
+from nowiser.sql.tree import Call, Column, Expression, Filter, Literal, Relation, Scan, scan
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How an engine spells what differs."""
+
+    name: str
+    types: dict[Kind, str]
+    table: Callable[[Scan], str]  # where the prepared rows of a table are
+    integer: str = "BIGINT"
+    real: str = "DOUBLE PRECISION"
+    wide: str = "DECIMAL(38, 0)"  # holds every sum
+    # A column that already holds a bare column in units, if preparation stored one.
+    units: Callable[[Column], str | None] = field(default=lambda _: None)
+
+
+def quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def literal(value: object, kind: Kind, dialect: Dialect) -> str:
+    if value is None:
+        return f"CAST(NULL AS {dialect.types[kind]})"
+    match kind:
+        case Kind.TEXT:
+            return text(str(value))
+        case Kind.BOOLEAN:
+            return "TRUE" if value else "FALSE"
+        case Kind.REAL:
+            return f"CAST({float(value)!r} AS {dialect.real})"  # type: ignore[arg-type]  # checked by the binder
+        case Kind.INTEGER:
+            return f"CAST({int(value)} AS {dialect.integer})"  # type: ignore[call-overload]  # checked by the binder
+        case Kind.DATE:
+            return f"(DATE '1970-01-01' + CAST({int(value)} AS INTEGER))"  # type: ignore[call-overload]  # ditto
+        case Kind.TIMESTAMP:
+            return f"make_timestamp({int(value)})"  # type: ignore[call-overload]  # ditto
+
+
+def expression(e: Expression, dialect: Dialect) -> str:
+    match e:
+        case Column():
+            return f"{e.relation}.{quote(e.declared.name)}"
+        case Literal():
+            return literal(e.value, e.type.kind, dialect)
+        case Call():
+            args = [expression(a, dialect) for a in e.args]
+            template = ALLOWED[e.function].template(dialect.name)
+            return template.format(*args) if isinstance(template, str) else template(args)
+    raise AssertionError("results are computed by us, not by an engine")
+
+
+def statement(tally: Tally, dialect: Dialect) -> str:
+    """The one SELECT that computes a tally."""
+    keys = [f"{expression(k, dialect)} AS k{i}" for i, k in enumerate(tally.keys)]
+    cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
+    by = f" GROUP BY {', '.join(expression(k, dialect) for k in tally.keys)}" if tally.keys else ""
+    return f"SELECT {', '.join(keys + cells)} FROM {_from(tally.relation, dialect)}{by}"
+
+
+def cell(c: Cell, dialect: Dialect) -> str:
+    only = [] if c.condition is None else [expression(c.condition, dialect)]
+    if c.argument is None:
+        if c.not_null is not None:
+            only.append(f"({expression(c.not_null, dialect)} IS NOT NULL)")
+        return f"CAST(count(*){_filter(only)} AS {dialect.integer})"
+    units = in_units(c, dialect)
+    total = f"coalesce(sum({units}){_filter(only)}, 0)"
+    if c.shift:  # Σ(u − shift) without touching every row again
+        total = f"{total} - CAST({c.shift} AS {dialect.wide}) * count({units}){_filter(only)}"
+    return f"CAST({total} AS {dialect.wide})"
+
+
+def in_units(c: Cell, dialect: Dialect) -> str:
+    """The argument as a whole number of units, inside its ends."""
+    assert c.argument is not None
+    if c.argument.type.kind is Kind.INTEGER:
+        return expression(c.argument, dialect)  # whole-number arithmetic stays inside the ends that were derived
+    stored = dialect.units(c.argument) if isinstance(c.argument, Column) else None
+    if stored is not None:
+        return stored
+    inner = expression(c.argument, dialect)
+    scaled = f"round({inner} * {literal(float(1 / Fraction(c.unit)), Kind.REAL, dialect)})"
+    low, high = (literal(float(n + c.shift), Kind.REAL, dialect) for n in (c.low, c.high))
+    # The derived ends are those of exact arithmetic; doubles may pass them by a rounding error.
+    units = f"CAST(least(greatest({scaled}, {low}), {high}) AS {dialect.integer})"
+    if not c.argument.type.nullable:
+        return units
+    return f"CASE WHEN {inner} IS NOT NULL THEN {units} END"  # least and greatest would skip a NULL
+
+
+def _filter(only: list[str]) -> str:
+    return f" FILTER (WHERE {' AND '.join(only)})" if only else ""
+
+
+def _from(relation: Relation, dialect: Dialect) -> str:
+    wheres = []
+    while isinstance(relation, Filter):
+        wheres.append(expression(relation.condition, dialect))
+        relation = relation.source
+    source = scan(relation)
+    where = f" WHERE {' AND '.join(reversed(wheres))}" if wheres else ""
+    return f"{dialect.table(source)} AS {source.relation}{where}"

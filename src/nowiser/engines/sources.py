@@ -1,0 +1,99 @@
+"""Where the rows of a policy's tables come from, and how a change of them is noticed."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nowiser.engines.render import quote, text
+from nowiser.errors import Misconfigured
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Table
+
+_FILES = {".csv", ".tsv", ".txt", ".gz", ".parquet"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table's rows: a csv or parquet file, or a table of the DuckDB file named by `engine:`."""
+
+    path: Path
+    table: str | None = None  # inside a DuckDB file
+
+    def sql(self) -> str:
+        """A relation with the rows, all texts where the file does not say more."""
+        if self.table is not None:
+            return f"source_db.{'.'.join(quote(p) for p in self.table.split('.'))}"
+        if self.path.suffix == ".parquet":
+            return f"read_parquet({text(str(self.path))})"
+        return f"read_csv({text(str(self.path))}, header = true, all_varchar = true)"
+
+
+def folder(policy: Policy) -> Path:
+    """Relative sources and the state folder start where the policy file stands."""
+    return policy.path.resolve().parent if policy.path is not None else Path.cwd()
+
+
+def database(policy: Policy) -> Path | None:
+    """The DuckDB file named by `engine: duckdb:///file`, if there is one."""
+    prefix = "duckdb:///"
+    return folder(policy) / policy.engine[len(prefix) :] if policy.engine.startswith(prefix) else None
+
+
+def locate(policy: Policy, table: Table) -> Source:
+    """Raises Misconfigured when there is no such file."""
+    path = folder(policy) / table.source
+    if path.suffix in _FILES:
+        if not path.is_file():
+            raise Misconfigured(
+                f"The source of table {table.name} is not there: {table.source}.", hint=f"Looked for {path}."
+            )
+        return Source(path)
+    home = database(policy)
+    if home is None:
+        raise Misconfigured(
+            f"The source of table {table.name} is neither a csv nor a parquet file: {table.source}.",
+            hint="For a table of a DuckDB file write `engine: duckdb:///file.duckdb`.",
+        )
+    if not home.is_file():
+        raise Misconfigured(f"The database of the policy is not there: {policy.engine}.", hint=f"Looked for {home}.")
+    return Source(home, table.source)
+
+
+def stamp(path: Path) -> list[int]:
+    """What changes when a file is written, without reading it."""
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
+
+
+def content(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def recipe(policy: Policy) -> list[Any]:
+    """Everything declared that decides what a prepared table holds."""
+    return [
+        [
+            t.name,
+            t.source,
+            list(t.person),
+            [list(t.link.columns), t.link.table, list(t.link.references)] if t.link else None,
+            t.rows_per_person,
+            [
+                [
+                    c.name,
+                    c.kind.value,
+                    c.role.value,
+                    str(c.low),
+                    str(c.high),
+                    list(c.domain or ()),
+                    c.domain is None,
+                    c.nullable,
+                ]
+                for c in t.columns
+            ],
+        ]
+        for t in policy.tables
+    ]

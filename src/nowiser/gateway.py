@@ -1,0 +1,229 @@
+"""The gateway: a question comes in, an answer goes out that leaves attackers no wiser than promised.
+
+    read → plan → choose noise → admit and reserve → run → blur → settle → explain
+
+Until the reservation nothing secret has been touched, so a refusal tells nothing. After it the charge stays,
+whatever happens.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any, Self
+
+from nowiser import engines, ledger, policy
+from nowiser.engines.aligned import aligned
+from nowiser.engines.base import Engine
+from nowiser.errors import NotAuthorised, NotEvaluated
+from nowiser.guess import allowance
+from nowiser.ledger.base import Ledger
+from nowiser.model.charge import Charge
+from nowiser.model.policy import Policy
+from nowiser.noise.entropy import OS, Entropy
+from nowiser.report.answer import Answer, Error
+from nowiser.report.costs import cost_of
+from nowiser.report.derivation import derivation
+from nowiser.sql import precision, release
+from nowiser.sql.canonical import digest
+from nowiser.sql.plan import Noise, Plan, Way, plan
+from nowiser.sql.select import read
+
+FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
+
+
+def open(path: str | Path | None = None) -> "Gateway":  # noqa: A001 (nw.open reads as intended)
+    """Open the gateway of a policy file (default: $NOWISER_POLICY, else ./nowiser.yaml)."""
+    return Gateway(policy.read(Path(path or os.environ.get("NOWISER_POLICY") or "nowiser.yaml")))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What an answer will cost and how precise it will be. Without noise: free."""
+
+    charge: Charge
+    noise: tuple[Noise, ...]
+    name: str
+
+
+class Gateway:
+    """Answers questions under one policy. Safe to use from several threads."""
+
+    def __init__(self, policy: Policy, *, engine: Engine | None = None, account: Ledger | None = None) -> None:
+        self.policy = policy
+        self._engine = engine or engines.connect(policy)
+        self._ledger = account or ledger.for_policy(policy)
+        self._ledger.declare(policy)
+        self._entropy: Entropy = OS
+
+    def query(
+        self,
+        sql: str,
+        *,
+        error: float | Fraction | None = None,
+        spend: float | Fraction | str | None = None,
+        analyst: str | None = None,
+    ) -> Answer:
+        """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
+
+        Raises NotAnswerable, Exhausted, NotAuthorised: nothing charged, no data touched. Raises NotEvaluated: the
+        engine failed, the charge stays.
+        """
+        who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
+        question = read(sql, self.policy)
+        planned = plan(question, self.policy)
+        version = self._engine.version()
+        name = digest(question, str(wish))
+        kept = self._ledger.stored(name, version)
+        if kept is not None:
+            return self._again(kept)
+        chosen = self._choose(planned, wish, who)
+        reservation = self._ledger.reserve(
+            chosen.charge,
+            allowance.admit(self.policy, chosen.charge, analyst=who),
+            question=name,
+            sql=sql,
+            analyst=who or "",
+            data_version=version,
+        )
+        try:
+            cells = aligned(self._engine.run(planned.tally), planned)
+            rows = release.rows(planned, chosen.noise, self._blur(chosen.noise, cells))
+            answer = self._answer(planned, chosen, rows)
+            self._ledger.settle(reservation, answer.to_json().encode())
+        except Exception:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message for all)
+            self._ledger.fail(reservation)
+            raise NotEvaluated(FAILED) from None
+        return answer
+
+    def explain(
+        self,
+        sql: str,
+        *,
+        error: float | Fraction | None = None,
+        spend: float | Fraction | str | None = None,
+        analyst: str | None = None,
+    ) -> Answer:
+        """What a question would cost and how precise it would be. Touches no data, charges nothing."""
+        who = self._analyst(analyst)
+        wish = precision.wish(self.policy, error, spend)
+        planned = plan(read(sql, self.policy), self.policy)
+        chosen = self._choose(planned, wish, who, dry=True)
+        allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
+        return self._answer(planned, chosen, None)
+
+    def allowance(self) -> dict[str, Any]:
+        """How every attacker stands after all answers so far, and what is left of the allowance."""
+        totals = self._ledger.totals()
+        return {"guesses": list(self._guesses(totals)), "left": self._left(totals)}
+
+    def close(self) -> None:
+        self._engine.close()
+        self._ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- steps -------------------------------------------------------------------------------------------
+
+    def _analyst(self, name: str | None) -> str | None:
+        who = name or os.environ.get("NOWISER_ANALYST") or None
+        if self.policy.analysts and who not in self.policy.analysts:
+            raise NotAuthorised(
+                f"The policy knows no analyst {who}." if who else "The policy wants to know who asks.",
+                hint="Say who you are with --analyst; the custodian lists analysts in the policy.",
+            )
+        return who
+
+    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, *, dry: bool = False) -> Chosen:
+        """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""
+        if planned.free:
+            return Chosen(Charge(), tuple(None for _ in planned.tally.cells), "exact")
+        totals, own = self._ledger.totals(), self._ledger.totals(who) if who else Charge()
+        options: list[tuple[Fraction, Way, Fraction]] = []
+        for way in planned.ways:
+            if wish.error is None:
+                assert wish.spend is not None
+                s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
+                s = _coarse(s)
+                options.append((precision.width(planned, way.noise(s)), way, s))
+            else:
+                s = precision.needed(planned, way, wish.error, None if dry else self._fewest(planned))
+                options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
+        _, way, s = min(options, key=lambda option: option[0])
+        return Chosen(way.charge(s), way.noise(s), way.name)
+
+    def _fewest(self, planned: Plan) -> int | None:
+        """Rows in the smallest group, where that is public: what an average divides by."""
+        bottoms = {r.bottom for r in planned.readings if r.bottom is not None and planned.reaches[r.bottom].exact}
+        if not bottoms:
+            return None
+        public = [i for i, r in enumerate(planned.reaches) if r.exact]
+        cells = aligned(self._engine.run(planned.public), planned)
+        return min((n for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
+
+    def _blur(self, noise: Sequence[Noise], cells: Sequence[Sequence[int]]) -> list[list[int]]:
+        return [
+            list(column) if mechanism is None else [int(v) for v in mechanism.blur(column, self._entropy)]
+            for mechanism, column in zip(noise, cells, strict=True)
+        ]
+
+    def _answer(self, planned: Plan, chosen: Chosen, rows: tuple[release.Row, ...] | None) -> Answer:
+        totals = self._ledger.totals()
+        if rows is None:
+            totals += chosen.charge
+            error: tuple[Error, ...] = release.planned_errors(planned, chosen.noise)
+        else:
+            error = tuple(_together([r.errors[i] for r in rows]) for i in range(len(planned.query.outputs)))
+        return Answer(
+            columns=tuple(o.name for o in planned.query.outputs),
+            rows=None if rows is None else tuple(r.values for r in rows),
+            error=error,
+            exact=release.exact_columns(planned),
+            cost=cost_of(chosen.charge, self.policy),
+            guesses=self._guesses(totals),
+            left=self._left(totals),
+            stored=False,
+            bounding=planned.bounding,
+            notes=derivation(planned, chosen.name, chosen.noise),
+        )
+
+    def _again(self, kept: bytes) -> Answer:
+        """The stored answer; only how the account stands is of today."""
+        found = json.loads(kept)
+        totals = self._ledger.totals()
+        return Answer(
+            columns=tuple(found["columns"]),
+            rows=tuple(tuple(r) for r in found["rows"]),
+            error=tuple(found["error"]),
+            exact=tuple(found["exact"]),
+            cost=found["cost"],
+            guesses=self._guesses(totals),
+            left=self._left(totals),
+            stored=True,
+            bounding=tuple(found["bounding"]),
+        )
+
+    def _guesses(self, totals: Charge) -> tuple[dict[str, Any], ...]:
+        return tuple(
+            {"guess": g.guess, "before": g.before, "after": g.after, "limit": g.limit}
+            for g in allowance.standing(self.policy, totals)
+        )
+
+    def _left(self, totals: Charge) -> float:
+        return float(max(Fraction(0), 1 - allowance.share_used(self.policy, totals)))
+
+
+def _coarse(s: Fraction) -> Fraction:
+    """A slightly smaller multiple with a short denominator: scales are drawn from and printed."""
+    return Fraction(floor(s * 2**40), 2**40) or s
+
+
+def _together(errors: list[float | None]) -> Error:
+    return errors[0] if errors and all(e == errors[0] for e in errors) else list(errors) if errors else 0.0

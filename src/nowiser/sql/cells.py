@@ -1,0 +1,63 @@
+"""What an engine computes exactly: whole numbers per group, and how an aggregate is read off them.
+
+A sum of reals is computed in *units*: each summand is rounded to a whole number of units, clipped to its public
+ends, and the whole numbers are added. So sums do not depend on the order of rows, noise is integer noise, and
+no float error hides in the account. The unit is a power of two, about 2⁻³⁰ of the largest summand: dividing a
+double by it is exact, and what rounding loses is far below any noise. Whole numbers have unit one.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, frexp
+
+from nowiser.model.schema import Kind
+from nowiser.sql.bounds import summand
+from nowiser.sql.tree import Aggregate, Expression
+
+PRECISION = 30  # bits
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Σ over rows with `condition` of (argument in units − shift), or their number if there is no argument.
+
+    Rows whose argument is NULL contribute nothing. Every contribution lies in [low, high].
+    """
+
+    argument: Expression | None
+    condition: Expression | None
+    unit: Fraction = Fraction(1)
+    shift: int = 0
+    low: int = 1
+    high: int = 1
+    not_null: Expression | None = None  # counts only rows where this is not NULL
+
+    @property
+    def largest(self) -> int:
+        return max(abs(self.low), abs(self.high))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How an aggregate is computed from cells: a count, a sum, or a sum over a count."""
+
+    aggregate: Aggregate
+    top: int  # index of the cell
+    bottom: int | None = None
+
+
+def count_cell(argument: Expression | None, condition: Expression | None) -> Cell:
+    return Cell(None, condition, not_null=argument if argument is not None and argument.type.nullable else None)
+
+
+def sum_cell(argument: Expression, condition: Expression | None, *, centred: bool) -> Cell:
+    """The cell of a sum; `centred` measures from the middle of the range, which halves what presence can move."""
+    ends = summand(argument)
+    if argument.type.kind is Kind.INTEGER:
+        unit = Fraction(1)
+    else:
+        _, exponent = frexp(float(max(ends.magnitude, Fraction(1, 2**200))))
+        unit = Fraction(2) ** (exponent - PRECISION)
+    low, high = floor(Fraction(ends.low) / unit), ceil(Fraction(ends.high) / unit)
+    shift = (low + high) // 2 if centred else 0
+    return Cell(argument, condition, unit, shift, low - shift, high - shift)

@@ -1,0 +1,90 @@
+"""How precise an answer is wanted, and what noise that means."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+
+from nowiser.errors import Misconfigured, NotAnswerable
+from nowiser.model.policy import Policy
+from nowiser.noise.gaussian import Gaussian
+from nowiser.noise.laplace import Laplace
+from nowiser.sql.plan import Noise, Plan, Way
+
+
+@dataclass(frozen=True)
+class Wish:
+    """An error bar to reach, or a share of the allowance to spend."""
+
+    error: Fraction | None = None
+    spend: Fraction | None = None
+
+    def __str__(self) -> str:
+        return f"error {self.error}" if self.error is not None else f"spend {self.spend}"
+
+
+def wish(policy: Policy, error: float | Fraction | None, spend: float | Fraction | str | None) -> Wish:
+    """What the analyst asked for, or the policy's default. Raises Misconfigured."""
+    if error is not None and spend is not None:
+        raise Misconfigured("Say either the error wanted or the share to spend, not both.")
+    if error is not None:
+        wanted = _number(error, "error")
+        if wanted <= 0:
+            raise Misconfigured("The error wanted must be above zero.", hint="For example --error 1.5.")
+        return Wish(error=wanted)
+    if spend is None:
+        return Wish(spend=policy.spend)
+    share = _number(spend, "spend")
+    if not 0 < share <= 1:
+        raise Misconfigured("The share to spend must be above 0% and at most 100%.", hint="For example --spend 5%.")
+    return Wish(spend=share)
+
+
+def _number(value: float | Fraction | str, name: str) -> Fraction:
+    try:
+        if isinstance(value, str) and value.strip().endswith("%"):
+            return Fraction(value.strip()[:-1]) / 100
+        return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise Misconfigured(f"{name} must be a number or a percentage, not {value!r}.") from None
+
+
+def width(plan: Plan, noise: tuple[Noise, ...]) -> Fraction:
+    """How wide all bars are together, each measured by how far one person can move its cell."""
+    return sum(
+        (
+            n.half_width() / (n.grid * max(r.jump, r.presence))
+            for n, r in zip(noise, plan.reaches, strict=True)
+            if n is not None
+        ),
+        Fraction(0),
+    )
+
+
+def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fraction:
+    """How precise the noise must be so that every noisy column has at most this error.
+
+    `fewest`: rows in the smallest group, where averages divide by a public number of rows.
+    """
+    found = Fraction(0)
+    for reading in plan.readings:
+        if plan.exact(reading):
+            continue
+        cell_error = error
+        if reading.bottom is not None:
+            if not plan.reaches[reading.bottom].exact or fewest is None:
+                raise NotAnswerable(
+                    "How many rows this average is over is not known beforehand, so no error can be promised.",
+                    hint="Say what to spend instead, for example --spend 5%.",
+                    span=reading.aggregate.span,
+                )
+            cell_error = error * fewest
+        base, grid = way.bases[reading.top], way.grids[reading.top]
+        assert base is not None
+        if way.gaussian:
+            precise = base * base / Fraction(Gaussian.with_error(cell_error, grid).variance)
+        else:
+            precise = base / Laplace.with_error(cell_error, grid).scale
+        found = max(found, precise)
+    if not 0 < found < inf:
+        raise NotAnswerable("This question has no noisy column to give an error to.")
+    return found
