@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import explain, init, output, query
+from nowiser.cli import check, explain, init, output, query
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -31,6 +31,7 @@ def version(
 
 
 app.command()(init.init)
+app.command()(check.check)
 app.command()(query.query)
 app.command()(explain.explain)
 

@@ -1,0 +1,117 @@
+# ruff: noqa: S608 (example questions for the planner, which are never run)
+"""What the allowance buys, in questions somebody might ask: planned, never run.
+
+The error bars are those the planner would give: the same noise, the same calibration, the same account. How many
+people stand behind an average is public under `protect: values`; otherwise a round number is taken.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nowiser.errors import Exhausted
+from nowiser.guess.allowance import largest_multiple, share_used
+from nowiser.model.charge import Charge
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Column, Kind, Protect, Table
+
+_ROUND_NUMBER = 1_000
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """So many questions of this form, each with this error bar (95 %); or a single one with that."""
+
+    sql: str
+    what: str
+    people: int
+    questions: int
+    error: float
+    alone: float
+
+    def __str__(self) -> str:
+        return (
+            f"about {self.questions} {self.what} at ±{self.error:.2g} each, or a single one at ±{self.alone:.2g}"
+            if self.questions > 1
+            else f"one of the {self.what} at ±{self.error:.2g}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "sql": self.sql,
+            "people": self.people,
+            "questions": self.questions,
+            "error": self.error,
+            "error_if_alone": self.alone,
+            "text": str(self),
+        }
+
+
+def purchases(policy: Policy, totals: Charge, rows: dict[str, int]) -> tuple[Purchase, ...]:
+    """One example per sensitive attribute somebody is after, and a count per table whose persons are secret."""
+    left = 1 - share_used(policy, totals)
+    questions = int(left / policy.spend)
+    if questions < 1:
+        return ()
+    found: list[Purchase] = []
+    for table, column in _wanted(policy):
+        people = rows.get(table.name, _ROUND_NUMBER) if table.protect is Protect.VALUES else _ROUND_NUMBER
+        asked = _question(table, column, people)
+        if asked is None or people < 1:
+            continue
+        sql, what = asked
+        try:
+            bars = [_error(policy, totals, sql, people, share) for share in (policy.spend, left)]
+        except Exhausted:
+            continue
+        if bars[0] and bars[1]:
+            found.append(Purchase(sql, what, people, questions, bars[0], bars[1]))
+    return tuple(found)
+
+
+def _wanted(policy: Policy) -> list[tuple[Table, Column | None]]:
+    """What attackers are after, each once, in their order; None stands for presence."""
+    found: dict[tuple[str, str], tuple[Table, Column | None]] = {}
+    for attacker in policy.attackers:
+        for name in attacker.goal.attributes:
+            head, _, rest = name.partition(".")
+            table = policy.table(head)
+            if table is not None:
+                found.setdefault((head, rest), (table, table.column(rest) if rest else None))
+    return list(found.values())
+
+
+def _question(table: Table, column: Column | None, people: int) -> tuple[str, str] | None:
+    source = _quoted(table.name)
+    if column is None:
+        return f"SELECT COUNT(*) FROM {source}", f"counts of rows of {table.name}"
+    name = _quoted(column.name)
+    if column.kind in (Kind.INTEGER, Kind.REAL) and column.low is not None:
+        return f"SELECT AVG({name}) FROM {source}", f"averages of {table.name}.{column.name} over {people:,} rows"
+    if column.kind is Kind.TEXT:
+        value = str(column.domain[0]) if column.domain else "x"
+        literal = value.replace("'", "''")
+        return f"SELECT COUNT(*) FROM {source} WHERE {name} = '{literal}'", f"counts by {table.name}.{column.name}"
+    if column.kind is Kind.BOOLEAN:
+        return f"SELECT COUNT(*) FROM {source} WHERE {name}", f"counts by {table.name}.{column.name}"
+    return None
+
+
+def _error(policy: Policy, totals: Charge, sql: str, people: int, share: Fraction) -> float | None:
+    """The smallest error bar that this share of the allowance buys for the question, over `people` rows."""
+    from nowiser.sql.plan import plan
+    from nowiser.sql.release import rows
+    from nowiser.sql.select import read
+
+    planned = plan(read(sql, policy), policy)
+    bars = []
+    for way in planned.ways:
+        noise = way.noise(largest_multiple(policy, totals, way.unit, share))
+        # a sum of zero over so many rows: the bar of an average depends on the count only
+        cells = [[people] if cell.argument is None else [0] for cell in planned.tally.cells]
+        bars += [row.errors[0] for row in rows(planned, noise, cells)]
+    return min((bar for bar in bars if bar is not None), default=None)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,160 @@
+"""`nowiser check`: policy, data and ledger together; how well attackers guess today; what the allowance buys."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from nowiser.cli import output
+from nowiser.errors import NowiserError
+
+if TYPE_CHECKING:
+    from nowiser.cli.buying import Purchase
+    from nowiser.cli.inspecting import Inspection
+    from nowiser.guess.allowance import Guess
+    from nowiser.model.charge import Charge
+    from nowiser.model.policy import Policy
+
+
+def check(
+    *,
+    policy_file: Annotated[Path, typer.Option("-p", "--policy", help="The policy.")] = Path("nowiser.yaml"),
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of policies, for editors.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Validate policy, data and ledger together; show what attackers can guess and what the allowance buys.
+
+    Example: nowiser check -p nowiser.yaml
+    """
+    from nowiser.policy import json_schema, read
+
+    if schema:
+        output.emit(json_schema())
+        return
+    policy = read(policy_file)
+    report = _Report(policy)
+    if as_json:
+        output.emit(report.to_json())
+    else:
+        report.show()
+    if report.exit_code:
+        raise typer.Exit(report.exit_code)
+
+
+class _Report:
+    """Everything that can be said; one broken part does not hide the others."""
+
+    def __init__(self, policy: "Policy") -> None:
+        from nowiser.guess.allowance import share_used, standing
+
+        self.policy = policy
+        self.failures: dict[str, NowiserError] = {}
+        self.inspection: Inspection | None = None
+        self.ledger: dict[str, Any] = {"entries": 0}
+        self.changed: tuple[str, ...] = ()
+        totals = self._totals()
+        self._inspect()
+        self.guesses: tuple[Guess, ...] = standing(policy, totals)
+        self.left = float(1 - share_used(policy, totals))
+        self.purchases: tuple[Purchase, ...] = self._purchases(totals)
+
+    @property
+    def problems(self) -> list[str]:
+        found = [str(error) for error in self.failures.values()]
+        if self.inspection is not None:
+            found += [f"{f.about}: {f.text}" for f in self.inspection.findings if f.level == "problem"]
+        return found
+
+    @property
+    def exit_code(self) -> int:
+        """The worst of what was found: 8 before 6 before 3."""
+        codes = [error.exit_code for error in self.failures.values()]
+        return max([*codes, 3 if self.problems else 0])
+
+    def _totals(self) -> "Charge":
+        """What is charged so far. A ledger is not started for the sake of looking at it."""
+        from nowiser.cli.looking_back import look_back
+        from nowiser.model.charge import Charge
+
+        try:
+            past = look_back(self.policy)
+        except NowiserError as error:
+            self.failures["ledger"] = error
+            return Charge()
+        self.ledger, self.changed = past.to_json(), past.loosened
+        return past.totals
+
+    def _inspect(self) -> None:
+        from nowiser.cli.inspecting import inspect
+
+        try:
+            self.inspection = inspect(self.policy)
+        except NowiserError as error:
+            self.failures["data"] = error
+
+    def _purchases(self, totals: "Charge") -> "tuple[Purchase, ...]":
+        from nowiser.cli.buying import purchases
+
+        return purchases(self.policy, totals, self.inspection.rows if self.inspection is not None else {})
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "ok": not self.exit_code,
+            "policy": {
+                "path": str(self.policy.path),
+                "version": self.policy.version,
+                "digest": self.policy.digest,
+                "tables": [t.name for t in self.policy.tables],
+            },
+            "errors": [error.to_json() for error in self.failures.values()],
+            "findings": [f.to_json() for f in self.inspection.findings] if self.inspection is not None else [],
+            "ledger": {**self.ledger, "loosened": list(self.changed)},
+            "guesses": [guess.to_json() for guess in self.guesses],
+            "left": self.left,
+            "buys": [purchase.to_json() for purchase in self.purchases],
+        }
+
+    def show(self) -> None:
+        from rich.console import Console
+        from rich.table import Table
+
+        console = Console(highlight=False, soft_wrap=True)
+        tables = ", ".join(t.name for t in self.policy.tables)
+        console.print(f"[green]✓[/] policy  {self.policy.path}, version {self.policy.version}: {tables}", markup=True)
+        self._show_data(console)
+        self._show_ledger(console)
+        shown = Table(box=None, pad_edge=False, title=None)
+        for title in ("what attackers guess", "before", "so far", "limit"):
+            shown.add_column(title, justify="left" if title.startswith("what") else "right")
+        for guess in self.guesses:
+            shown.add_row(guess.guess, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
+        console.print()
+        console.print(shown)
+        console.print(f"\n{self.left:.0%} of the allowance is left.", "It buys" if self.purchases else "")
+        for purchase in self.purchases:
+            console.print(f"  {purchase}", markup=False)
+        for problem in self.problems:
+            typer.echo(f"nowiser: {problem}", err=True)
+
+    def _show_data(self, console: Any) -> None:
+        if self.inspection is None:
+            console.print("[red]✗[/] data    not readable")
+            return
+        bad = [f for f in self.inspection.findings if f.level == "problem"]
+        mark = "[red]✗[/]" if bad else "[green]✓[/]"
+        console.print(f"{mark} data    {'does not fit the policy' if bad else 'fits the policy'}")
+        for finding in self.inspection.findings:
+            if finding.level == "note":
+                console.print(f"          {finding.about}: {finding.text}", markup=False)
+
+    def _show_ledger(self, console: Any) -> None:
+        if "ledger" in self.failures:
+            console.print("[red]✗[/] ledger  does not verify")
+        elif not self.ledger["entries"]:
+            console.print("[green]✓[/] ledger  none yet; it starts with the first question")
+        else:
+            console.print(f"[green]✓[/] ledger  {self.ledger['entries']} entries, every hash verified")
+        if self.changed:
+            console.print("[yellow]![/] the policy promises less than the one in the ledger, which needs a reason:")
+            for line in self.changed:
+                console.print(f"          {line}", markup=False)

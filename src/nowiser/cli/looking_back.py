@@ -1,0 +1,41 @@
+"""What the ledger of a policy says so far, verified; nothing is written, and none is started for the purpose."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from nowiser.model.charge import Charge
+from nowiser.model.policy import Policy
+
+NOTHING = Charge()
+
+
+@dataclass(frozen=True)
+class Past:
+    totals: Charge = NOTHING
+    entries: int = 0
+    head: str | None = None
+    loosened: tuple[str, ...] = ()  # what this policy promises less than the one last declared
+
+    def to_json(self) -> dict[str, Any]:
+        return {"entries": self.entries, "head": self.head}
+
+
+def look_back(policy: Policy) -> Past:
+    """Raises LedgerBroken when it does not verify, Unreachable when its database is."""
+    from nowiser.ledger.opening import FOLDER, for_policy
+    from nowiser.policy import compare, from_canonical
+
+    url = policy.ledger or f"sqlite:///{FOLDER}/ledger.sqlite"
+    if url.startswith("sqlite:///"):
+        home = policy.path.resolve().parent if policy.path is not None else None
+        file = (home / url.removeprefix("sqlite:///")) if home is not None else None
+        # an anchor without its ledger is a ledger that was taken away: opening it says so
+        if file is None or not (file.exists() or file.with_suffix(".head").exists()):
+            return Past()
+    with for_policy(policy) as ledger:
+        head = ledger.verify()
+        declared = [entry.body for entry in ledger.entries() if entry.kind == "policy"]
+        loosened: tuple[str, ...] = ()
+        if declared and declared[-1]["digest"] != policy.digest:
+            loosened = compare(from_canonical(declared[-1]["policy"]), policy).loosened
+        return Past(ledger.totals(), head.seq, head.hash, loosened)
