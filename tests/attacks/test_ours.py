@@ -1,0 +1,33 @@
+"""Our own attacks, on a made-up fixture, on three databases that differ in Alice alone."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from test_corpus import same_everywhere
+from worlds import spelled
+
+CASES = [json.loads(line) for line in (Path(__file__).parent / "ours.jsonl").read_text(encoding="utf-8").splitlines()]
+ENGINE_WORDS = ("duckdb", "Binder Error", "Conversion Error", "Catalog Error", "Parser Error", "Traceback", "sqlglot", "Out of Range")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['id']} {c['name']}")
+def test_case(case, our_worlds):
+    sql = spelled(case["sql"])
+    started = time.perf_counter()
+    seen, answers = same_everywhere(our_worlds, sql)
+    took = time.perf_counter() - started
+    assert seen.kind in {"answered", "NotAnswerable"}, f"{case['why']}: {seen}"
+    if case["must"] != "either":
+        assert seen.kind == {"answered": "answered", "refused": "NotAnswerable"}[case["must"]], f"{case['why']}: {seen.words}"
+    if seen.refused:
+        assert not any(word.lower() in seen.words.lower() for word in ENGINE_WORDS), seen.words
+        assert len(seen.words) < 3 * len(sql[:2000]) + 1500, "a refusal is short"
+    assert took < 10, f"three answers took {took:.1f} s"
+
+
+def test_there_are_at_least_a_hundred_of_each_strictness():
+    assert len(CASES) >= 300
+    assert sum(case["must"] == "refused" for case in CASES) >= 100
+    assert len({case["id"] for case in CASES}) == len(CASES)

@@ -1,0 +1,204 @@
+"""Questions from a grammar that knows the schema of the attack fixture, good ones and bad ones.
+
+`question(toss)` is mostly something a person could mean; `broken(toss, corpus)` is a question or an attack with
+tokens swapped, dropped, repeated, spliced from another, or with noise in its bytes.
+"""
+
+import random
+import re
+from collections.abc import Sequence
+
+NUMBERS = {
+    "patients": ["birth_year", "cost", "los", "score", "id"],
+    "visits": ["day", "cost", "patient_id", "visit_id"],
+    "wards": ["beds", "floor"],
+    "canteen": ["time", "student"],
+}
+TEXTS = {
+    "patients": ["name", "gender", "zip", "ward", "diagnosis"],
+    "visits": [],
+    "wards": ["ward"],
+    "canteen": ["faculty"],
+}
+DATES = {"patients": ["admitted", "seen"], "visits": [], "wards": [], "canteen": []}
+FLAGS = {"patients": ["vip"], "visits": [], "wards": [], "canteen": []}
+WORDS = ["'HIV'", "'flu'", "'Alice'", "'F'", "'02138'", "'B'", "'math'", "''", "'O''Brien'", "'\\'", "'%'"]
+FIGURES = ["0", "1", "-1", "7", "20", "1962", "0.5", "1e3", "1e300", "9223372036854775807", "1.5e-7", "100000"]
+DAYS = ["DATE '2021-05-01'", "'2022-02-02'", "TIMESTAMP '2021-05-01 12:00:00'", "DATE '0001-01-01'", "CURRENT_DATE"]
+ONE = ["ABS", "SQRT", "LN", "EXP", "FLOOR", "CEIL", "ROUND", "SIGN", "LOG", "SIN", "TRUNC", "CBRT", "DEGREES"]
+AGGREGATES = ["SUM", "AVG", "COUNT", "MIN", "MAX", "VAR_POP", "STDDEV", "MEDIAN", "STDDEV_SAMP", "VARIANCE"]
+SPACES = ["\t", "\n", "\r", "\f", "\v", "\u00a0", "\u2028", "\u200b", "/**/", "-- x\n"]
+NOISE = ["\x00", "\ud800", "\ufeff", "ё", "'", '"', "`", "$$", ";", "--", "/*", "*/", "\\", "(", ")", "[", "{", "?", ":", "%s", "🙂"]
+TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+|\s+|[^\w\s]")
+
+
+class Grammar:
+    def __init__(self, toss: random.Random) -> None:
+        self.toss = toss
+
+    def pick(self, options: Sequence[str]) -> str:
+        return self.toss.choice(options)
+
+    def chance(self, share: float) -> bool:
+        return self.toss.random() < share
+
+    # -- rows ------------------------------------------------------------------------------------------------
+
+    def number(self, table: str, depth: int = 0) -> str:
+        kind = self.toss.randrange(4 if depth > 3 else 16)
+        column = self.pick(NUMBERS[table])
+        if kind < 3:
+            return column
+        if kind == 3:
+            return self.pick(FIGURES)
+        a, b = self.number(table, depth + 1), self.number(table, depth + 1)
+        shapes = {
+            4: f"({a} {self.pick(['+', '-', '*', '/', '%'])} {b})",
+            5: f"CASE WHEN {self.condition(table, depth + 1)} THEN {a} ELSE {b} END",
+            6: f"COALESCE({a}, {b})",
+            7: f"{self.pick(['GREATEST', 'LEAST'])}({a}, {b})",
+            8: f"NULLIF({a}, {b})",
+            9: f"{self.pick(ONE)}({a})",
+            10: f"CAST({a} AS {self.pick(['INTEGER', 'BIGINT', 'DOUBLE PRECISION', 'TEXT', 'NUMERIC(10,2)', 'SMALLINT'])})",
+            11: f"POWER({a}, {self.pick(['2', '0.5', '-1', b])})",
+            12: f"ROUND({a}, {self.pick(['0', '1', '-2', '400'])})",
+            13: f"LEAST(GREATEST({a}, 0), 100)",
+            14: f"LENGTH({self.text(table, depth + 1)})",
+            15: f"EXTRACT({self.pick(['YEAR', 'MONTH', 'DOW', 'EPOCH', 'HOUR'])} FROM {self.date(table)})",
+        }
+        return shapes[kind]
+
+    def text(self, table: str, depth: int = 0) -> str:
+        column = self.pick(TEXTS[table] or ["'x'"])
+        if depth > 3 or self.chance(0.6):
+            return column if self.chance(0.7) else self.pick(WORDS)
+        inner = self.text(table, depth + 1)
+        return self.pick(
+            [
+                f"UPPER({inner})",
+                f"LOWER({inner})",
+                f"TRIM({inner})",
+                f"SUBSTRING({inner} FROM 1 FOR {self.pick(['1', '3', '-1', 'los'])})",
+                f"({inner} || {self.text(table, depth + 1)})",
+                f"REPLACE({inner}, 'a', 'b')",
+                f"LEFT({inner}, 2)",
+                f"REPEAT({inner}, {self.pick(['2', '1000000000'])})",
+                f"CASE WHEN {self.condition(table, depth + 1)} THEN {inner} END",
+            ]
+        )
+
+    def date(self, table: str) -> str:
+        base = self.pick(DATES[table] or DAYS)
+        return self.pick([base, base, f"DATE_TRUNC('month', {base})", f"{base} + INTERVAL '1 day'", f"({base} - {self.pick(DAYS)})"])
+
+    def condition(self, table: str, depth: int = 0) -> str:
+        kind = self.toss.randrange(7 if depth > 2 else 14)
+        a = self.number(table, depth + 1) if kind not in (1, 3, 6) else ""
+        t = self.text(table, depth + 1) if kind in (1, 3, 6) else ""
+        compare = self.pick(["=", "<>", "<", "<=", ">", ">="])
+        deeper = depth + 1
+        shapes = {
+            0: lambda: f"{a} {compare} {self.pick(FIGURES)}",
+            1: lambda: f"{t} {self.pick(['=', '<>'])} {self.pick(WORDS)}",
+            2: lambda: f"{a} BETWEEN {self.pick(FIGURES)} AND {self.pick(FIGURES)}",
+            3: lambda: f"{t} IN ({', '.join(self.pick(WORDS) for _ in range(self.toss.randrange(1, 4)))})",
+            4: lambda: f"{a} IS {self.pick(['', 'NOT '])}NULL",
+            5: lambda: self.pick(FLAGS[table] or ["TRUE"]),
+            6: lambda: f"{t} LIKE {self.pick(WORDS)}",
+            7: lambda: f"({self.condition(table, deeper)} AND {self.condition(table, deeper)})",
+            8: lambda: f"({self.condition(table, deeper)} OR {self.condition(table, deeper)})",
+            9: lambda: f"NOT ({self.condition(table, deeper)})",
+            10: lambda: f"{a} {compare} {self.number(table, deeper)}",
+            11: lambda: f"{self.date(table)} {compare} {self.pick(DAYS)}",
+            12: lambda: f"{t or self.text(table)} ~ {self.pick(['^A', '(a+)+$', '[', 'HIV|flu'])!r}",
+            13: lambda: f"{a} IN (SELECT {self.pick(NUMBERS['visits'])} FROM visits)",
+        }
+        return shapes[kind]()
+
+    # -- questions ---------------------------------------------------------------------------------------------
+
+    def aggregate(self, table: str) -> str:
+        kind = self.toss.randrange(10)
+        if kind < 3:
+            found = "COUNT(*)"
+        elif kind == 3:
+            found = f"COUNT(DISTINCT {self.pick([*NUMBERS[table], *TEXTS[table]])})"
+        elif kind == 4:
+            found = f"PERCENTILE_CONT({self.pick(['0.5', '0.9', '1.5'])}) WITHIN GROUP (ORDER BY {self.number(table, 2)})"
+        elif kind == 5:
+            found = f"{self.pick(['CORR', 'COVAR_POP'])}({self.number(table, 3)}, {self.number(table, 3)})"
+        else:
+            found = f"{self.pick(AGGREGATES)}({self.number(table, 1)})"
+        return f"{found} FILTER (WHERE {self.condition(table, 1)})" if self.chance(0.1) else found
+
+    def released(self, table: str) -> str:
+        a = self.aggregate(table)
+        return self.pick([a, a, a, f"{a} + 1", f"ROUND({a}, 2)", f"{a} / {self.aggregate(table)}", f"CASE WHEN {a} > 5 THEN {a} END"])
+
+    def source(self, table: str, depth: int) -> str:
+        kind = self.toss.randrange(12)
+        if kind == 0 and table == "patients":
+            return f"patients {self.pick(['JOIN', 'LEFT JOIN'])} visits v ON v.patient_id = patients.id"
+        if kind == 1 and table == "patients":
+            return "patients JOIN wards w USING (ward)"
+        if kind == 2 and depth < 3:
+            return f"(SELECT * FROM {self.source(table, depth + 1)} WHERE {self.condition(table, 1)}) AS q"
+        if kind == 3 and table == "visits":
+            return "(SELECT patient_id, SUM(cost) AS cost, COUNT(*) AS day, 0 AS visit_id FROM visits GROUP BY patient_id) AS q"
+        if kind == 4 and depth < 2:
+            return f"(SELECT * FROM {table} UNION ALL SELECT * FROM {table}) AS q"
+        return table
+
+    def question(self) -> str:
+        table = self.pick(["patients"] * 5 + ["visits"] * 2 + ["canteen"] * 2 + ["wards"])
+        keys = [self.pick([*TEXTS[table], *NUMBERS[table], self.number(table, 3)]) for _ in range(self.toss.randrange(3))]
+        outputs = [*keys, *(self.released(table) for _ in range(self.toss.randrange(1, 4)))]
+        names = [f"{o} AS x{i}" if self.chance(0.3) else o for i, o in enumerate(outputs)]
+        sql = f"SELECT {', '.join(names)} FROM {self.source(table, 0)}"
+        if self.chance(0.6):
+            sql += f" WHERE {self.condition(table)}"
+        if keys:
+            listed = ", ".join(keys)
+            sql += f" GROUP BY {self.pick([listed, listed, listed, f'ROLLUP({listed})', f'CUBE({listed})', '1'])}"
+        if self.chance(0.15):
+            sql += f" HAVING {self.aggregate(table)} > {self.pick(FIGURES)}"
+        if self.chance(0.2):
+            sql += f" ORDER BY {self.pick([self.aggregate(table), '1', *keys])} {self.pick(['', 'DESC', 'NULLS FIRST'])}"
+        if self.chance(0.1):
+            sql += f" LIMIT {self.pick(['1', '10', '0', '1048575', '-1'])}"
+        if self.chance(0.1):
+            sql = f"WITH c AS (SELECT * FROM {table}) {sql}"
+        return sql
+
+    # -- damage ------------------------------------------------------------------------------------------------
+
+    def broken(self, corpus: Sequence[str]) -> str:
+        sql = self.pick(corpus) if self.chance(0.5) else self.question()
+        for _ in range(self.toss.randrange(1, 4)):
+            tokens = TOKEN.findall(sql[:4000])
+            if not tokens:
+                return sql
+            at = self.toss.randrange(len(tokens))
+            match self.toss.randrange(8):
+                case 0:
+                    del tokens[at]
+                case 1:
+                    other = self.toss.randrange(len(tokens))
+                    tokens[at], tokens[other] = tokens[other], tokens[at]
+                case 2:
+                    tokens.insert(at, self.pick(NOISE))
+                case 3:
+                    splice = TOKEN.findall(self.pick(corpus)[:4000])
+                    tokens[at:at] = splice[self.toss.randrange(len(splice) + 1) :]
+                case 4:
+                    tokens[at] = tokens[at] * self.toss.randrange(2, 40)
+                case 5:
+                    tokens.insert(at, self.pick(SPACES))
+                case 6:
+                    tokens[at] = self.pick(["NULL", "*", "SELECT", "FROM", "(", ")", ",", "patients", "diagnosis", "OVER ()", "1e999"])
+                case _:
+                    raw = bytearray("".join(tokens).encode("utf-8", "surrogatepass"))
+                    raw[self.toss.randrange(len(raw))] = self.toss.randrange(256)
+                    tokens = [raw.decode("utf-8", "replace")]
+            sql = "".join(tokens)
+        return sql
