@@ -47,6 +47,7 @@ def _quotient(types: Types) -> Type:
             bounds = Interval(math.trunc(bounds.low), math.trunc(bounds.high)) if bounds.finite else bounds
     else:
         bounds = top / bottom
+        zero = zero or bounds.magnitude > 10**300  # then it may pass the largest double, which makes it NULL
     return Type(kind, nullable(types) or zero, bounds)
 
 
@@ -94,6 +95,8 @@ def _modulo(a: float, b: float) -> float | None:
     return math.fmod(a, b)
 
 
+_INFINITE = "CAST('Infinity' AS DOUBLE)"
+
 FUNCTIONS = (
     Function("+", _sum, lambda a, b: a + b, "({0} + {1})", partials=ones, overflows=True, commutative=True),
     Function("-", _difference, lambda a, b: a - b, "({0} - {1})", partials=ones, overflows=True),
@@ -111,8 +114,9 @@ FUNCTIONS = (
         _quotient,
         _divide,
         "({0} / NULLIF({1}, 0))",
+        # A quotient too large for a double is NULL, so it needs no bounds unless more is done with it.
+        engines={"duckdb": f"nullif(nullif({{0}} / NULLIF({{1}}, 0), {_INFINITE}), -{_INFINITE})"},
         partials=_quotient_partials,
-        overflows=True,
     ),
     Function(
         "div",
