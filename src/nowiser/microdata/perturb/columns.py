@@ -1,0 +1,187 @@
+"""Columns of a table as arrays to compute with, and back again in their own type.
+
+Rules that every method of this folder follows:
+
+* a missing value stays missing: it is never perturbed into a value, nor a value into it;
+* a column comes back in its own type; integers are rounded to the nearest integer unless the method
+  says that it releases real numbers;
+* everything is refused before anything is drawn: a method never stops half-way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.release import Roles
+from nowiser.microdata.table import Column, MicroTable, group_codes
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Names = str | Sequence[str]  # one column, or several
+
+
+@dataclass(frozen=True, eq=False)
+class Numeric:
+    """A numeric column: its values (0 where missing) and where it has one."""
+
+    column: Column
+    values: Floats
+    present: Mask
+
+    @property
+    def name(self) -> str:
+        return self.column.name
+
+    def back(self, values: Floats, *, real: bool = False) -> Column:
+        """A column of these values, missing where this one is; `real` lets integers become real numbers."""
+        kind = self.column.values.type
+        gone = ~self.present
+        if pa.types.is_date(kind):
+            days = pa.array(np.rint(values).astype(np.int32), mask=gone)
+            return Column.of(self.name, days.cast(pa.date32()).cast(kind))
+        if pa.types.is_timestamp(kind):
+            micro = pa.array(np.rint(values * 1e6).astype(np.int64), mask=gone)
+            return Column.of(self.name, micro.cast(pa.timestamp("us")).cast(kind, safe=False))
+        if pa.types.is_integer(kind) and not real:
+            low, high = _integer_range(kind)
+            whole = np.clip(np.rint(values), low, high).astype(np.int64)
+            return Column.of(self.name, pa.array(whole, mask=gone).cast(kind))
+        if pa.types.is_decimal(kind):
+            return Column.of(self.name, pa.array(values, mask=gone).cast(kind, safe=False))
+        return _column_of_floats(self.name, values, self.present)
+
+
+def chosen(table: MicroTable, names: Names, *, what: str) -> tuple[str, ...]:
+    """The named columns, each once and in the table; `what` is the option that named them."""
+    found = (names,) if isinstance(names, str) else tuple(names)
+    if not found:
+        raise Misconfigured(f"{what}: no column is named", hint=f"the table has {', '.join(map(repr, table.names))}")
+    for name in found:
+        _ = table[name]
+    twice = sorted({n for n in found if found.count(n) > 1})
+    if twice:
+        raise Misconfigured(f"{what}: {', '.join(map(repr, twice))} is named twice")
+    return found
+
+
+def numeric(table: MicroTable, name: str) -> Numeric:
+    """The column as numbers. Refuses text, infinite values, and a column without any value."""
+    column = table[name]
+    numbers = column.numbers
+    present = column.codes >= 0
+    if not present.any():
+        raise Misconfigured(f"column {name!r} has no values")
+    if np.isinf(column.value_numbers).any():
+        raise Misconfigured(f"column {name!r} has infinite values", hint="Recode them as missing first.")
+    if not column.is_numeric:
+        raise Misconfigured(
+            f"column {name!r} does not hold numbers, this method needs them",
+            hint="PRAM, record swapping and randomised response work on categories.",
+        )
+    return Numeric(column, np.where(present, numbers, 0.0), present)
+
+
+def varying(column: Numeric) -> Numeric:
+    """The column itself, unless all its values are equal: then there is no spread to scale noise by."""
+    values = column.values[column.present]
+    if values.min() == values.max():
+        raise Misconfigured(
+            f"column {column.name!r} is constant: it has no spread to perturb it by",
+            hint="Leave it out of this step, or give the noise an absolute scale.",
+        )
+    return column
+
+
+def matrix(table: MicroTable, names: Sequence[str]) -> tuple[Floats, tuple[Numeric, ...]]:
+    """Several numeric columns side by side; refuses missing values, naming the columns and how many."""
+    columns = tuple(numeric(table, n) for n in names)
+    missing = {c.name: int((~c.present).sum()) for c in columns if not c.present.all()}
+    if missing:
+        raise Misconfigured(
+            "missing values in " + ", ".join(f"{n!r} ({k} rows)" for n, k in missing.items()),
+            hint="This method looks at the columns together; drop or fill these rows first.",
+        )
+    return np.column_stack([c.values for c in columns]), columns
+
+
+def strata_of(table: MicroTable, roles: Roles, strata: Names | None) -> tuple[str, ...]:
+    """The strata of a step: its own option, or else what the recipe declares for the table."""
+    if strata is None:
+        return roles.strata
+    return chosen(table, strata, what="strata") if strata else ()
+
+
+def grouped(table: MicroTable, names: Sequence[str]) -> tuple[Ints, int]:
+    """Codes 0…G−1 of the distinct tuples of these columns (missing is a value of its own); one group if none."""
+    if not names:
+        return np.zeros(table.rows, dtype=np.int64), 1
+    columns = [table[n] for n in names]
+    return dense(group_codes([c.codes for c in columns], [len(c.values) for c in columns])[0])
+
+
+def dense(codes: npt.NDArray[np.integer]) -> tuple[Ints, int]:
+    """Any integers → 0…G−1 in their order; by counting when the range is small, else by sorting."""
+    if len(codes) == 0:
+        return codes.astype(np.int64), 0
+    low, high = int(codes.min()), int(codes.max())
+    if high - low < 4 * len(codes) + 1024:
+        seen = np.zeros(high - low + 1, dtype=bool)
+        seen[codes - low] = True
+        rank = np.cumsum(seen) - 1
+        return rank[codes - low].astype(np.int64), int(seen.sum())
+    values, inverse = np.unique(codes, return_inverse=True)
+    return inverse.astype(np.int64), len(values)
+
+
+def members(codes: Ints, count: int) -> list[Ints]:
+    """The rows of each group, in row order."""
+    if count == 1:
+        return [np.arange(len(codes))]
+    order = np.argsort(codes, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(codes, minlength=count))[:-1])
+
+
+def weights(table: MicroTable, name: str | None) -> Floats:
+    """Sampling weights, present and positive everywhere; ones when there is no such column."""
+    if name is None:
+        return np.ones(table.rows)
+    column = numeric(table, name)
+    if not column.present.all():
+        raise Misconfigured(f"weights {name!r} are missing in {int((~column.present).sum())} rows")
+    bad = int((column.values <= 0).sum())
+    if bad:
+        raise Misconfigured(
+            f"weights {name!r} must be positive; {bad} rows have zero or less",
+            hint="A sampling weight says how many people of the population a row stands for.",
+        )
+    return column.values
+
+
+def share(value: float, *, what: str, zero: bool = False) -> float:
+    """A number in (0, 1] (or [0, 1]); percentages come as fractions."""
+    if not (0 <= value <= 1) or (value == 0 and not zero):
+        raise Misconfigured(f"{what} must be {'between 0 and 1' if zero else 'above 0 and at most 1'}, not {value:g}")
+    return float(value)
+
+
+def _column_of_floats(name: str, values: Floats, present: Mask) -> Column:
+    """A column of real numbers by one sort: what `Column.of` gives, several times faster on distinct values."""
+    rows = np.flatnonzero(present)
+    order = rows[np.argsort(values[rows])] if len(rows) < len(values) else np.argsort(values)
+    ordered = values[order]
+    new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    codes = np.full(len(values), -1, dtype=np.int32)
+    codes[order] = np.cumsum(new) - 1
+    return Column(name, codes, pa.array(ordered[new]))
+
+
+def _integer_range(kind: pa.DataType) -> tuple[float, float]:
+    bits = kind.bit_width
+    if pa.types.is_unsigned_integer(kind):
+        return 0.0, float(2**bits - 1) if bits < 64 else 2.0**63 - 1024
+    return -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1 if bits < 64 else 2.0**63 - 1024

@@ -1,0 +1,126 @@
+"""Correlated noise: columns move together, so that the covariance of the release is that of the data.
+
+With `y = x + e`, `e ~ N(0, d·Σ)`, the covariance of `y` is `(1+d)·Σ`: correlations are kept, variances
+grow. Three ways to deal with the growth:
+
+* `inflated` releases `y`: a reader divides covariances by `1+d`;
+* `unbiased` releases `m + A(y − m)` with `A (Σ + dΣ) Aᵀ = Σ`: the covariance is `Σ` on average over the noise;
+* `exact` does the same with noise made exactly orthogonal to the data and exactly of covariance `d·Σ`:
+  the release has the sample mean and covariance of the data, to rounding.
+
+*Why `exact` is exact:* the drawn noise is replaced by its residual on `[1, x]` (so its sample mean and
+its sample covariance with `x` vanish) and then whitened and coloured to `d·Σ`; hence
+`cov(y) = Σ + dΣ` holds for this very sample, and `A` undoes it.
+
+`robust` estimates `Σ` for the noise without being steered by outliers: by ranks (Spearman with median
+deviations) or by the minimum covariance determinant.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.perturb.columns import (
+    Floats,
+    Names,
+    chosen,
+    grouped,
+    matrix,
+    members,
+    strata_of,
+    varying,
+    weights,
+)
+from nowiser.microdata.perturb.covariance import covariance_of, robust_covariance, root
+from nowiser.microdata.release import Run, Step
+from nowiser.microdata.risk.channel import Noise
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table import MicroTable
+
+
+@dataclass(frozen=True)
+class CorrelatedNoise:
+    """Add noise with the columns' own covariance, `amount` times it (d above)."""
+
+    name: ClassVar[str] = "correlated_noise"
+    keeps_rows: ClassVar[bool] = True
+
+    columns: Names
+    amount: float = 0.1
+    covariance: Literal["exact", "unbiased", "inflated"] = "exact"
+    robust: Literal["ranks", "mcd"] | None = None
+    strata: Names | None = None
+    whole: bool = False  # rounding integers would spoil exactness
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        names = chosen(table, self.columns, what="correlated_noise: columns")
+        if not self.amount > 0:
+            raise Misconfigured(f"correlated_noise: amount must be positive, not {self.amount:g}")
+        if self.covariance not in ("exact", "unbiased", "inflated"):
+            raise Misconfigured(
+                f"correlated_noise: covariance must be exact, unbiased or inflated, not {self.covariance!r}"
+            )
+        if self.robust not in (None, "ranks", "mcd"):
+            raise Misconfigured(f"correlated_noise: robust must be ranks or mcd, not {self.robust!r}")
+        values, columns = matrix(table, names)
+        for column in columns:
+            varying(column)
+        weight = weights(table, run.roles.weight)
+        codes, count = grouped(table, strata_of(table, run.roles, self.strata))
+
+        released = np.empty_like(values)
+        factors, centres, scales, book = [], [], [], []
+        for rows in members(codes, count):
+            here = values[rows]
+            sigma = covariance_of(here, weight[rows], names)
+            noise = self.amount * (robust_covariance(here, self.robust, names, run.random) if self.robust else sigma)
+            centre = np.average(here, axis=0, weights=weight[rows])
+            moved = draw_noise(here, noise, weight[rows], run.random, exact=self.covariance == "exact")
+            undo = np.eye(len(names)) if self.covariance == "inflated" else shrink(sigma, noise)
+            released[rows] = centre + (here + moved - centre) @ undo.T
+            factors.append(np.diag(undo))
+            centres.append(centre)
+            scales.append(np.sqrt(np.diag(undo @ noise @ undo.T)))
+            book.append({"rows": len(rows), "covariance of the noise": noise.tolist(), "map": undo.tolist()})
+        result = table.with_columns(*(c.back(released[:, j], real=not self.whole) for j, c in enumerate(columns)))
+        channels = {
+            n: Noise("normal", np.array(scales)[:, j], np.array(factors)[:, j], np.array(centres)[:, j], codes)
+            for j, n in enumerate(names)
+        }
+        codebook: dict[str, Any] = {"covariance": self.covariance, "amount": self.amount, "strata": book}
+        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+
+
+def draw_noise(values: Floats, noise: Floats, weight: Floats, random: np.random.Generator, *, exact: bool) -> Floats:
+    """Rows of N(0, noise); `exact` makes weighted mean and cross-covariance zero and the covariance exact."""
+    n, d = values.shape
+    raw = random.standard_normal((n, d))
+    if not exact:
+        return np.asarray(raw @ root(noise).T)
+    if n < 2 * d + 2:
+        raise Misconfigured(
+            f"correlated_noise: a stratum of {n} rows is too small for exact covariance of {d} columns",
+            hint=f"At least {2 * d + 2} rows are needed; use fewer strata, or covariance: unbiased.",
+        )
+    share = weight / weight.sum()
+    centred = values - share @ values
+    raw -= share @ raw
+    # residual on the data: raw − centred · β with β from the (small) weighted normal equations
+    gram = centred.T @ (centred * share[:, None])
+    scale = np.sqrt(np.diag(gram))
+    beta = np.linalg.solve(gram / np.outer(scale, scale), (centred / scale).T @ (raw * share[:, None]))
+    raw -= (centred / scale) @ beta
+    own = raw.T @ (raw * share[:, None])
+    # covariance_of divides by 1 − Σ share² (the weighted n/(n−1)); so must the noise
+    correction = 1 - float(share @ share)
+    return np.asarray(raw @ np.linalg.inv(root(own / correction)).T @ root(noise).T)
+
+
+def shrink(sigma: Floats, noise: Floats) -> Floats:
+    """A with A (Σ + N) Aᵀ = Σ: roots of both, I/√(1+d) when N = d·Σ."""
+    return np.asarray(root(sigma) @ np.linalg.inv(root(sigma + noise)))
+
+
+METHOD = CorrelatedNoise

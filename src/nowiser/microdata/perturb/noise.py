@@ -1,0 +1,108 @@
+"""Additive noise: every value moves by an independent draw.
+
+`released = value + noise`, the noise centred on zero. Its spread is a share of the column's own
+(within each stratum), or an absolute scale that the custodian states. Means are unbiased; variances
+grow by the stated variance of the noise, which the codebook prints so that a reader can subtract it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.perturb.columns import (
+    Floats,
+    Names,
+    chosen,
+    grouped,
+    members,
+    numeric,
+    share,
+    strata_of,
+    varying,
+)
+from nowiser.microdata.release import Run, Step
+from nowiser.microdata.risk.channel import Noise, Shape
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table import MicroTable
+
+
+@dataclass(frozen=True)
+class AddNoise:
+    """Add independent noise to numeric columns.
+
+    `share` is the noise's standard deviation as a share of the column's; `scale` is that standard
+    deviation in the column's own units and needs no spread in the data. `only="outliers"` moves only
+    values further than `beyond` robust deviations from the median: cheap for the data, but it tells who
+    the outliers are, so before → after is computed as for an attacker who knows which values moved.
+    """
+
+    name: ClassVar[str] = "noise"
+    keeps_rows: ClassVar[bool] = True
+
+    columns: Names
+    share: float = 0.1
+    scale: float | None = None
+    shape: Shape = "normal"
+    only: Literal["all", "outliers"] = "all"
+    beyond: float = 3.0
+    strata: Names | None = None
+    whole: bool = True  # keep integer columns integer
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        names = chosen(table, self.columns, what="noise: columns")
+        if self.scale is None:
+            share(self.share, what="noise: share")
+        elif not self.scale > 0:
+            raise Misconfigured(f"noise: scale must be positive, not {self.scale:g}")
+        if self.shape not in ("normal", "laplace", "uniform"):
+            raise Misconfigured(f"noise: shape must be normal, laplace or uniform, not {self.shape!r}")
+        read = [numeric(table, n) if self.scale is not None else varying(numeric(table, n)) for n in names]
+        codes, count = grouped(table, strata_of(table, run.roles, self.strata))
+        rows = members(codes, count)
+
+        released, channels, book = [], {}, {}
+        for column in read:
+            deviation = np.array([self._deviation(column.values[r][column.present[r]]) for r in rows])
+            moved = draw(self.shape, table.rows, run.random) * deviation[codes]
+            if self.only == "outliers":
+                moved[~_outlying(column.values, column.present, rows, self.beyond)] = 0.0
+            released.append(column.back(column.values + moved, real=not self.whole))
+            channels[column.name] = Noise(self.shape, deviation, strata=codes)
+            book[column.name] = {
+                "standard deviation of the noise": deviation.tolist(),
+                "variance to subtract": (deviation**2).tolist(),
+            }
+        result = table.with_columns(*released)
+        codebook: dict[str, Any] = {"shape": self.shape, "columns": book, "only": self.only}
+        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+
+    def _deviation(self, values: Floats) -> float:
+        if self.scale is not None:
+            return float(self.scale)
+        return self.share * float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def draw(shape: Shape, size: int | tuple[int, ...], random: np.random.Generator) -> Floats:
+    """Draws with mean 0 and standard deviation 1."""
+    if shape == "normal":
+        return random.standard_normal(size)
+    if shape == "laplace":
+        return random.laplace(0.0, 1 / np.sqrt(2), size)
+    return random.uniform(-np.sqrt(3), np.sqrt(3), size)
+
+
+def _outlying(values: Floats, present: np.ndarray, rows: list[np.ndarray], beyond: float) -> np.ndarray:
+    """Further from the stratum's median than `beyond` robust standard deviations (1.4826 · MAD)."""
+    out = np.zeros(len(values), dtype=bool)
+    for r in rows:
+        here = values[r][present[r]]
+        if len(here):
+            centre = np.median(here)
+            spread = 1.4826 * np.median(np.abs(here - centre))
+            out[r] = present[r] & (np.abs(values[r] - centre) > beyond * spread)
+    return out
+
+
+METHOD = AddNoise

@@ -1,0 +1,64 @@
+"""Normal scores and the regression that shuffling and model-based resampling share.
+
+A column becomes its normal scores Φ⁻¹((rank − ½)/n): whatever its marginal, it now is standard normal
+and only the dependence is left (the normal copula). Categories among the explaining columns become
+indicators of their frequent values.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from nowiser.microdata.perturb.columns import Floats
+from nowiser.microdata.perturb.covariance import average_ranks, nearest_correlation, root
+from nowiser.microdata.table import Column, MicroTable
+
+MOST_INDICATORS = 40  # per categorical column; rarer values are explained by the constant
+
+
+def normal_scores(values: Floats) -> Floats:
+    """Φ⁻¹((rank − ½)/n) with average ranks, scaled to variance one."""
+    from scipy.special import ndtri
+
+    scores = np.asarray(ndtri((average_ranks(values) - 0.5) / len(values)))
+    spread = scores.std()
+    return scores / spread if spread > 0 else scores
+
+
+def explaining(table: MicroTable, names: Sequence[str], rows: np.ndarray) -> Floats:
+    """The columns that stay as they are, as regressors: scores of numbers, indicators of categories."""
+    parts: list[Floats] = []
+    for name in names:
+        column = table[name]
+        here = column.codes[rows]
+        if column.is_numeric and (here >= 0).all():
+            parts.append(normal_scores(column.value_numbers[here])[:, None])
+        else:
+            parts.append(_indicators(column, here))
+    return np.hstack(parts) if parts else np.empty((len(rows), 0))
+
+
+def generate(confidential: Floats, given: Floats, random: np.random.Generator) -> Floats:
+    """New scores with the conditional law of the confidential scores given the others.
+
+    With joint normality, `X | S ~ N(Sβ, Σ_XX − β' Σ_SS β)`; the new scores are drawn from exactly that,
+    independently of the true X given S. So the generated (X', S) have the correlations of (X, S), and,
+    given S, tell nothing more about a person's own X.
+    """
+    n = len(confidential)
+    if given.shape[1] == 0:
+        sigma = nearest_correlation(np.atleast_2d(np.corrcoef(confidential.T)))
+        return np.asarray(random.standard_normal(confidential.shape) @ root(sigma).T)
+    centred = given - given.mean(axis=0)
+    cross = centred.T @ confidential / n
+    beta = np.linalg.pinv(centred.T @ centred / n, rcond=1e-10, hermitian=True) @ cross
+    fitted = centred @ beta
+    rest = confidential.T @ confidential / n - fitted.T @ fitted / n
+    return np.asarray(fitted + random.standard_normal(confidential.shape) @ root(rest).T)
+
+
+def _indicators(column: Column, codes: np.ndarray) -> Floats:
+    counts = np.bincount(codes + 1, minlength=len(column.values) + 1)
+    order = np.argsort(-counts, kind="stable")
+    kept = [k for k in order[: MOST_INDICATORS + 1] if 0 < counts[k] < len(codes)][1:]  # the first is the constant
+    return np.column_stack([(codes + 1 == k).astype(np.float64) for k in kept]) if kept else np.empty((len(codes), 0))

@@ -1,0 +1,98 @@
+"""Data shuffling (Muralidhar and Sarathy): everybody gets somebody else's true value, and the dependence stays.
+
+1. confidential and non-confidential columns become normal scores;
+2. the confidential scores are regressed on the non-confidential ones, and new scores are drawn from
+   the fitted conditional law: they depend on a person's own confidential values only through the model;
+3. the person whose new score has rank r gets the r-th smallest original value.
+
+**Every marginal is kept exactly** (the same values, reordered). Rank correlations, among the confidential
+columns and with the others, are those of the data up to the sampling error of the draw: the step measures
+the largest difference and states the tolerance `4/√n` beside it. Dependence that is not monotone is lost.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.perturb.columns import (
+    Floats,
+    Names,
+    chosen,
+    grouped,
+    matrix,
+    members,
+    strata_of,
+    varying,
+)
+from nowiser.microdata.perturb.normal_scores import explaining, generate, normal_scores
+from nowiser.microdata.release import Run, Step
+from nowiser.microdata.risk.channel import Released
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table import Column, MicroTable
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """Shuffle the confidential `columns` so that they keep their dependence on `given` (and each other)."""
+
+    name: ClassVar[str] = "shuffle"
+    keeps_rows: ClassVar[bool] = True
+
+    columns: Names
+    given: Names | None = None  # without it: the quasi-identifiers that are not shuffled
+    strata: Names | None = None
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        names = chosen(table, self.columns, what="shuffle: columns")
+        strata = strata_of(table, run.roles, self.strata)
+        stay = tuple(q for q in run.roles.quasi if q not in (*names, *strata) and q in table)
+        given = stay if self.given is None else (chosen(table, self.given, what="shuffle: given") if self.given else ())
+        if set(given) & set(names):
+            raise Misconfigured("shuffle: a column cannot be both shuffled and given")
+        values, columns = matrix(table, names)
+        for column in columns:
+            varying(column)
+        codes, count = grouped(table, strata)
+        new = {c.name: table[c.name].codes.copy() for c in columns}
+        difference = 0.0
+        for rows in members(codes, count):
+            scores = np.column_stack([normal_scores(values[rows, j]) for j in range(len(names))])
+            others = explaining(table, given, rows)
+            drawn = generate(scores, others, run.random)
+            placed = np.empty_like(scores)
+            for j, name in enumerate(names):
+                order = reorder(values[rows, j], drawn[:, j])
+                new[name][rows] = table[name].codes[rows][order]
+                placed[:, j] = scores[order, j]
+            difference = max(difference, _moved(scores, placed, others))
+        result = table.with_columns(*(Column(n, c, table[n].values) for n, c in new.items()))
+        codebook = {
+            "given": list(given),
+            "largest change of a rank correlation": difference,
+            "tolerance": float(4 / np.sqrt(max(1, min(len(r) for r in members(codes, count))))),
+        }
+        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, {n: Released() for n in names}))
+
+
+def reorder(values: Floats, scores: Floats) -> np.ndarray:
+    """Row i receives the value of row `reorder[i]`: the value whose rank is the rank of score i."""
+    out = np.empty(len(values), dtype=np.int64)
+    out[np.argsort(scores)] = np.argsort(values)  # scores have no ties; equal values may be exchanged freely
+    return out
+
+
+def _moved(before: Floats, after: Floats, others: Floats) -> float:
+    """The largest change of a correlation of normal scores, among the columns and with the others."""
+    if len(before) < 3:
+        return 0.0
+    varying_others = others[:, others.std(axis=0) > 0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        old = np.corrcoef(np.hstack([before, varying_others]).T)
+        new = np.corrcoef(np.hstack([after, varying_others]).T)
+    change = np.abs(np.atleast_2d(old - new))
+    return float(np.nanmax(change)) if np.isfinite(change).any() else 0.0
+
+
+METHOD = Shuffle
