@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nowiser.errors import LedgerBroken, Unreachable
 from nowiser.ledger.base import Head
+from nowiser.ledger.lock import locked
 
 
 class Anchor:
@@ -54,18 +55,9 @@ class Anchor:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """One writer at a time, by a lock on the folder: it leaves no file behind and ends with the process."""
-        import fcntl
-
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            folder = os.open(self.path.parent, os.O_RDONLY)
-        except OSError as error:
-            raise Unreachable(f"the folder of the ledger's anchor cannot be used: {error.strerror}") from error
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
+            with locked(self.path.parent):
+                yield
         except OSError as error:
             raise Unreachable(f"the ledger's anchor cannot be written: {error.strerror}") from error
-        finally:
-            os.close(folder)

@@ -13,7 +13,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
-from nowiser.errors import Misconfigured, Unreachable
+from nowiser.errors import LedgerBroken, Misconfigured, Unreachable
+from nowiser.ledger.lock import locked
 
 metadata = sa.MetaData()
 
@@ -83,7 +84,12 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """One transaction, one writer at a time; committed and durable when the block ends without an error."""
         options: dict[str, Any] = {"nowiser_write": True}
-        with _reachable(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+        with (
+            _reachable(),
+            self._turn(),
+            self.engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             if not self.is_sqlite:
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
             yield connection
@@ -94,6 +100,10 @@ class Database:
         options: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
         with _reachable(), self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
+
+    def _turn(self) -> contextlib.AbstractContextManager[None]:
+        """Writers on one SQLite file queue up before they ask for its lock."""
+        return locked(Path(str(self.url.database)).parent) if self.is_sqlite else contextlib.nullcontext()
 
     def close(self) -> None:
         self.engine.dispose()
@@ -140,3 +150,7 @@ def _reachable() -> Iterator[None]:
             f"the ledger's database cannot be used ({type(cause).__name__})",
             hint="Check that it is running and that this user may create and write its tables.",
         ) from error
+    except sa.exc.IntegrityError:
+        raise
+    except sa.exc.DatabaseError as error:
+        raise LedgerBroken("the ledger does not verify: its file is damaged or is no ledger") from error

@@ -7,7 +7,6 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
-from nowiser.policy import canonical, compare, from_canonical
 
 
 def declaration(last: dict[str, Any] | None, policy: Policy, reason: str | None) -> dict[str, Any] | None:
@@ -15,6 +14,8 @@ def declaration(last: dict[str, Any] | None, policy: Policy, reason: str | None)
 
     Raises Misconfigured when a promise is loosened and no reason is given.
     """
+    from nowiser.policy import canonical, compare, from_canonical
+
     body: dict[str, Any] = {"digest": policy.digest, "policy": canonical(policy), "reason": reason, "loosened": []}
     if last is None:
         return body
