@@ -12,8 +12,9 @@ SECRETS = ("x", "y")
 
 
 @st.composite
-def policies(draw):
-    nullable = st.booleans()
+def policies(draw, protect=None, *, complete=False):
+    """`complete`: no secret value is ever missing."""
+    nullable = st.just(value=False) if complete else st.booleans()
     columns = (
         Column("p", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
         Column("g", Kind.TEXT, Role.PUBLIC, domain=GROUPS, nullable=draw(nullable)),
@@ -28,7 +29,7 @@ def policies(draw):
         columns,
         person=("p",),
         rows_per_person=draw(st.integers(1, 3)),
-        protect=draw(st.sampled_from(Protect)),
+        protect=protect or draw(st.sampled_from(Protect)),
     )
     return Policy((table,), (), {})
 
@@ -52,7 +53,7 @@ def tables(draw, policy):
     table = policy.tables[0]
     row = st.fixed_dictionaries({c.name: values(c) for c in table.columns})
     rows, seen = [], {}
-    for r in draw(st.lists(row, max_size=6)):
+    for r in draw(st.lists(row, min_size=1, max_size=6)):
         seen[r["p"]] = seen.get(r["p"], 0) + 1
         if seen[r["p"]] <= table.rows_per_person:
             rows.append(r)
@@ -105,3 +106,31 @@ def questions(draw):
     where = draw(st.none() | CONDITIONS)
     sql = f"SELECT {keys + ', ' if keys else ''}{what} FROM t"
     return sql + (f" WHERE {where}" if where else "") + (f" GROUP BY {keys}" if keys else "")
+
+
+LINES = st.recursive(
+    st.sampled_from(["v", "w", "k", "1", "2.5", "-3"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from("+-*"), inner).map(lambda t: f"({t[0]} {t[1]} {t[2]})"),
+        st.tuples(inner, st.sampled_from(["/ 3", "/ -0.7", "* 1000000", "+ 1e9"])).map(lambda t: f"({t[0]} {t[1]})"),
+        inner.map(lambda x: f"ABS({x})"),
+        inner.map(lambda x: f"ROUND({x})"),
+        inner.map(lambda x: f"FLOOR({x} * 1.0)"),
+        inner.map(lambda x: f"CAST({x} AS BIGINT)"),
+        inner.map(lambda x: f"ROUND({x} * 1.0, 1)"),
+        st.tuples(inner, inner).map(lambda t: f"LEAST({t[0]}, {t[1]})"),
+        st.tuples(inner, inner).map(lambda t: f"GREATEST({t[0]}, {t[1]})"),
+        st.tuples(inner, inner).map(lambda t: f"CASE WHEN g = 'a' THEN {t[0]} ELSE {t[1]} END"),
+        inner.map(lambda x: f"CASE WHEN k > 0 THEN {x} END"),
+    ),
+    max_leaves=4,
+)
+
+
+@st.composite
+def lines(draw):
+    """Sums and averages whose rows are chosen by public columns only."""
+    keys = draw(st.sampled_from(["", "g"]))
+    what = f"{draw(st.sampled_from(['SUM', 'AVG']))}({draw(LINES)})"
+    where = draw(st.sampled_from(["", " WHERE g = 'a'", " WHERE k > 0 OR g IS NULL"]))
+    return f"SELECT {keys + ', ' if keys else ''}{what} FROM t{where}" + (f" GROUP BY {keys}" if keys else "")

@@ -15,7 +15,7 @@ from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
-from strategies import policies, questions, tables, values
+from strategies import lines, policies, questions, tables, values
 
 PATIENT = settings(
     max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
@@ -41,8 +41,7 @@ def distances(found, before, after):
 @PATIENT
 @given(st.data())
 def test_presence_is_an_upper_bound(data):
-    policy = data.draw(policies())
-    assume(policy.tables[0].protect is Protect.PERSONS)
+    policy = data.draw(policies(Protect.PERSONS))
     found = planned(data.draw(questions()), policy)
     rows = data.draw(tables(policy))
     for person in {r["p"] for r in rows}:
@@ -60,7 +59,6 @@ def test_jump_is_an_upper_bound(data):
     table = policy.tables[0]
     found = planned(data.draw(questions()), policy)
     rows = data.draw(tables(policy))
-    assume(rows)
     person = data.draw(st.sampled_from(sorted({r["p"] for r in rows})))
     secret = [c for c in table.columns if c.role is Role.SENSITIVE]
     other = [
@@ -81,12 +79,10 @@ def test_jump_is_an_upper_bound(data):
 @PATIENT
 @given(st.data())
 def test_slope_is_an_upper_bound(data):
-    policy = data.draw(policies())
-    assume(policy.tables[0].protect is Protect.VALUES)
-    found = planned(data.draw(questions()), policy)
+    policy = data.draw(policies(Protect.VALUES, complete=True))
+    found = planned(data.draw(lines()), policy)
     assume(any(r.slope for r in found.reaches))
     rows = data.draw(tables(policy))
-    assume(rows)
     person = data.draw(st.sampled_from(sorted({r["p"] for r in rows})))
     name = data.draw(st.sampled_from(["v", "w"]))
     column = policy.tables[0].column(name)
