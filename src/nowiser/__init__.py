@@ -44,6 +44,12 @@ _HOMES: dict[str, str] = {
     "Attacker": "nowiser.model.attacker",
     "largest": "nowiser.guess.calibrate",
     "scale": "nowiser.guess.calibrate",
+    "expected": "nowiser.guess.expected",
+    "compare": "nowiser.guess.published",
+    "knowing": "nowiser.guess.knowledge",
+    "knowing_part": "nowiser.guess.knowledge",
+    "charts": "nowiser.report",
+    "save": "nowiser.report.save",
 }
 
 if TYPE_CHECKING:
@@ -52,6 +58,10 @@ if TYPE_CHECKING:
     from nowiser.guess.ask import guess as guess
     from nowiser.guess.calibrate import largest as largest
     from nowiser.guess.calibrate import scale as scale
+    from nowiser.guess.expected import expected as expected
+    from nowiser.guess.knowledge import knowing as knowing
+    from nowiser.guess.knowledge import knowing_part as knowing_part
+    from nowiser.guess.published import compare as compare
     from nowiser.model.advantage import Advantage as Advantage
     from nowiser.model.attacker import Attacker as Attacker
     from nowiser.model.cost import Cost as Cost
@@ -133,7 +143,9 @@ if TYPE_CHECKING:
     from nowiser.model.prior import (
         Unknown as Unknown,
     )
+    from nowiser.report import charts as charts
     from nowiser.report.answer import Answer as Answer
+    from nowiser.report.save import save as save
 
 __all__ = ["__version__", "guess", *_HOMES]  # noqa: PLE0604 (the names are strings)
 

@@ -5,7 +5,7 @@ Bayes-optimal attacker does less well. This is *not* a promise: it is exact for 
 nothing else. The proofs are in docs/mathematics/expected.md.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import exp, expm1, prod
 from typing import Any
@@ -19,7 +19,8 @@ from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
 from nowiser.model.prior import Atoms, Categories, Prior, Uniform
 from nowiser.model.priors.base import Floats
 
-_MAX_CELLS = 8192
+_MAX_CELLS = 1536  # per prior; the work grows with its square
+_MAX_POINTS = 4096
 _CERTAIN = 40.0  # guessing the output itself succeeds with 1 − e^−slope: beyond this the figure is 1 to 17 digits
 
 
@@ -118,14 +119,16 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
         return _on_points(*fixed, radius=radius, slope=slope, how=how)
     low, high = law.support(prior)
     across = (high - low) / (2 * radius)  # windows side by side
-    per_window = int(min(64, max(8, _MAX_CELLS // max(1.0, across))))
+    wanted = max(64.0, 16 * min(slope, _CERTAIN))  # steep likelihoods need narrow cells
+    per_window = int(min(wanted, max(8, _MAX_CELLS // max(1.0, across))))
     per_window -= per_window % 2
-    if across * per_window > _MAX_CELLS:
+    if across * per_window > 2 * _MAX_CELLS:
         return None  # too fine a goal for so wide a prior to be integrated honestly
+    if slope == 0.0 or slope > _CERTAIN:
+        before = _on_cells(prior, radius, 0.0, per_window)[0]
+        return Expected(before, before if slope == 0.0 else 1.0, exp(-slope) if slope else 0.0, how)
     fine = _on_cells(prior, radius, slope, per_window)
     coarse = _on_cells(prior, radius, slope, per_window // 2)
-    if slope > _CERTAIN:
-        return Expected(fine[0], 1.0, exp(-slope), how)
     # the error falls with the square of the width, so a third of the difference is still missing (Richardson);
     # what is stated as error is three times that correction
     after = fine[1] + (fine[1] - coarse[1]) / 3
@@ -133,29 +136,59 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
 
 
 def _on_cells(prior: Prior, radius: float, slope: float, per_window: int) -> tuple[float, float]:
-    x, w = law.cells(prior, 2 * radius / per_window)
-    last = np.minimum(np.arange(x.size) + per_window, x.size)
-    half, k = radius / per_window, slope / radius
-    edges = np.append(x - half, x[-1] + half)
-    step = max(1, edges.size // 2048)
-    at = np.unique(np.append(edges[::step], edges[-1]))
+    low, high = law.support(prior)
+    edges = np.linspace(low, high, max(8, int(np.ceil((high - low) / (2 * radius) * per_window))) + 1)
+    cumulative = law.cdf(prior, edges)
+    cumulative[0] = 0.0  # an atom at the very end belongs to its cell
+    w, half, k = np.diff(cumulative) / cumulative[-1], (edges[1] - edges[0]) / 2, slope / radius
+    windows = _Windows(edges, radius)
     # seen from an edge, a cell of constant density weighs as its centre times sinh(kh)/kh
     swell = np.sinh(k * half) / (k * half) if k * half > 1e-4 else 1.0
-    return _best(w, last), _integral(x, w * swell, last, k, at)
+    x = (edges[:-1] + edges[1:]) / 2
+    return float(windows.best(_summed(w[None, :]))[0]), _integral(x, w * swell, windows.best, k, edges)
+
+
+class _Windows:
+    """All intervals of length 2r that begin or end at an edge of a cell; inside cells the mass is spread evenly."""
+
+    def __init__(self, edges: Floats, radius: float) -> None:
+        width = edges[1] - edges[0]
+        place = np.clip((edges - edges[0] + 2 * radius) / width, 0.0, edges.size - 1.0)
+        self._to = np.minimum(place.astype(int), edges.size - 2)
+        self._share = place - self._to
+
+    def best(self, total: Floats) -> Floats:
+        """The heaviest window per row of cumulative weights."""
+        right = total[:, self._to] * (1 - self._share) + total[:, self._to + 1] * self._share
+        begins = (right - total).max(axis=1)
+        mirrored = total[:, -1:] - total[:, ::-1]
+        left = mirrored[:, self._to] * (1 - self._share) + mirrored[:, self._to + 1] * self._share
+        best: Floats = np.maximum(begins, (left - mirrored).max(axis=1))
+        return best
+
+
+def _summed(weight: Floats) -> Floats:
+    total = np.zeros((weight.shape[0], weight.shape[1] + 1))
+    np.cumsum(weight, axis=1, out=total[:, 1:])
+    return total
 
 
 def _on_points(x: Floats, w: Floats, *, radius: float, slope: float, how: str) -> Expected | None:
-    if x.size > _MAX_CELLS:
+    if x.size > _MAX_POINTS:
         return None
     last = np.searchsorted(x, x + 2 * radius * (1 + 1e-12), side="right")
-    k = slope / radius
-    before = _best(w, last)
+
+    def best(total: Floats) -> Floats:
+        found: Floats = (total[:, last] - total[:, :-1]).max(axis=1)
+        return found
+
+    before = float(best(_summed(w[None, :]))[0])
     if x.size == 1 or slope == 0.0:
         return Expected(before, before, 0.0, how)
     if slope > _CERTAIN:
         return Expected(before, 1.0, exp(-slope), how)
     between = max(2, min(64, 4096 // x.size))
-    fine, coarse = (_integral(x, w, last, k, _refined(x, n)) for n in (2 * between, between))
+    fine, coarse = (_integral(x, w, best, slope / radius, _refined(x, n)) for n in (2 * between, between))
     after = fine + (fine - coarse) / 3
     return Expected(before, min(1.0, max(before, after)), abs(fine - coarse) + 1e-9, how)
 
@@ -165,21 +198,13 @@ def _refined(x: Floats, n: int) -> Floats:
     return np.concatenate([inner.ravel(), x[-1:]])
 
 
-def _best(w: Floats, last: Any) -> float:
-    total = np.concatenate([[0.0], np.cumsum(w)])
-    return float((total[last] - total[:-1]).max())
-
-
-def _integral(x: Floats, w: Floats, last: Any, k: float, at: Floats) -> float:
+def _integral(x: Floats, w: Floats, best: Callable[[Floats], Floats], k: float, at: Floats) -> float:
     """∫ max over windows of Σ w(x)·(k/2)e^{−k|y−x|} dy; the two outer tails in closed form."""
     if k == 0.0:
-        return _best(w, last)
+        return float(best(_summed(w[None, :]))[0])
     values = np.empty(at.size)
     for chunk in np.array_split(np.arange(at.size), max(1, at.size * x.size // 2_000_000)):
-        weight = w * np.exp(-k * np.abs(at[chunk, None] - x[None, :]))
-        total = np.zeros((chunk.size, x.size + 1))
-        np.cumsum(weight, axis=1, out=total[:, 1:])
-        values[chunk] = (total[:, last] - total[:, :-1]).max(axis=1)
+        values[chunk] = best(_summed(w * np.exp(-k * np.abs(at[chunk, None] - x[None, :]))))
     # between nodes the logarithm bends little: the logarithmic mean integrates an exponential exactly
     a, b, h = values[:-1], values[1:], np.diff(at)
     ratio = np.log(b / a)

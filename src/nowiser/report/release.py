@@ -1,0 +1,201 @@
+"""The report of a released table: what was chosen, what it costs, what an attacker still gains. One offline file.
+
+Takes plain values only (what `--json` prints, plus two histograms), so it can be drawn from a stored codebook too.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from nowiser.report.theme import AFTER, BLUE, GREY, LIMIT, altair, data, themed
+
+STYLE = (
+    "body{margin:2rem auto;max-width:62rem;padding:0 1rem;font-family:system-ui,Helvetica,Arial,sans-serif;"
+    "color:#1b1f24}"
+    "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.3rem .8rem;text-align:left;"
+    "border-bottom:1px solid #d8dee4}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
+    "tr.chosen{background:#eaf3fa;font-weight:600}h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}"
+    ".lead{font-size:1.1rem}.quiet{color:#6e7781}svg{max-width:100%;height:auto}"
+)
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def number(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def optimal_words(value: Any) -> str:
+    if value is True:
+        return "proved best"
+    return "–" if value is None else f"at most {value:.4g} from the best"
+
+
+def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
+    """The report; without `whole_page` only what a notebook shows."""
+    chosen = content["candidates"][content["chosen"]]
+    parts = [f'<p class="lead">{escape(sentence(content, chosen))}</p>', _candidates(content)]
+    parts.append(_models(chosen))
+    parts.append(_guesses(chosen))
+    if whole_page:
+        parts.extend(f"<figure>{svg(chart)}</figure>" for chart in charts(content))
+        parts.append(_columns(content))
+    body = "\n".join(parts)
+    if not whole_page:
+        return f"<style>{STYLE}</style><div>{body}</div>"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Release report</title>'
+        f"<style>{STYLE}</style></head>\n<body><h1>Release report</h1>\n{body}\n</body></html>\n"
+    )
+
+
+def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
+    """What happened, in one breath."""
+    rows, kept = content["rows"], chosen["rows"]
+    words = f"{kept:,} of {rows:,} rows are released in {chosen['groups']:,} groups of look-alikes"
+    if chosen["smallest_group"]:
+        words += f", the smallest with {chosen['smallest_group']:,}"
+    worst = max(chosen["guesses"], key=lambda g: g["after"] - g["before"], default=None)
+    if worst is not None:
+        words += (
+            f". Nobody's {worst['column']} becomes guessable more than {percent(worst['after'] - worst['before'])} "
+            f"better: at most from {percent(worst['before'])} to {percent(worst['after'])}"
+        )
+    return words + "."
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], chosen: int | None = None) -> str:
+    def cell(tag: str, at: int, text: str) -> str:
+        right = ' class="n"' if at else ""
+        return f"<{tag}{right}>{escape(text)}</{tag}>"
+
+    lines = ["<tr>" + "".join(cell("th", i, h) for i, h in enumerate(head)) + "</tr>"]
+    for r, row in enumerate(rows):
+        mark = ' class="chosen"' if r == chosen else ""
+        lines.append(f"<tr{mark}>" + "".join(cell("td", i, c) for i, c in enumerate(row)) + "</tr>")
+    return f"<table>{''.join(lines)}</table>"
+
+
+def _candidates(content: Mapping[str, Any]) -> str:
+    rows = [
+        (
+            c["title"],
+            number(c["loss"]),
+            number(c["suppressed"]),
+            number(c["smallest_group"]),
+            percent(c["gain"]),
+            optimal_words(c["optimal"]),
+        )
+        for c in content["candidates"]
+    ]
+    head = ("candidate", "loss", "suppressed rows", "smallest group", "gain", "proof")
+    return "<h2>Candidates</h2>" + _table(head, rows, content["chosen"])
+
+
+def _models(chosen: Mapping[str, Any]) -> str:
+    rows = [
+        (m["model"] + (f" of {m['column']}" if m["column"] else ""), number(m["limit"]), number(m["value"]))
+        for m in chosen["models"]
+    ]
+    return "<h2>What is promised</h2>" + _table(("model", "limit", "found in the file"), rows) if rows else ""
+
+
+def _guesses(chosen: Mapping[str, Any]) -> str:
+    rows = [
+        (f"{g['column']}: {g['attacker']}", percent(g["before"]), percent(g["after"]), g["how"])
+        for g in chosen["guesses"]
+    ]
+    return "<h2>What an attacker can guess</h2>" + _table(("attacker", "before", "after", "how"), rows) if rows else ""
+
+
+def _columns(content: Mapping[str, Any]) -> str:
+    book = content["codebook"]
+    levels: dict[str, Any] = {}
+    for step in book["steps"]:
+        levels |= step.get("levels", {})
+    rows = []
+    for name, column in book["columns"].items():
+        level = levels.get(name)
+        done = f"level {level['level']} of {level['of']} ({level['hierarchy']})" if level else "–"
+        rows.append((name, column["role"], number(column["distinct"]), done))
+    left = ", ".join(book["left_out"])
+    words = f'<p class="quiet">Left out: {escape(left)}.</p>' if left else ""
+    return "<h2>Columns</h2>" + _table(("column", "role", "distinct values", "generalised"), rows) + words
+
+
+def charts(content: Mapping[str, Any]) -> list[Any]:
+    """Loss against gain of the candidates; the gain of the released rows; the sizes of the groups."""
+    out = []
+    if len([c for c in content["candidates"] if c["gain"] is not None and c["loss"] is not None]) > 1:
+        out.append(candidates_chart(content))
+    if content.get("row_gains"):
+        out.append(gains_chart(content))
+    if content.get("group_sizes"):
+        out.append(sizes_chart(content))
+    return out
+
+
+def candidates_chart(content: Mapping[str, Any]) -> Any:
+    alt = altair()
+    rows = [
+        {"loss": c["loss"], "gain": c["gain"], "title": c["title"], "chosen": i == content["chosen"]}
+        for i, c in enumerate(content["candidates"])
+        if c["gain"] is not None and c["loss"] is not None
+    ]
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("loss:Q", title="loss of information", scale=alt.Scale(zero=True)),
+        y=alt.Y("gain:Q", title="largest gain of an attacker", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+    )
+    dots = base.mark_circle(size=140).encode(
+        color=alt.condition("datum.chosen", alt.value(AFTER), alt.value(GREY)),
+        tooltip=["title:N", "loss:Q", "gain:Q"],
+    )
+    words = base.mark_text(align="left", dx=11).encode(text="title:N")
+    return themed(dots + words, "Every candidate keeps the promises", "lower left is better; blue is released")
+
+
+def gains_chart(content: Mapping[str, Any]) -> Any:
+    alt = altair()
+    rows = [{"low": low, "high": high, "rows": n} for low, high, n in content["row_gains"]["bins"]]
+    bars = (
+        alt.Chart(data(rows))
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X("low:Q", title="gain of a guess about the row's own value", axis=alt.Axis(format="%")),
+            x2="high:Q",
+            y=alt.Y("rows:Q", title="rows"),
+        )
+    )
+    rule = alt.Chart(data([{"x": content["row_gains"]["most"]}])).mark_rule(color=LIMIT, strokeDash=[4, 3])
+    column = content["row_gains"]["column"]
+    most = percent(content["row_gains"]["most"])
+    return themed(bars + rule.encode(x="x:Q"), f"No guess about {column} gains more than {most}", "released rows")
+
+
+def sizes_chart(content: Mapping[str, Any]) -> Any:
+    alt = altair()
+    rows = [{"size": label, "rows": n, "at": i} for i, (label, n) in enumerate(content["group_sizes"])]
+    bars = (
+        alt.Chart(data(rows))
+        .mark_bar(color=BLUE)
+        .encode(
+            x=alt.X("size:N", title="rows that look alike", sort=alt.SortField("at"), axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("rows:Q", title="rows"),
+        )
+    )
+    return themed(bars, "How many others look like a released row")
+
+
+def picture(content: Mapping[str, Any]) -> Any:
+    """The chart a notebook draws: the row gains, or the group sizes where nothing sensitive is named."""
+    return gains_chart(content) if content.get("row_gains") else sizes_chart(content)
+
+
+def svg(chart: Any) -> str:
+    import vl_convert as vlc
+
+    return str(vlc.vegalite_to_svg(chart.to_dict(format="vega-lite")))
