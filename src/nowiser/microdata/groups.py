@@ -6,11 +6,12 @@ finer grouping, or by an engine (`Grouper`) for tables larger than memory.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.table import Codes, Floats, Ints, MicroTable, group_codes
 
@@ -25,6 +26,7 @@ class Target:
     totals: Ints  # rows per value in the whole table
     hierarchy: Hierarchy | None = None  # for the hierarchical distance
     ordered: bool = False
+    values: Any = None  # the dictionary of the column it was taken from
 
     @property
     def prior(self) -> Floats:
@@ -118,13 +120,20 @@ def target_of(table: MicroTable, column: str, hierarchy: Hierarchy | None = None
     totals = np.append(col.counts(), nulls) if nulls else col.counts()
     numbers = np.append(col.value_numbers, np.nan) if nulls else col.value_numbers
     labels = (*col.labels, "NULL") if nulls else col.labels
-    return Target(column, labels, numbers, totals, hierarchy, col.is_numeric)
+    return Target(column, labels, numbers, totals, hierarchy, col.is_numeric, col.values)
 
 
 def histogram(inverse: Ints, count: int, table: MicroTable, target: Target) -> NDArray[np.int32]:
     """Rows per group and value of the target (NULL last)."""
-    codes = table[target.column].codes.astype(np.int64)
+    column = table[target.column]
+    codes = column.codes.astype(np.int64)
     values = len(target.totals)
+    if column.values is not target.values:  # another table's dictionary: match by label
+        place = {label: i for i, label in enumerate(target.labels)}
+        unknown = [label for label in column.labels if label not in place]
+        if unknown:
+            raise Misconfigured(f"{target.column!r} has values the original table does not have: {unknown[:5]}")
+        codes = np.array([*(place[label] for label in column.labels), -1], dtype=np.int64)[codes]
     flat = inverse * values + np.where(codes < 0, values - 1, codes)
     return np.bincount(flat, minlength=count * values).reshape(count, values).astype(np.int32)
 

@@ -7,7 +7,6 @@ the part of the *hierarchy's* domain it covers (a file may list values that no r
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +26,7 @@ class Hierarchy:
     labels: tuple[tuple[str | None, ...], ...]  # per level; None is NULL
     shares: tuple[Floats, ...]  # per level and label
     domain: int  # how many values the domain has
+    steps: tuple[Codes, ...]  # steps[l][c] is the code at level l+1 of the label with code c at level l
     kind: str = "file"  # in words, for the codebook
     # value codes that lie between the ends of a number range, for methods that cut by order
     ordered: bool = False
@@ -40,15 +40,16 @@ class Hierarchy:
     def has_root(self) -> bool:
         return len(self.labels[-1]) == 1
 
-    @cached_property
-    def steps(self) -> tuple[Codes, ...]:
-        """`steps[l][c]` is the code at level l+1 of the label with code c at level l."""
-        maps = []
-        for level in range(self.height):
-            up = np.full(len(self.labels[level]), -1, np.int32)
-            up[self.matrix[:, level]] = self.matrix[:, level + 1]
-            maps.append(up)
-        return tuple(maps)
+    def path(self) -> dict[str | None, tuple[str | None, ...]]:
+        """For every value of the domain, its label at each level."""
+        out: dict[str | None, tuple[str | None, ...]] = {}
+        for code, label in enumerate(self.labels[0]):
+            at, row = code, [label]
+            for level, up in enumerate(self.steps):
+                at = int(up[at])
+                row.append(self.labels[level + 1][at])
+            out[label] = tuple(row)
+        return out
 
     def recode(self, column: Column, level: int) -> Column:
         """The column at a level; level 0 is the column itself, with its type."""
@@ -108,14 +109,15 @@ def _assemble(
     null = column.nulls > 0
     domain = len(rows) + null
     wanted = np.array([rank[label] for label in column.labels], dtype=np.int64)
-    levels, shares, columns = [], [], []
+    levels: list[tuple[str | None, ...]] = []
+    shares, columns, steps = [], [], []
     below: list[int] | None = None
+    null_below = -1
     for level in range(len(rows[0])):
         ids: dict[str, int] = {}
         codes = [ids.setdefault(row[level], len(ids)) for row in rows]
         if below is not None:
             _check_nested(column.name, level, below, codes, list(ids))
-        below = codes
         root = len(ids) == 1
         labels: list[str | None] = list(ids)
         counts = np.bincount(codes, minlength=len(ids)).astype(np.float64)
@@ -125,11 +127,18 @@ def _assemble(
         elif null:
             labels.append(None)
             counts = np.append(counts, 1.0)
+        if below is not None:
+            up = np.full(len(levels[-1]), -1, np.int32)
+            up[below] = codes
+            if null:
+                up[null_below] = null_code
+            steps.append(up)
+        below, null_below = codes, null_code
         levels.append(tuple(labels))
         shares.append(counts / domain)
         columns.append(np.append(np.array(codes, dtype=np.int32)[wanted], null_code if null else 0))
     matrix = np.stack(columns, axis=1).astype(np.int32)
-    return Hierarchy(column.name, matrix, tuple(levels), tuple(shares), domain, kind, ordered)
+    return Hierarchy(column.name, matrix, tuple(levels), tuple(shares), domain, tuple(steps), kind, ordered)
 
 
 def _check_nested(name: str, level: int, below: list[int], codes: list[int], labels: list[str]) -> None:

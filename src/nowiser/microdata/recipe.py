@@ -3,6 +3,7 @@
     quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
     sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
     identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
+    keep: [remarks]                                      # released as they are; columns nobody named are left out
     models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
     suppress: 5%                                         # rows that may be left out
     loss: loss                                           # what the search minimises
@@ -26,6 +27,7 @@ KEYS = (
     "quasi",
     "sensitive",
     "identifiers",
+    "keep",
     "weight",
     "household",
     "strata",
@@ -55,6 +57,7 @@ class Recipe:
     strata: tuple[str, ...] = ()
     seed: int | None = None
     seconds: float = 60.0
+    keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
     folder: Path | None = None  # relative hierarchy files start here
 
@@ -90,6 +93,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         quasi=columns(content.get("quasi"), f"{where}: quasi"),
         sensitive=sensitive,
         identifiers=names(content.get("identifiers"), f"{where}: identifiers"),
+        keep=names(content.get("keep"), f"{where}: keep"),
         models=parse_models(content.get("models"), tuple(sensitive), f"{where}: models"),
         suppress=share(content.get("suppress", 0), f"{where}: suppress"),
         loss=parse_loss(content.get("loss", "loss"), where),

@@ -57,6 +57,7 @@ class Run:
     random: np.random.Generator = field(default_factory=np.random.default_rng)
     progress: Callable[[float, str], None] = quiet  # (share done, what is happening)
     seconds: float = 60.0  # how long a search may look for a proof
+    population: MicroTable | None = None  # everybody, for models that count the population
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ class Step:
     levels: Mapping[str, int] | None = None
     charge: Charge = field(default_factory=Charge)
     guesses: tuple[Guessing, ...] = ()
+    values: Mapping[str, float] = field(default_factory=dict)  # of models only the method can measure (population)
+    population: Any = None  # Arrow: the population as this step would release it, for the re-check
 
 
 class Method(Protocol):

@@ -1,0 +1,177 @@
+"""`nowiser publish`: release a table so that attackers are left no wiser."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nowiser.cli import output
+
+EXAMPLE = "nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv"
+
+
+def publish(  # noqa: PLR0917 (typer passes options by name)
+    data: Annotated[str | None, typer.Argument(help="A csv or parquet file.", show_default=False)] = None,
+    quasi: Annotated[str, typer.Option(help="What attackers may know: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy], …")] = "",
+    k: Annotated[int | None, typer.Option("-k", "--k", help="Every row looks like k - 1 others.")] = None,
+    gain: Annotated[str | None, typer.Option(help="How much better anybody may guess, as in 20%.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Another model, as in t-closeness=0.2; repeat.")] = None,
+    suppress: Annotated[str, typer.Option(help="Rows that may be left out, as in 5%.")] = "0",
+    loss: Annotated[str, typer.Option(help="What the search minimises.")] = "loss",
+    method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
+    identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
+    recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
+    policy: Annotated[Path | None, typer.Option("-p", "--policy", help="A policy; enters its ledger.")] = None,
+    table: Annotated[str | None, typer.Option(help="The table of the policy.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; without it nothing is.")] = None,
+    choose: Annotated[int | None, typer.Option(help="The number of the candidate.")] = None,
+    seconds: Annotated[float, typer.Option(help="How long to look for a proof.")] = 60.0,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first candidate without asking.")] = False,
+    force: Annotated[bool, typer.Option(help="Overwrite files that are there.")] = False,
+    keep_order: Annotated[bool, typer.Option(help="Leave the rows in their order (it may tell who is who).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+) -> None:
+    """Release a table: the best version that keeps the promises, checked again in the file that was written.
+
+    Example: nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv
+    """
+    from nowiser.cli.columns import split_columns
+    from nowiser.microdata.for_policy import Source, from_policy
+    from nowiser.microdata.publish import pick, release
+    from nowiser.microdata.recipe import parse, read
+
+    source = Source(data)
+    if policy is not None:
+        source = from_policy(policy, table, data)
+    given: dict[str, Any] = {
+        "quasi": split_columns(quasi, "--quasi") or source.quasi,
+        "sensitive": split_columns(sensitive, "--sensitive") or source.sensitive,
+        "identifiers": list(split_columns(identifiers, "--identifiers")) or source.identifiers,
+        "keep": list(split_columns(keep, "--keep")),
+        "models": [*source.models, *models(k, gain, model or [])],
+        "suppress": suppress,
+        "loss": loss,
+        "seconds": seconds,
+        "steps": None if method is None else [method],
+    }
+    made_recipe = read(recipe) if recipe is not None else parse(given, where="publish")
+
+    def select(offered: Sequence[Any]) -> int:
+        if choose is not None:
+            return pick(choose, offered)
+        if as_json or yes or len(offered) == 1 or not interactive():
+            return 0
+        show(offered)
+        return pick(int(typer.prompt(f"Which one? 1-{len(offered)}", default="1", type=int)), offered)
+
+    with progress(quiet=as_json) as report:
+        made = release(
+            source.needed(),
+            made_recipe,
+            output=out,
+            choose=select,
+            progress=report,
+            force=force,
+            keep_order=keep_order,
+            enter=source.enter,
+        )
+    if as_json:
+        output.emit(made.to_json())
+        return
+    show(made.candidates, made.chosen.title)
+    tell(made)
+
+
+def models(k: int | None, gain: str | None, more: Sequence[str]) -> list[dict[str, Any]]:
+    """The models of the options, as a recipe would list them."""
+    from nowiser.errors import Misconfigured
+
+    out: list[dict[str, Any]] = []
+    if k is not None:
+        if k < 1:
+            raise Misconfigured(f"-k must be at least 1, not {k}")
+        out.append({"k-anonymity": k})
+    if gain is not None:
+        out.append({"gain": share(gain, "--gain")})
+    for entry in more:
+        name, equals, limit = entry.partition("=")
+        if not equals:
+            raise Misconfigured(f"--model {entry!r} has no limit", hint="Write it as in --model t-closeness=0.2.")
+        head, *options = limit.split(",")
+        given: dict[str, Any] = dict(o.partition("=")[::2] for o in options)
+        out.append({name.strip(): {**first_option(name.strip(), head), **given}})
+    return out
+
+
+def first_option(name: str, limit: str) -> dict[str, Any]:
+    from nowiser.microdata import registry
+
+    choices = registry.models()
+    fields = [f for f in choices[name].__dataclass_fields__ if f != "about"] if name in choices else ["limit"]
+    return {fields[0]: limit}
+
+
+def share(value: str, where: str) -> float:
+    from nowiser.microdata import recipe
+
+    return float(recipe.share(value, where))
+
+
+def interactive() -> bool:
+    import sys
+
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[float, str], None]]:
+    """A bar on standard error while something takes long; nothing under --json or in a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _done, _message: None
+        return
+    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True) as bar:
+        task = bar.add_task("counting", total=1.0)
+        yield lambda done, message: bar.update(task, completed=done, description=message)
+
+
+def show(offered: Sequence[Any], chosen: str | None = None) -> None:
+    """The candidates as a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from nowiser.report.release import number, optimal_words, percent
+
+    grid = Table(box=None, pad_edge=False)
+    for name in ("", "candidate", "loss", "suppressed", "smallest group", "gain", "proof"):
+        grid.add_column(name, justify="left" if name in {"", "candidate", "proof"} else "right")
+    for i, c in enumerate(offered, 1):
+        mark = "▸" if c.title == chosen else " "
+        cells = (number(c.loss), f"{c.suppressed:,}", f"{c.smallest:,}", percent(c.gain), optimal_words(c.optimal))
+        grid.add_row(f"{mark}{i}", c.title, *cells)
+    Console().print(grid)
+
+
+def tell(made: Any) -> None:
+    """What was released, in words."""
+    from nowiser.report.release import sentence
+
+    content = made.report()
+    chosen = content["candidates"][content["chosen"]]
+    if chosen["levels"]:
+        typer.echo("levels: " + ", ".join(f"{name} {level}" for name, level in chosen["levels"].items()))
+    typer.echo(sentence(content, chosen))
+    if made.left_out:
+        typer.echo(f"Left out, because nobody gave them a role: {', '.join(made.left_out)} (see --keep).")
+    if made.files:
+        typer.echo(f"Written, and every claim found again in the file: {', '.join(str(f) for f in made.files)}")
+    else:
+        typer.echo("Nothing was written: name a file with -o.")

@@ -1,0 +1,191 @@
+"""The versions a custodian can choose from, each measured the same way."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import NotAnswerable
+from nowiser.microdata import registry
+from nowiser.microdata.groups import Groups, groups_of, target_of
+from nowiser.microdata.models.gain import Gain
+from nowiser.microdata.recipe import Recipe
+from nowiser.microdata.release import Guessing, Method, Run, Step
+from nowiser.microdata.table import MicroTable
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One version of the table, with everything that is claimed about it."""
+
+    title: str
+    steps: tuple[Step, ...]
+    verdicts: tuple[Mapping[str, Any], ...]
+    guesses: tuple[Guessing, ...]  # before → after per sensitive column
+    groups: int
+    smallest: int
+    row_gains: Mapping[str, Any] | None = None  # a histogram, for the report
+    group_sizes: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def table(self) -> MicroTable:
+        return self.steps[-1].table
+
+    @property
+    def suppressed(self) -> int:
+        return sum(s.suppressed for s in self.steps)
+
+    @property
+    def loss(self) -> float | None:
+        return next((s.loss for s in reversed(self.steps) if s.loss is not None), None)
+
+    @property
+    def levels(self) -> Mapping[str, int] | None:
+        return next((s.levels for s in reversed(self.steps) if s.levels is not None), None)
+
+    @property
+    def optimal(self) -> bool | float | None:
+        return next((s.optimal for s in reversed(self.steps) if s.optimal is not None), None)
+
+    @property
+    def gain(self) -> float | None:
+        """The largest gain of any attacker about any sensitive column."""
+        return max((g.gain for g in self.guesses), default=None)
+
+    @property
+    def holds(self) -> bool:
+        return all(v["holds"] for v in self.verdicts)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "title": self.title,
+            "levels": dict(self.levels) if self.levels is not None else None,
+            "loss": self.loss,
+            "suppressed": self.suppressed,
+            "rows": self.table.rows,
+            "groups": self.groups,
+            "smallest_group": self.smallest,
+            "models": [dict(v) for v in self.verdicts],
+            "gain": self.gain,
+            "optimal": self.optimal,
+            "guesses": [
+                {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after, "how": g.how}
+                | ({} if g.low is None else {"low": g.low, "high": g.high})
+                for g in self.guesses
+            ],
+        }
+
+
+def measured_groups(table: MicroTable, run: Run) -> Groups:
+    """The groups of a released table, its sensitive columns judged against the custodian's whole table."""
+    targets = []
+    for name in run.roles.sensitive:
+        if name not in table:
+            continue
+        same = table[name].values is run.original[name].values
+        targets.append(target_of(run.original if same else table, name, run.hierarchies.get(name) if same else None))
+    return groups_of(table, [q for q in run.roles.quasi if q in table], targets)
+
+
+def counted(groups: Groups) -> tuple[Guessing, ...]:
+    """Before → after by counting: the guess that gains most, per sensitive column."""
+    out = []
+    for target in groups.targets:
+        lifts = Gain(about=target.column).lifts(groups)
+        if not lifts.size:
+            continue
+        best = int(lifts.max(axis=0).argmax())
+        before = float(target.prior[best])
+        out.append(Guessing("knows all quasi-identifiers", target.column, before, before + float(lifts.max())))
+    return tuple(out)
+
+
+def verdict(model: Any, groups: Groups, known: float | None) -> Mapping[str, Any]:
+    """A model's value on a released table; what counts the population is taken from the method that saw it."""
+    told = dict(model.to_json(groups)) if known is None else dict(_told(model, known))
+    return told | {"options": {k: v for k, v in asdict(model).items() if v is not None}}
+
+
+def _told(model: Any, value: float) -> Mapping[str, Any]:
+    told = {"model": model.name, "column": model.column, "value": value, "limit": model.limit}
+    return told | {"holds": model.holds(value)}
+
+
+def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> Candidate:
+    """Apply the steps one after the other and measure the outcome."""
+    done: list[Step] = []
+    for method in steps:
+        done.append(method.apply(table, run))
+        table = done[-1].table
+    groups = replace(measured_groups(table, run), rows=run.original.rows)
+    known = {name: value for s in done for name, value in s.values.items()}
+    verdicts = tuple(verdict(m, groups, known.get(m.name)) for m in run.models)
+    exact = tuple(g for s in done for g in s.guesses)
+    told = {g.column for g in exact}
+    guesses = exact + tuple(g for g in counted(groups) if g.column not in told)
+    smallest = int(groups.size.min()) if len(groups) else 0
+    pictures = row_gain_bins(groups), group_size_bins(groups)
+    return Candidate(title, tuple(done), verdicts, guesses, len(groups), smallest, *pictures)
+
+
+def row_gain_bins(groups: Groups) -> Mapping[str, Any] | None:
+    """How the released rows' own gains are spread, for the sensitive column where they are largest."""
+    if not groups.targets or not len(groups):
+        return None
+    lifts = {t.column: Gain(about=t.column).lifts(groups) for t in groups.targets}
+    column = max(lifts, key=lambda c: float(lifts[c].max()))
+    rows = groups.target(column)[1]
+    here = rows > 0
+    counts, edges = np.histogram(lifts[column][here], bins=24, weights=rows[here])
+    bins = [(float(edges[i]), float(edges[i + 1]), int(n)) for i, n in enumerate(counts)]
+    return {"column": column, "most": float(lifts[column].max()), "bins": bins}
+
+
+def group_size_bins(groups: Groups) -> tuple[tuple[str, int], ...]:
+    """Rows by the size of their group."""
+    edges = [1, 2, 3, 5, 10, 20, 50, 100, 1000, 2**62]
+    out = []
+    for low, high in pairwise(edges):
+        rows = int(groups.size[(groups.size >= low) & (groups.size < high)].sum())
+        label = f"{low}+" if high > 2**60 else str(low) if high == low + 1 else f"{low}-{high - 1}"
+        out.append((label, rows))
+    return tuple(out)
+
+
+def pipelines(recipe: Recipe) -> list[tuple[str, tuple[Any, ...]]]:
+    """The recipe's own steps, or, without any, the ways that fit every recipe."""
+    if recipe.steps:
+        return [(" → ".join(s.name for s in recipe.steps), recipe.steps)]
+    methods = registry.methods()
+    out: list[tuple[str, tuple[Any, ...]]] = [("generalise", (methods["generalise"](),))]
+    if recipe.suppress:
+        out.append(("generalise, no row suppressed", (methods["generalise"](suppress=False),)))
+    if all(m.scope == "group" for m in recipe.models):
+        out.extend((name, (methods[name](),)) for name in ("local_recoding", "mondrian") if name in methods)
+    return out
+
+
+def offer(table: MicroTable, recipe: Recipe, run: Run) -> list[Candidate]:
+    """All versions that keep every model. Raises the first one's refusal when there is none."""
+    out, refusals = [], []
+    for title, steps in pipelines(recipe):
+        try:
+            candidate = follow(steps, table, run, title)
+        except NotAnswerable as error:
+            refusals.append(error)
+            continue
+        if candidate.holds:
+            out.append(candidate)
+        else:
+            broken = ", ".join(f"{v['model']} is {v['value']}" for v in candidate.verdicts if not v["holds"])
+            refusals.append(
+                NotAnswerable(
+                    f"after {title} the table does not keep what the recipe promises: {broken}",
+                    hint="Add a step that enforces the models (generalise, mondrian, record_suppression).",
+                )
+            )
+    if not out:
+        raise refusals[0]
+    return out

@@ -1,0 +1,58 @@
+"""The machine-readable description of a released table: what was done to every column, and what is promised."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nowiser.microdata.candidates import Candidate
+from nowiser.microdata.recipe import Recipe
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def codebook(
+    candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Sequence[str], data: Path | None = None
+) -> dict[str, Any]:
+    """Everything a reader of the file needs and may know. Nothing about suppressed rows but their number."""
+    table = candidate.table
+    roles = recipe.roles
+    columns: dict[str, Any] = {}
+    for column in table.columns:
+        role = "quasi" if column.name in roles.quasi else "sensitive" if column.name in roles.sensitive else "other"
+        columns[column.name] = {"role": role, "distinct": len(set(column.codes[column.codes >= 0].tolist()))}
+        if column.nulls:
+            columns[column.name]["nulls"] = column.nulls
+    return {
+        "nowiser": 1,
+        "file": None if data is None else {"name": data.name, "sha256": digest(data)},
+        "rows": table.rows,
+        "rows_of_the_original": rows,
+        "columns": columns,
+        "left_out": sorted({*left_out, *roles.identifiers}),
+        "steps": [{"method": s.method, **plain(s.codebook)} for s in candidate.steps],
+        "null_rule": "NULL is a value of its own: it looks alike only to other NULLs",
+        "models": [dict(v) for v in candidate.verdicts],
+        "guesses": candidate.to_json()["guesses"],
+        "gain": candidate.gain,
+        "loss": {"name": recipe.loss, "value": candidate.loss, "optimal": candidate.optimal},
+    }
+
+
+def plain(value: Any) -> Any:
+    """Only what JSON can say: numpy scalars and arrays, tuples and fractions become plain values."""
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if abs(value) < float("inf") else None
+    if isinstance(value, Sequence | set | frozenset):
+        return [plain(v) for v in value]
+    return str(value)

@@ -1,0 +1,94 @@
+"""From data and a recipe to something a method can work on: roles checked, identifiers gone, hierarchies built."""
+
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.hierarchy_spec import hierarchy
+from nowiser.microdata.read import load
+from nowiser.microdata.recipe import Recipe
+from nowiser.microdata.release import Run, quiet
+from nowiser.microdata.table import Column, MicroTable
+
+FEW = 10  # rows below which a column may be unique by chance
+
+
+def prepare(
+    original: MicroTable, recipe: Recipe, *, progress: Callable[[float, str], None] = quiet
+) -> tuple[MicroTable, Run]:
+    """The table without identifiers, and what methods may use. Raises Misconfigured for anything that does not fit."""
+    if not original.rows:
+        raise Misconfigured("the table has no rows")
+    check_roles(original, recipe)
+    pseudonyms = {c for step in recipe.steps for c in getattr(step, "pseudonymises", ())}
+    table = original.without([c for c in recipe.identifiers if c not in pseudonyms])
+    hierarchies = {name: hierarchy(table[name], spec, recipe.folder) for name, spec in recipe.quasi.items()}
+    hierarchies |= {
+        name: hierarchy(table[name], spec, recipe.folder) for name, spec in recipe.sensitive.items() if spec
+    }
+    people = None
+    if recipe.population is not None:
+        people = load(recipe.population if recipe.folder is None else recipe.folder / recipe.population)
+    run = Run(
+        roles=recipe.roles,
+        original=original,
+        hierarchies=hierarchies,
+        models=recipe.models,
+        suppress=int(recipe.suppress * original.rows),
+        loss=recipe.loss,
+        random=np.random.default_rng(recipe.seed),
+        progress=progress,
+        seconds=recipe.seconds,
+        population=people,
+    )
+    return table, run
+
+
+def check_roles(table: MicroTable, recipe: Recipe) -> None:
+    """Every named column exists, has one role, and is not an identifier in disguise."""
+    roles = {"quasi": tuple(recipe.quasi), "sensitive": tuple(recipe.sensitive), "identifiers": recipe.identifiers}
+    for role, names in roles.items():
+        for name in names:
+            if name not in table:
+                raise Misconfigured(
+                    f"{role}: the table has no column {name!r}",
+                    hint=f"Its columns: {', '.join(map(repr, table.names))}.",
+                )
+    for (first, these), (second, those) in combinations(roles.items(), 2):
+        both = sorted(set(these) & set(those))
+        if both:
+            raise Misconfigured(f"{both[0]!r} cannot be both {first} and {second}", hint="Give it one role.")
+    for name, spec in recipe.quasi.items():
+        if not spec and is_unique(table[name]):
+            raise Misconfigured(
+                f"the quasi-identifier {name!r} has a different value in each of the {table.rows} rows: "
+                "is it an identifier?",
+                hint=f"Remove it with --identifiers {name}, or give it a hierarchy, as in {name}:prefix.",
+            )
+    for name in (*recipe.sensitive, *recipe.keep):
+        if name in table and is_unique(table[name]) and not table[name].is_numeric:
+            raise Misconfigured(
+                f"the column {name!r} has a different value in each of the {table.rows} rows: is it an identifier?",
+                hint=f"Remove it with --identifiers {name}.",
+            )
+
+
+def is_unique(column: Column) -> bool:
+    rows = len(column.codes)
+    return rows >= FEW and len(column.values) == rows
+
+
+def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) -> tuple[MicroTable, tuple[str, ...]]:
+    """Only columns somebody decided about: with a role, kept by name, or changed by a step. And those left out."""
+    roles = recipe.roles
+    named = {*roles.quasi, *roles.sensitive, *roles.strata, *recipe.keep}
+    named |= {c for c in (roles.weight, roles.household) if c}
+    changed = {c.name for c in table.columns if c.name not in original or not _same(c, original[c.name])}
+    out = tuple(n for n in table.names if n not in named | changed) if "*" not in recipe.keep else ()
+    return table.without(out), out
+
+
+def _same(column: Column, before: Column) -> bool:
+    return column.values is before.values

@@ -1,0 +1,234 @@
+"""The flow `publish`: read, prepare, make candidates, choose, write, check again, enter in the ledger.
+
+`release` is the flow; `publish` is its Python face, with the options of the command line.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.candidates import Candidate, offer
+from nowiser.microdata.codebook import codebook, digest, plain
+from nowiser.microdata.hierarchy_spec import Spec
+from nowiser.microdata.prepare import prepare, released_columns
+from nowiser.microdata.read import csv_shape, load
+from nowiser.microdata.recheck import Claim, Evidence, recheck
+from nowiser.microdata.recipe import Recipe, parse
+from nowiser.microdata.release import Run, quiet
+from nowiser.microdata.table import MicroTable
+from nowiser.microdata.write import check_target, companions, staged, write_table
+
+Choose = Callable[[Sequence[Candidate]], int]
+Enter = Callable[[Candidate, str], None]  # enters a publication in a ledger: the version and the file's digest
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """What was released, how it was chosen, and what is promised about it."""
+
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    codebook: Mapping[str, Any]
+    left_out: tuple[str, ...]
+    rows: int  # of the original
+    files: tuple[Path, ...] = ()
+    rechecked: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def table(self) -> MicroTable:
+        return self.chosen.table
+
+    def to_arrow(self) -> Any:
+        return self.table.to_arrow()
+
+    def to_pandas(self) -> Any:
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Any:
+        import polars as pl
+
+        return pl.from_arrow(self.to_arrow())
+
+    def to_json(self) -> dict[str, Any]:
+        out = self.chosen.to_json()
+        out["candidates"] = [c.to_json() for c in self.candidates]
+        out["left_out"] = list(self.left_out)
+        out["files"] = [str(f) for f in self.files]
+        out["rechecked"] = dict(self.rechecked)
+        cleaned: dict[str, Any] = plain(out)
+        return cleaned
+
+    def chart(self) -> Any:
+        """The gain of every released row, and what each candidate loses."""
+        from nowiser.report.release import picture
+
+        return picture(self.report())
+
+    def _repr_html_(self) -> str:
+        from nowiser.report.release import html
+
+        return html(self.report(), whole_page=False)
+
+    def report(self) -> dict[str, Any]:
+        """Plain values the report is drawn from."""
+        at = next(i for i, c in enumerate(self.candidates) if c.title == self.chosen.title)
+        return {
+            "rows": self.rows,
+            "chosen": at,
+            "candidates": plain([c.to_json() for c in self.candidates]),
+            "codebook": self.codebook,
+            "row_gains": self.chosen.row_gains,
+            "group_sizes": self.chosen.group_sizes,
+        }
+
+
+def release(
+    data: Any,
+    recipe: Recipe,
+    *,
+    output: Path | None = None,
+    choose: Choose | None = None,
+    progress: Callable[[float, str], None] = quiet,
+    force: bool = False,
+    keep_order: bool = False,
+    enter: Enter | None = None,
+) -> Published:
+    """Make, check and (with `output`) write a release. Nothing is written unless every claim holds in the file."""
+    source = Path(data) if isinstance(data, str | Path) else None
+    if output is not None:
+        check_target(output, source, force=force)
+    original = load(data)
+    table, run = prepare(original, recipe, progress=progress)
+    candidates = offer(table, recipe, run)
+    at = choose(candidates) if choose is not None else 0
+    chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
+    book = codebook(chosen, recipe, rows=original.rows, left_out=left_out)
+    made = Published(chosen, tuple(candidates), plain(book), left_out, original.rows)
+    if output is None:
+        return made
+    separator = csv_shape(source).separator if source is not None and source.suffix.lower() == ".csv" else ","
+    return write(made, recipe, run, output, separator=separator, enter=enter)
+
+
+def finished(
+    candidate: Candidate, original: MicroTable, recipe: Recipe, *, keep_order: bool
+) -> tuple[Candidate, tuple[str, ...]]:
+    """Without the columns nobody decided about, and in random order: the order of a file tells who is who."""
+    table, left_out = released_columns(candidate.table, original, recipe)
+    if not keep_order:
+        table = table.take(np.random.default_rng().permutation(table.rows))
+    last = replace(candidate.steps[-1], table=table)
+    return replace(candidate, steps=(*candidate.steps[:-1], last)), left_out
+
+
+def write(made: Published, recipe: Recipe, run: Run, output: Path, *, separator: str, enter: Enter | None) -> Published:
+    """Data, codebook and report together, after every claim was found again in the written file."""
+    from nowiser.report.release import html
+
+    chosen = made.chosen
+    with staged(output) as folder:
+        report, book, data = (folder / p.name for p in companions(output))
+        write_table(chosen.table, data, separator)
+        found = recheck(data, claims(chosen), evidence(chosen, run, separator), chosen.table.rows)
+        content = codebook(chosen, recipe, rows=made.rows, left_out=made.left_out, data=data)
+        content["rechecked"] = found
+        book.write_text(json.dumps(plain(content), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        done = replace(made, codebook=plain(content), files=companions(output)[::-1], rechecked=found)
+        report.write_text(html(done.report(), whole_page=True), encoding="utf-8")
+        if enter is not None:
+            enter(chosen, digest(data))
+    return done
+
+
+def claims(candidate: Candidate) -> list[Claim]:
+    out = [Claim(v["model"], v["options"], v["value"]) for v in candidate.verdicts]
+    out.append(Claim("k-anonymity", {}, float(candidate.smallest)))
+    counted = [g for g in candidate.guesses if g.how == "counted"]
+    out.extend(Claim("gain", {"about": g.column}, g.gain) for g in counted)
+    return out
+
+
+def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
+    """The whole table's sensitive columns: the original's, or the released ones where a step changed them."""
+    table, original = candidate.table, run.original
+    sensitive = [c for c in run.roles.sensitive if c in table]
+    whole = {}
+    for name in sensitive:
+        column = original[name] if table[name].values is original[name].values else table[name]
+        whole[name] = pa.table({"s": column.to_arrow()})
+    trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
+    people = next((s.population for s in candidate.steps if s.population is not None), None)
+    quasi = tuple(q for q in run.roles.quasi if q in table)
+    return Evidence(whole, quasi, trees, people, separator)
+
+
+def publish(
+    data: Any,
+    *,
+    quasi: Mapping[str, Spec] | Sequence[str] | str | None = None,
+    sensitive: Mapping[str, Spec] | Sequence[str] | str | None = None,
+    k: int | None = None,
+    gain: float | str | None = None,
+    models: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+    suppress: float | str = 0,
+    loss: str = "loss",
+    steps: Sequence[Any] | None = None,
+    identifiers: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
+    output: str | Path | None = None,
+    choose: int = 1,
+    seconds: float = 60.0,
+    seed: int | None = None,
+    force: bool = False,
+    keep_order: bool = False,
+    progress: Callable[[float, str], None] = quiet,
+) -> Published:
+    """Release a table (pandas, Polars, Arrow, or a csv or parquet file) so that attackers are left no wiser.
+
+    The best version that keeps `k`, `gain` and the other `models`, with at most `suppress` of the rows left
+    out, or what a `recipe` says. With `output` it is written with its codebook and report, after every claim
+    was checked again in the written file.
+
+    >>> import nowiser as nw, pandas as pd
+    >>> table = pd.DataFrame({"zip": ["12", "13", "12", "13"], "ill": ["a", "b", "b", "a"]})
+    >>> nw.publish(table, quasi={"zip": "prefix"}, sensitive="ill", k=2).chosen.levels
+    {'zip': 0}
+    """
+    if recipe is not None:
+        chosen = recipe if isinstance(recipe, Recipe) else _recipe(recipe)
+    else:
+        wanted = [dict(m) for m in ([models] if isinstance(models, Mapping) else models or [])]
+        short = {"k-anonymity": k, "gain": gain}
+        wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
+        content = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress, "loss": loss}
+        content |= {"steps": steps, "identifiers": list(identifiers), "keep": list(keep), "seconds": seconds}
+        chosen = parse(content | {"seed": seed}, where="publish")
+    return release(
+        data,
+        chosen,
+        output=None if output is None else Path(output),
+        choose=lambda offered: pick(choose, offered),
+        progress=progress,
+        force=force,
+        keep_order=keep_order,
+    )
+
+
+def _recipe(given: Mapping[str, Any] | str | Path) -> Recipe:
+    from nowiser.microdata.recipe import read
+
+    return parse(given) if isinstance(given, Mapping) else read(Path(given))
+
+
+def pick(number: int, offered: Sequence[Candidate]) -> int:
+    """The candidate with this number, counted from 1."""
+    if not 1 <= number <= len(offered):
+        raise Misconfigured(f"there are {len(offered)} candidates, and {number} was chosen")
+    return number - 1
