@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests are not a package; `worlds` stands beside them
 
-from worlds import OURS, SHARED, made_up_tables, open_worlds, read_tables  # noqa: E402 (the line above makes it findable)
+from worlds import OURS, SHARED, made_up_tables, open_worlds, read_tables
 
 
 @pytest.fixture(scope="module")

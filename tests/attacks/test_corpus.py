@@ -57,12 +57,16 @@ def test_query(name, cases, shared_worlds):
     if must == "refused":
         assert seen.refused, f"must be refused, was answered: {answers[0].to_json()[:300]}"
     if seen.kind == "answered":
-        assert all(noisy_columns(a) for a in answers), "every question of the corpus touches persons, so something is noisy"
+        assert all(noisy_columns(a) for a in answers), (
+            "every question of the corpus touches persons, so something is noisy"
+        )
 
 
 @pytest.mark.parametrize("name", EXPECTED["sequences"])
 def test_sequence(name, cases, shared_worlds):
-    steps = [step.replace("{k}", str(k)) for step in cases[name]["steps"] for k in ((3, 5, 7) if "{k}" in step else (0,))]
+    steps = [
+        step.replace("{k}", str(k)) for step in cases[name]["steps"] for k in ((3, 5, 7) if "{k}" in step else (0,))
+    ]
     spent = []
     for step in steps:
         seen, _ = same_everywhere(shared_worlds, step)

@@ -9,18 +9,29 @@ from test_corpus import same_everywhere
 from worlds import spelled
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "ours.jsonl").read_text(encoding="utf-8").splitlines()]
-ENGINE_WORDS = ("duckdb", "Binder Error", "Conversion Error", "Catalog Error", "Parser Error", "Traceback", "sqlglot", "Out of Range")
+ENGINE_WORDS = (
+    "duckdb",
+    "Binder Error",
+    "Conversion Error",
+    "Catalog Error",
+    "Parser Error",
+    "Traceback",
+    "sqlglot",
+    "Out of Range",
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['id']} {c['name']}")
 def test_case(case, our_worlds):
     sql = spelled(case["sql"])
     started = time.perf_counter()
-    seen, answers = same_everywhere(our_worlds, sql)
+    seen, _ = same_everywhere(our_worlds, sql)
     took = time.perf_counter() - started
     assert seen.kind in {"answered", "NotAnswerable"}, f"{case['why']}: {seen}"
     if case["must"] != "either":
-        assert seen.kind == {"answered": "answered", "refused": "NotAnswerable"}[case["must"]], f"{case['why']}: {seen.words}"
+        assert seen.kind == {"answered": "answered", "refused": "NotAnswerable"}[case["must"]], (
+            f"{case['why']}: {seen.words}"
+        )
     if seen.refused:
         assert not any(word.lower() in seen.words.lower() for word in ENGINE_WORDS), seen.words
         assert len(seen.words) < 3 * len(sql[:2000]) + 1500, "a refusal is short"

@@ -138,6 +138,8 @@ def neighbours(tables: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, l
     without["visits"] = [v for v in tables["visits"] if str(v["patient_id"]) != her]
     changed = {**tables}
     changed["patients"] = [{**p, "diagnosis": "flu"} if str(p["id"]) == her else p for p in tables["patients"]]
+    if "canteen" in tables:  # there only the values are secret
+        changed["canteen"] = [{**c, "time": 55} if c["student"] == 1 else c for c in tables["canteen"]]
     return dict(zip(NAMES, (tables, without, changed), strict=True))
 
 
@@ -163,7 +165,9 @@ def ask(gateway: Any, sql: str) -> tuple[Seen, Any]:
     else:
         said = answer.to_dict()
         kind = "answered"
-        words = json.dumps({k: said[k] for k in ("columns", "exact", "cost", "guesses", "left", "stored")}, sort_keys=True)
+        words = json.dumps(
+            {k: said[k] for k in ("columns", "exact", "cost", "guesses", "left", "stored")}, sort_keys=True
+        )
     return Seen(kind, words, str(gateway.ledger.totals())), answer
 
 
@@ -176,9 +180,7 @@ def finite(value: Any) -> bool:
 
 
 def open_worlds(folder: Path, tables: dict[str, list[dict[str, Any]]], policy: str) -> dict[str, Any]:
-    return {
-        name: nowiser.open(write(folder / name, rows, policy)) for name, rows in neighbours(tables).items()
-    }
+    return {name: nowiser.open(write(folder / name, rows, policy)) for name, rows in neighbours(tables).items()}
 
 
 def spelled(sql: Any) -> str:

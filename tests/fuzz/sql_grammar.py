@@ -28,7 +28,29 @@ DAYS = ["DATE '2021-05-01'", "'2022-02-02'", "TIMESTAMP '2021-05-01 12:00:00'", 
 ONE = ["ABS", "SQRT", "LN", "EXP", "FLOOR", "CEIL", "ROUND", "SIGN", "LOG", "SIN", "TRUNC", "CBRT", "DEGREES"]
 AGGREGATES = ["SUM", "AVG", "COUNT", "MIN", "MAX", "VAR_POP", "STDDEV", "MEDIAN", "STDDEV_SAMP", "VARIANCE"]
 SPACES = ["\t", "\n", "\r", "\f", "\v", "\u00a0", "\u2028", "\u200b", "/**/", "-- x\n"]
-NOISE = ["\x00", "\ud800", "\ufeff", "ё", "'", '"', "`", "$$", ";", "--", "/*", "*/", "\\", "(", ")", "[", "{", "?", ":", "%s", "🙂"]
+NOISE = [
+    "\x00",
+    "\ud800",
+    "\ufeff",
+    "ё",
+    "'",
+    '"',
+    "`",
+    "$$",
+    ";",
+    "--",
+    "/*",
+    "*/",
+    "\\",
+    "(",
+    ")",
+    "[",
+    "{",
+    "?",
+    ":",
+    "%s",
+    "🙂",
+]
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+|\s+|[^\w\s]")
 
 
@@ -89,7 +111,9 @@ class Grammar:
 
     def date(self, table: str) -> str:
         base = self.pick(DATES[table] or DAYS)
-        return self.pick([base, base, f"DATE_TRUNC('month', {base})", f"{base} + INTERVAL '1 day'", f"({base} - {self.pick(DAYS)})"])
+        return self.pick(
+            [base, base, f"DATE_TRUNC('month', {base})", f"{base} + INTERVAL '1 day'", f"({base} - {self.pick(DAYS)})"]
+        )
 
     def condition(self, table: str, depth: int = 0) -> str:
         kind = self.toss.randrange(7 if depth > 2 else 14)
@@ -124,7 +148,9 @@ class Grammar:
         elif kind == 3:
             found = f"COUNT(DISTINCT {self.pick([*NUMBERS[table], *TEXTS[table]])})"
         elif kind == 4:
-            found = f"PERCENTILE_CONT({self.pick(['0.5', '0.9', '1.5'])}) WITHIN GROUP (ORDER BY {self.number(table, 2)})"
+            found = (
+                f"PERCENTILE_CONT({self.pick(['0.5', '0.9', '1.5'])}) WITHIN GROUP (ORDER BY {self.number(table, 2)})"
+            )
         elif kind == 5:
             found = f"{self.pick(['CORR', 'COVAR_POP'])}({self.number(table, 3)}, {self.number(table, 3)})"
         else:
@@ -133,7 +159,9 @@ class Grammar:
 
     def released(self, table: str) -> str:
         a = self.aggregate(table)
-        return self.pick([a, a, a, f"{a} + 1", f"ROUND({a}, 2)", f"{a} / {self.aggregate(table)}", f"CASE WHEN {a} > 5 THEN {a} END"])
+        return self.pick(
+            [a, a, a, f"{a} + 1", f"ROUND({a}, 2)", f"{a} / {self.aggregate(table)}", f"CASE WHEN {a} > 5 THEN {a} END"]
+        )
 
     def source(self, table: str, depth: int) -> str:
         kind = self.toss.randrange(12)
@@ -151,7 +179,9 @@ class Grammar:
 
     def question(self) -> str:
         table = self.pick(["patients"] * 5 + ["visits"] * 2 + ["canteen"] * 2 + ["wards"])
-        keys = [self.pick([*TEXTS[table], *NUMBERS[table], self.number(table, 3)]) for _ in range(self.toss.randrange(3))]
+        keys = [
+            self.pick([*TEXTS[table], *NUMBERS[table], self.number(table, 3)]) for _ in range(self.toss.randrange(3))
+        ]
         outputs = [*keys, *(self.released(table) for _ in range(self.toss.randrange(1, 4)))]
         names = [f"{o} AS x{i}" if self.chance(0.3) else o for i, o in enumerate(outputs)]
         sql = f"SELECT {', '.join(names)} FROM {self.source(table, 0)}"
@@ -163,11 +193,90 @@ class Grammar:
         if self.chance(0.15):
             sql += f" HAVING {self.aggregate(table)} > {self.pick(FIGURES)}"
         if self.chance(0.2):
-            sql += f" ORDER BY {self.pick([self.aggregate(table), '1', *keys])} {self.pick(['', 'DESC', 'NULLS FIRST'])}"
+            sql += (
+                f" ORDER BY {self.pick([self.aggregate(table), '1', *keys])} {self.pick(['', 'DESC', 'NULLS FIRST'])}"
+            )
         if self.chance(0.1):
             sql += f" LIMIT {self.pick(['1', '10', '0', '1048575', '-1'])}"
         if self.chance(0.1):
             sql = f"WITH c AS (SELECT * FROM {table}) {sql}"
+        return sql
+
+    def tame(self) -> str:
+        """A question of the core: most of these are answered, so that the planner is reached."""
+        table = self.pick(["patients"] * 3 + ["visits", "canteen", "canteen"])
+        numbers = {"patients": ["cost", "los", "birth_year", "score"], "visits": ["cost", "day"], "canteen": ["time"]}[
+            table
+        ]
+        keys = {"patients": ["gender", "zip", "ward", "diagnosis"], "visits": ["day"], "canteen": ["faculty"]}[table]
+        chosen = self.toss.sample(keys, self.toss.randrange(min(3, len(keys)) + 1))
+
+        def number() -> str:
+            a, b = self.pick(numbers), self.pick(numbers)
+            return self.pick(
+                [
+                    a,
+                    a,
+                    f"{a} + {b}",
+                    f"{a} * 2",
+                    f"ABS({a} - {b})",
+                    f"GREATEST({a}, 10)",
+                    f"{a} / {b}",
+                    f"COALESCE({a}, 0)",
+                    f"CASE WHEN {test()} THEN {a} ELSE 0 END",
+                ]
+            )
+
+        def test() -> str:
+            a, k = self.pick(numbers), self.pick(keys)
+            value = {
+                "gender": "'F'",
+                "zip": "'02138'",
+                "ward": "'B'",
+                "diagnosis": "'HIV'",
+                "day": "7",
+                "faculty": "'math'",
+            }[k]
+            return self.pick(
+                [
+                    f"{a} > {self.pick(FIGURES[:7])}",
+                    f"{k} = {value}",
+                    f"{k} <> {value}",
+                    f"{a} IS NOT NULL",
+                    f"{a} BETWEEN 3 AND 30",
+                ]
+            )
+
+        outputs = [
+            *chosen,
+            *(
+                self.pick(
+                    [
+                        "COUNT(*)",
+                        f"COUNT({number()})",
+                        f"SUM({number()})",
+                        f"AVG({number()})",
+                        f"SUM({number()}) / COUNT(*)",
+                        f"COUNT(*) FILTER (WHERE {test()})",
+                    ]
+                )
+                for _ in range(self.toss.randrange(1, 4))
+            ),
+        ]
+        sql = f"SELECT {', '.join(outputs)} FROM {table}"
+        if self.chance(0.7):
+            sql += f" WHERE {self.pick([test(), f'{test()} AND {test()}', f'NOT ({test()} OR {test()})'])}"
+        if chosen:
+            sql += f" GROUP BY {', '.join(chosen)}"
+            sql += self.pick(
+                [
+                    "",
+                    "",
+                    f" HAVING COUNT(*) > {self.pick(FIGURES[:5])}",
+                    " ORDER BY COUNT(*) DESC",
+                    " ORDER BY 1 LIMIT 2",
+                ]
+            )
         return sql
 
     # -- damage ------------------------------------------------------------------------------------------------
@@ -195,7 +304,9 @@ class Grammar:
                 case 5:
                     tokens.insert(at, self.pick(SPACES))
                 case 6:
-                    tokens[at] = self.pick(["NULL", "*", "SELECT", "FROM", "(", ")", ",", "patients", "diagnosis", "OVER ()", "1e999"])
+                    tokens[at] = self.pick(
+                        ["NULL", "*", "SELECT", "FROM", "(", ")", ",", "patients", "diagnosis", "OVER ()", "1e999"]
+                    )
                 case _:
                     raw = bytearray("".join(tokens).encode("utf-8", "surrogatepass"))
                     raw[self.toss.randrange(len(raw))] = self.toss.randrange(256)

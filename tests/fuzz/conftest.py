@@ -1,0 +1,6 @@
+"""The generator stands beside the tests, and the fixture's policy with the attacks."""
+
+import sys
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent / "attacks")]  # tests are not a package

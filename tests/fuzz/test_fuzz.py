@@ -1,0 +1,160 @@
+"""Thousands of questions nobody would ask: none may crash, hang, or be planned without noise where it matters."""
+
+import dataclasses
+import json
+import random
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from sql_grammar import Grammar
+from worlds import OURS, ask, finite, made_up_tables, open_worlds, spelled
+
+from nowiser import policy as policies
+from nowiser.errors import NotAnswerable, Refused
+from nowiser.model import schema
+from nowiser.sql import tree
+from nowiser.sql.plan import plan
+from nowiser.sql.select import read
+
+SECONDS = 2.0  # for one text, on a busy machine; the usual is a few milliseconds
+CORPUS = [
+    spelled(json.loads(line)["sql"])
+    for line in (Path(__file__).parent.parent / "attacks" / "ours.jsonl").read_text(encoding="utf-8").splitlines()
+]
+ENGINE_WORDS = ("duckdb", "binder error", "conversion error", "parser error", "catalog error", "sqlglot", "traceback")
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / "nowiser.yaml"
+    path.write_text(OURS, encoding="utf-8")
+    return policies.read(path)
+
+
+class Hangs(Exception):  # noqa: N818 (raised by the alarm, not by the code under test)
+    pass
+
+
+def hangs(*_):
+    raise Hangs
+
+
+def inside(value, kind):
+    """Every value of this kind anywhere inside a frozen tree: found by its fields, whatever they are called."""
+    if isinstance(value, kind):
+        yield value
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from inside(getattr(value, field.name), kind)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from inside(item, kind)
+
+
+def public(planned, cell) -> bool:
+    """Nothing secret has a part in this cell, decided without the code under test."""
+    if cell.argument is not None and cell.low == cell.high == 0:
+        return True  # a sum of zeros, whatever the rows hold
+    rows = (planned.tally.relation, planned.tally.keys, cell)
+    tables = [t for part in rows for t in inside(part, schema.Table)]
+    columns = [c for part in rows for c in inside(part, tree.Column)]
+    protected = any(not t.is_public and t.protect is schema.Protect.PERSONS for t in tables)
+    return not protected and not any(c.declared.role is schema.Role.SENSITIVE for c in columns)
+
+
+def check(sql, policy):
+    """How a text ends: `planned` or the class of its refusal. Anything else is a defect."""
+    try:
+        planned = plan(read(sql, policy), policy)
+    except Refused as refusal:
+        assert isinstance(refusal, NotAnswerable), sql  # noqa: PT017 (a refusal is one of two good ends)
+        words = f"{refusal.message} {refusal.hint or ''}".lower()
+        assert not any(word in words for word in ENGINE_WORDS), f"{words}\n{sql!r}"
+        assert len(words) < 2000, f"a refusal of {len(words)} characters for {sql!r}"
+        str(refusal)  # underlining must work for every place
+        return "NotAnswerable"
+    noiseless = [(cell, reach) for cell, reach in zip(planned.tally.cells, planned.reaches, strict=True) if reach.exact]
+    for cell, _ in noiseless:
+        assert public(planned, cell), f"without noise although secret: {sql!r}"
+    for way in planned.ways:
+        for cell, base in zip(planned.tally.cells, way.bases, strict=True):
+            assert base is None or base > 0, f"noise of scale zero: {sql!r}"
+            assert base is not None or public(planned, cell), f"a way without noise although secret: {sql!r}"
+        assert way.unit, f"noise that costs nothing: {sql!r}"
+    return "planned"
+
+
+def survey(texts, policy) -> Counter:
+    ends = Counter()
+    signal.signal(signal.SIGALRM, hangs)
+    for sql in texts:
+        started = time.perf_counter()
+        signal.setitimer(signal.ITIMER_REAL, 5 * SECONDS)
+        try:
+            ends[check(sql, policy)] += 1
+        except (Refused, AssertionError):
+            raise
+        except Exception as error:
+            raise AssertionError(f"{type(error).__name__}: {error}\n{sql[:1000]!r}") from error
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        assert time.perf_counter() - started < SECONDS, f"takes too long: {sql[:1000]!r}"
+    return ends
+
+
+def texts(seed, many):
+    grammar = Grammar(random.Random(seed))
+    for i in range(many):
+        yield grammar.tame() if i % 4 == 0 else grammar.question() if i % 4 == 1 else grammar.broken(CORPUS)
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_ten_thousand_texts_end_in_a_plan_or_a_refusal(part, policy):
+    ends = survey(texts(part, 1250), policy)
+    assert ends["planned"] > 100, f"the generator must reach the planner: {ends}"
+    assert ends["NotAnswerable"] > 100
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(16))
+def test_a_hundred_thousand_texts_end_in_a_plan_or_a_refusal(part, policy):
+    survey(texts(1000 + part, 6250), policy)
+
+
+def test_the_attacks_themselves_end_in_a_plan_or_a_refusal(policy):
+    survey(CORPUS, policy)
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory):
+    gateways = open_worlds(tmp_path_factory.mktemp("fuzz-worlds"), made_up_tables(), OURS)
+    yield gateways
+    for gateway in gateways.values():
+        gateway.close()
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
+def test_a_sample_run_end_to_end_tells_three_databases_apart_by_noise_alone(seed, worlds, policy):
+    grammar = Grammar(random.Random(100 + seed))
+    asked = 0
+    while asked < 120:
+        sql = grammar.tame() if asked % 2 else grammar.question()
+        try:
+            check(sql, policy)
+            plan(read(sql, policy), policy)
+        except NotAnswerable:
+            continue
+        asked += 1
+        outcomes = [ask(gateway, sql) for gateway in worlds.values()]
+        assert len({seen for seen, _ in outcomes}) == 1, f"{sql}\n{[seen for seen, _ in outcomes]}"
+        assert outcomes[0][0].kind in {"answered", "Exhausted"}, f"{sql}\n{outcomes[0][0]}"
+        if outcomes[0][0].kind == "Exhausted":
+            break
+        for _, answer in outcomes:
+            assert all(finite(v) for row in answer.rows for v in row), sql
+        if len(outcomes[0][1].exact) == len(outcomes[0][1].columns):
+            assert len({answer.rows for _, answer in outcomes}) == 1, f"exact, and different with Alice: {sql}"
+    assert asked >= 30
