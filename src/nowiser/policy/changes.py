@@ -183,7 +183,7 @@ def _column(about: str, old: Column, new: Column) -> Iterator[Change]:
     if old.nullable != new.nullable:
         effect = Effect.TIGHTENS if new.nullable else Effect.LOOSENS
         text = "missing values are now a secret" if new.nullable else "missing values are no longer a secret"
-        yield Change(about, effect if new.secret else Effect.NEUTRAL, text)
+        yield Change(about, effect if old.secret and new.secret else Effect.NEUTRAL, text)
     yield from _range(about, old, new)
     for key in ("domain", "grid"):
         yield from _neutral(about, key, getattr(old, key), getattr(new, key))
