@@ -48,6 +48,8 @@ _HOMES: dict[str, str] = {
     "compare": "nowiser.guess.published",
     "knowing": "nowiser.guess.knowledge",
     "knowing_part": "nowiser.guess.knowledge",
+    "publish": "nowiser.microdata.publish",
+    "risk": "nowiser.microdata.measure",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
 }
@@ -62,6 +64,8 @@ if TYPE_CHECKING:
     from nowiser.guess.knowledge import knowing as knowing
     from nowiser.guess.knowledge import knowing_part as knowing_part
     from nowiser.guess.published import compare as compare
+    from nowiser.microdata.measure import risk as risk
+    from nowiser.microdata.publish import publish as publish
     from nowiser.model.advantage import Advantage as Advantage
     from nowiser.model.attacker import Attacker as Attacker
     from nowiser.model.cost import Cost as Cost

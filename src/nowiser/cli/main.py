@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import check, explain, init, output, query
+from nowiser.cli import check, explain, init, output, publish, query, risk
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -34,6 +34,8 @@ app.command()(init.init)
 app.command()(check.check)
 app.command()(query.query)
 app.command()(explain.explain)
+app.command()(publish.publish)
+app.command()(risk.risk)
 
 
 def run() -> None:

@@ -23,6 +23,11 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
 
+def points(value: float) -> str:
+    """A difference of two shares."""
+    return f"{100 * value:.1f} points"
+
+
 def number(value: Any) -> str:
     if value is None:
         return "–"
@@ -62,7 +67,7 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
     worst = max(chosen["guesses"], key=lambda g: g["after"] - g["before"], default=None)
     if worst is not None:
         words += (
-            f". Nobody's {worst['column']} becomes guessable more than {percent(worst['after'] - worst['before'])} "
+            f". Nobody's {worst['column']} becomes guessable more than {points(worst['after'] - worst['before'])} "
             f"better: at most from {percent(worst['before'])} to {percent(worst['after'])}"
         )
     return words + "."
@@ -172,7 +177,7 @@ def gains_chart(content: Mapping[str, Any]) -> Any:
     )
     rule = alt.Chart(data([{"x": content["row_gains"]["most"]}])).mark_rule(color=LIMIT, strokeDash=[4, 3])
     column = content["row_gains"]["column"]
-    most = percent(content["row_gains"]["most"])
+    most = points(content["row_gains"]["most"])
     return themed(bars + rule.encode(x="x:Q"), f"No guess about {column} gains more than {most}", "released rows")
 
 
@@ -199,3 +204,39 @@ def svg(chart: Any) -> str:
     import vl_convert as vlc
 
     return str(vlc.vegalite_to_svg(chart.to_dict(format="vega-lite")))
+
+
+def risk_words(content: Mapping[str, Any]) -> str:
+    """A measured table in words: models first, then what an attacker gains, then the registered measures."""
+    lines = [f"{content['rows']:,} rows in {content['groups']:,} groups of look-alikes", ""]
+    width = max((len(_titled(m)) for m in content["models"]), default=0)
+    lines.extend(f"{_titled(m):<{width}}  {number(m['value'])}" for m in content["models"])
+    for g in content["guesses"]:
+        gained = points(g["after"] - g["before"])
+        lines.append(
+            f"\nA guess of {g['column']} gains at most {gained}: {percent(g['before'])} → {percent(g['after'])}"
+        )
+    for title, values in content["measures"].items():
+        lines.append(f"\n{title}")
+        lines.extend(f"  {name}: {_short(value)}" for name, value in values.items() if not isinstance(value, dict))
+    return "\n".join(lines)
+
+
+def _titled(model: Mapping[str, Any]) -> str:
+    extra = model.get("distance") or model.get("estimator")
+    about = f" of {model['column']}" if model["column"] else ""
+    return f"{model['model']}{about}" + (f" ({extra})" if extra else "")
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return f"{len(value)} values" if len(value) > 6 else ", ".join(_short(v) for v in value)
+    return number(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
+
+
+def risk_html(content: Mapping[str, Any], pictures: Mapping[str, Any]) -> str:
+    """What a notebook shows of a measured table."""
+    rows = [(_titled(m), number(m["value"])) for m in content["models"]]
+    head = f'<p class="lead">{content["rows"]:,} rows in {content["groups"]:,} groups of look-alikes</p>'
+    chart = svg(picture(pictures))
+    return f"<style>{STYLE}</style><div>{head}{_table(('model', 'value'), rows)}{chart}</div>"

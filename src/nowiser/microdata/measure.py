@@ -1,0 +1,143 @@
+"""`risk`: what an existing table gives away, measured with every model and every registered risk measure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata import registry
+from nowiser.microdata.candidates import counted, group_size_bins, row_gain_bins
+from nowiser.microdata.codebook import plain
+from nowiser.microdata.groups import Groups, groups_of, target_of
+from nowiser.microdata.hierarchy_spec import Spec, hierarchy
+from nowiser.microdata.models.gain import Gain
+from nowiser.microdata.read import load
+from nowiser.microdata.recipe import columns
+from nowiser.microdata.release import Guessing, Roles
+from nowiser.microdata.table import Floats, MicroTable, group_codes
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """The measurements. `models` has one entry per model (and sensitive column), `measures` the registered measures."""
+
+    rows: int
+    groups: int
+    models: tuple[Mapping[str, Any], ...]
+    guesses: tuple[Guessing, ...]
+    measures: Mapping[str, Any] = field(default_factory=dict)
+    pictures: Mapping[str, Any] = field(default_factory=dict)
+    row_gains: Mapping[str, Floats] = field(default_factory=dict)  # per sensitive column, per row of the table
+
+    @property
+    def gain(self) -> float | None:
+        return max((g.gain for g in self.guesses), default=None)
+
+    def value(self, model: str, column: str | None = None) -> float | None:
+        """One model's value."""
+        for entry in self.models:
+            if entry["model"] == model and column in (None, entry["column"]):
+                found: float | None = entry["value"]
+                return found
+        raise KeyError(model)
+
+    def to_json(self) -> dict[str, Any]:
+        guesses = [
+            {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after} for g in self.guesses
+        ]
+        out: dict[str, Any] = plain(
+            {
+                "rows": self.rows,
+                "groups": self.groups,
+                "models": [dict(m) for m in self.models],
+                "gain": self.gain,
+                "guesses": guesses,
+                "measures": dict(self.measures),
+            }
+        )
+        return out
+
+    def _repr_html_(self) -> str:
+        from nowiser.report.release import risk_html
+
+        return risk_html(self.to_json(), dict(self.pictures))
+
+
+def risk(
+    data: Any,
+    *,
+    quasi: Mapping[str, Spec] | Sequence[str] | str,
+    sensitive: Mapping[str, Spec] | Sequence[str] | str = (),
+    weight: str | None = None,
+    household: str | None = None,
+    people: int | None = None,
+    folder: Path | None = None,
+    measures: bool = True,
+) -> Risk:
+    """Measure a table as it stands with all models; `people` is the size of the population it was drawn from.
+
+    >>> import nowiser as nw, pandas as pd
+    >>> table = pd.DataFrame({"sex": ["f", "f", "m"], "ill": ["a", "b", "a"]})
+    >>> nw.risk(table, quasi="sex", sensitive="ill").value("k-anonymity")
+    1.0
+    """
+    table = load(data)
+    known, guessed = columns(quasi, "quasi"), columns(sensitive, "sensitive")
+    for name in (*known, *guessed):
+        table[name]  # raises for a column that is not there
+    if not known:
+        raise Misconfigured("name at least one quasi-identifier", hint="As in --quasi age,zip,sex.")
+    if not table.rows:
+        raise Misconfigured("the table has no rows")
+    trees = {n: hierarchy(table[n], spec, folder) for n, spec in guessed.items() if spec}
+    targets = [target_of(table, n, trees.get(n)) for n in guessed]
+    groups = groups_of(table, tuple(known), targets)
+    roles = Roles(tuple(known), tuple(guessed), weight=weight, household=household)
+    found = {}
+    if measures:
+        found = {title: plain(measure(table, roles)) for title, measure in registry.measures().items()}
+    pictures = {"row_gains": row_gain_bins(groups), "group_sizes": group_size_bins(groups)}
+    lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column) for t in targets}
+    return Risk(table.rows, len(groups), tuple(all_models(groups, people)), counted(groups), found, pictures, lifts)
+
+
+def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
+    """Every model that can be measured on this table, once per sensitive column where it is about one."""
+    out: list[dict[str, Any]] = []
+    for cls in registry.models().values():
+        fields = cls.__dataclass_fields__
+        if getattr(cls, "needs_population", False):
+            continue  # counts a population that is not here
+        if "people" in fields:
+            if people is not None:
+                out.extend(
+                    cls(people=people, estimator=e).to_json(groups) | {"estimator": e}
+                    for e in ("pitman", "zayatz", "snb")
+                )
+            continue
+        if "about" not in fields:
+            out.append(cls().to_json(groups))
+            continue
+        for target in groups.targets:
+            out.append(cls(about=target.column).to_json(groups))
+            if "distance" in fields and target.ordered:
+                out.append(cls(about=target.column, distance="ordered").to_json(groups) | {"distance": "ordered"})
+            if "distance" in fields and target.hierarchy is not None:
+                told = cls(about=target.column, distance="hierarchical").to_json(groups)
+                out.append(told | {"distance": "hierarchical"})
+    return out
+
+
+def gains_by_row(table: MicroTable, groups: Groups, quasi: Sequence[str], column: str) -> Floats:
+    """For every row, how much better its own value can be guessed by who finds its group."""
+    lifts = Gain(about=column).lifts(groups)
+    parts = [table[q] for q in quasi]
+    both = [np.concatenate([c.codes, groups.codes[:, j]]) for j, c in enumerate(parts)]
+    key, _ = group_codes(both, [len(c.values) for c in parts])
+    order = np.argsort(key[table.rows :])
+    group = order[np.searchsorted(key[table.rows :][order], key[: table.rows])]
+    value = table[column].codes
+    return np.asarray(lifts[group, np.where(value < 0, lifts.shape[1] - 1, value)], dtype=np.float64)
