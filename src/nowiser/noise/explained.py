@@ -14,7 +14,7 @@ def after_jump(before: float, jump: Fraction | float) -> float:
     if before in (0, 1):
         return before
     factor = math.exp(min(700.0, _up(float(jump)))) * (1 + 2.0**-50)
-    return min(1.0, before * factor / (1 - before + before * factor) * (1 + 2.0**-50))
+    return min(1.0, _up(before * factor / (1 - before + before * factor) * (1 + 2.0**-50)))
 
 
 def sentence(jump: Fraction | float, before: float) -> str:

@@ -1,0 +1,197 @@
+"""Discrete Laplace and Gaussian noise: exact by enumeration, right by statistics that have power, as OpenDP has it."""
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+from scripted import Scripted, Seeded
+
+from nowiser.errors import Misconfigured
+from nowiser.noise import discrete_gaussian, discrete_laplace
+from nowiser.noise.discrete_laplace import _capped, _digit, _side, geometric
+from nowiser.noise.entropy import OS
+
+N = 200_000
+ALARM = 1e-7  # chance of a false alarm per test over the operating system's entropy
+
+
+def laplace_pmf(k, scale):
+    q = np.exp(-1 / scale)
+    return (1 - q) / (1 + q) * q ** np.abs(k)
+
+
+def gaussian_pmf(k, sigma):
+    support = np.arange(-int(40 * sigma) - 2, int(40 * sigma) + 3)
+    return np.exp(-(k**2) / (2 * sigma**2)) / np.exp(-(support**2) / (2 * sigma**2)).sum()
+
+
+def p_value(draws, pmf, spread):
+    """Chi-square over about forty bins from −4 to 4 times the spread, and the rest."""
+    edges = np.unique(np.round(np.linspace(-4 * spread, 4 * spread, 41)).astype(int))
+    reach = np.arange(edges[0], edges[-1] + 1)
+    mass = pmf(reach.astype(float))
+    expected = np.add.reduceat(mass[:-1], edges[:-1] - edges[0])
+    inside = draws[(draws >= edges[0]) & (draws < edges[-1])]
+    seen = np.histogram(inside, bins=edges)[0] if len(inside) else np.zeros(len(edges) - 1)
+    expected = np.append(expected, 1 - expected.sum())
+    seen = np.append(seen, len(draws) - seen.sum())
+    fine = expected * len(draws) > 5
+    expected = np.append(expected[fine], expected[~fine].sum())
+    seen = np.append(seen[fine], seen[~fine].sum())
+    if expected[-1] * len(draws) < 1e-6:
+        expected, seen = expected[:-1], seen[:-1]
+    return stats.chisquare(seen, expected / expected.sum() * seen.sum()).pvalue
+
+
+LAPLACE_SCALES = [Fraction(1, 3), Fraction(1), Fraction(37, 10), Fraction(100), Fraction(10**6, 7)]
+VARIANCES = [Fraction(1, 2), Fraction(4), Fraction(137, 10), Fraction(10**4), Fraction(10**11, 7)]
+
+
+@pytest.mark.parametrize("scale", LAPLACE_SCALES, ids=str)
+def test_laplace_has_its_distribution_and_the_test_has_power(scale):
+    b = float(scale)
+    draws = discrete_laplace(scale, N)
+    assert p_value(draws, lambda k: laplace_pmf(k, b), b + 1) > ALARM
+    for wrong in (0.7, 1.3):
+        assert p_value(draws, lambda k, w=wrong: laplace_pmf(k, b * w), b + 1) < ALARM
+        assert p_value(discrete_laplace(scale * Fraction(wrong), N), lambda k: laplace_pmf(k, b), b + 1) < ALARM
+
+
+@pytest.mark.parametrize("variance", VARIANCES, ids=str)
+def test_gaussian_has_its_distribution_and_the_test_has_power(variance):
+    sigma = float(variance) ** 0.5
+    draws = discrete_gaussian(variance, N)
+    assert p_value(draws, lambda k: gaussian_pmf(k, sigma), sigma + 1) > ALARM
+    for wrong in (0.7, 1.3):
+        assert p_value(draws, lambda k, w=wrong: gaussian_pmf(k, sigma * w), sigma + 1) < ALARM
+        assert (
+            p_value(discrete_gaussian(variance * Fraction(wrong) ** 2, N), lambda k: gaussian_pmf(k, sigma), sigma + 1)
+            < ALARM
+        )
+
+
+@pytest.mark.parametrize("n", [1, 100, 5000])
+def test_few_and_many_draws_use_different_tables_and_agree(n):
+    scale = Fraction(50)
+    draws = np.concatenate([discrete_laplace(scale, n, Seeded(3 + i)) for i in range(max(1, 20_000 // n))])
+    assert p_value(draws, lambda k: laplace_pmf(k, 50.0), 51) > 1e-4
+
+
+def test_short_words_give_the_same_distribution():
+    """With 8-bit words one draw in a dozen is undecided at first: the slow path carries real weight here."""
+    draws = discrete_laplace(Fraction(3), 30_000, Seeded(11), word=8)
+    assert p_value(draws, lambda k: laplace_pmf(k, 3.0), 4) > 1e-4
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(31, 2)])
+def test_tables_are_the_true_probabilities(scale):
+    """Against fifty digits of mpmath: digit, capped digit and side have exactly the probabilities of the proof."""
+    from mpmath import mp, mpf
+
+    mp.prec = 400
+    q = mp.exp(-mpf(scale.denominator) / scale.numerator)
+    expected = {
+        "side": (_side(scale), [2 * q / (1 + q), q / (1 + q)]),
+        "digit": (_digit(scale, 16), [(q**k - q**16) / (1 - q**16) for k in range(1, 16)]),
+        "capped": (_capped(scale, 16), [q**k for k in range(1, 17)]),
+    }
+    for steps, chances in expected.values():
+        assert list(steps.thresholds(64)) == [int(mp.floor(c * mpf(2) ** 64)) for c in chances]
+        assert list(steps.thresholds(192)) == [int(mp.floor(c * mpf(2) ** 192)) for c in chances]
+
+
+def test_digits_and_rest_multiply_to_the_geometric_distribution():
+    """`Pr[L = l]·Pr[H = h] = (1−q)·q^(l+Mh)`, as the proof says, in exact symbols at q = 1/3."""
+    q, m = Fraction(1, 3), 4
+    digit = [(1 - q) * q**l / (1 - q**m) for l in range(m)]
+    for l in range(m):
+        for h in range(5):
+            assert digit[l] * (1 - q**m) * (q**m) ** h == (1 - q) * q ** (l + m * h)
+
+
+def test_a_capped_digit_goes_on():
+    zeros = Scripted(bytes(8) + b"\xff" * 8)  # the first word reaches the cap, the second stops at once
+    assert geometric(Fraction(1, 2), 1, zeros)[0] == 16
+
+
+@pytest.mark.parametrize("scale", [Fraction(2) ** 61, Fraction(10) ** 30])
+def test_huge_scales_become_python_integers(scale):
+    draws = discrete_laplace(scale, 300, Seeded(4))
+    assert draws.dtype == object
+    assert all(isinstance(d, int) for d in draws)
+    middle = sorted(abs(d) for d in draws)[150]
+    assert 0.5 < middle / (float(scale) * np.log(2)) < 2
+
+
+def test_no_draws_at_all():
+    assert len(discrete_laplace(Fraction(3), 0)) == 0
+    assert len(discrete_gaussian(Fraction(3), 0)) == 0
+
+
+@pytest.mark.parametrize("bad", [0, -1])
+def test_bad_parameters(bad):
+    with pytest.raises(Misconfigured, match="scale must be a positive number"):
+        discrete_laplace(Fraction(bad), 1)
+    with pytest.raises(Misconfigured, match="variance must be a positive number"):
+        discrete_gaussian(Fraction(bad), 1)
+
+
+def opendp_measurement(maker, scale):
+    dp = pytest.importorskip("opendp.prelude", reason="OpenDP is not installed")
+    dp.enable_features("contrib")
+    space = (
+        dp.vector_domain(dp.atom_domain(T="i64")),
+        dp.l1_distance(T="i64") if maker == "laplace" else dp.l2_distance(T="f64"),
+    )
+    make = dp.m.make_laplace if maker == "laplace" else dp.m.make_gaussian
+    return make(*space, scale=scale)
+
+
+@pytest.mark.parametrize("scale", [0.8, 5.0])
+def test_the_same_distribution_as_opendp_laplace(scale):
+    n = 10_000
+    theirs = np.array(opendp_measurement("laplace", scale)([0] * n))
+    ours = discrete_laplace(Fraction(scale), n)
+    assert stats.ks_2samp(theirs, ours).pvalue > ALARM
+    assert stats.ks_2samp(np.abs(theirs), np.abs(discrete_laplace(Fraction(scale) * Fraction(13, 10), n))).pvalue < 1e-4
+    assert stats.ks_2samp(np.abs(theirs), np.abs(discrete_laplace(Fraction(scale) * Fraction(7, 10), n))).pvalue < 1e-4
+
+
+@pytest.mark.parametrize("sigma", [0.8, 5.0])
+def test_the_same_distribution_as_opendp_gaussian(sigma):
+    n = 10_000
+    theirs = np.array(opendp_measurement("gaussian", sigma)([0] * n))
+    ours = discrete_gaussian(Fraction(sigma) ** 2, n)
+    assert stats.ks_2samp(theirs, ours).pvalue > ALARM
+    assert (
+        stats.ks_2samp(np.abs(theirs), np.abs(discrete_gaussian((Fraction(sigma) * Fraction(13, 10)) ** 2, n))).pvalue
+        < 1e-4
+    )
+    assert (
+        stats.ks_2samp(np.abs(theirs), np.abs(discrete_gaussian((Fraction(sigma) * Fraction(7, 10)) ** 2, n))).pvalue
+        < 1e-4
+    )
+
+
+def test_a_forked_child_draws_other_noise():
+    discrete_laplace(Fraction(10**9), 4)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, discrete_laplace(Fraction(10**9), 8).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    theirs = np.frombuffer(os.read(reading, 1000), dtype=np.int64)
+    os.close(reading)
+    assert len(theirs) == 8
+    assert not set(theirs) & set(discrete_laplace(Fraction(10**9), 8))
+
+
+def test_the_entropy_is_the_operating_systems():
+    assert len(OS.bytes(32)) == 32
+    assert OS.bytes(32) != OS.bytes(32)
