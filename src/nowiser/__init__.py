@@ -48,6 +48,9 @@ _HOMES: dict[str, str] = {
     "compare": "nowiser.guess.published",
     "knowing": "nowiser.guess.knowledge",
     "knowing_part": "nowiser.guess.knowledge",
+    "randomised_response": "nowiser.noise.randomised_response",
+    "noisy_max": "nowiser.noise.noisy_max",
+    "exponential": "nowiser.noise.exponential",
     "publish": "nowiser.microdata.publish",
     "risk": "nowiser.microdata.measure",
     "charts": "nowiser.report",
@@ -146,6 +149,9 @@ if TYPE_CHECKING:
     )
     from nowiser.model.prior import (
         Unknown as Unknown,
+    from nowiser.noise.exponential import exponential as exponential
+    from nowiser.noise.noisy_max import noisy_max as noisy_max
+    from nowiser.noise.randomised_response import randomised_response as randomised_response
     )
     from nowiser.report import charts as charts
     from nowiser.report.answer import Answer as Answer
