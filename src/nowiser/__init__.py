@@ -149,10 +149,10 @@ if TYPE_CHECKING:
     )
     from nowiser.model.prior import (
         Unknown as Unknown,
+    )
     from nowiser.noise.exponential import exponential as exponential
     from nowiser.noise.noisy_max import noisy_max as noisy_max
     from nowiser.noise.randomised_response import randomised_response as randomised_response
-    )
     from nowiser.report import charts as charts
     from nowiser.report.answer import Answer as Answer
     from nowiser.report.save import save as save
