@@ -35,6 +35,7 @@ CONFIG: dict[str, Any] = {
         "labelColor": GREY,
         "labelFontSize": 12,
         "labelPadding": 6,
+        "labelFlush": False,
         "titleColor": GREY,
         "titleFontSize": 12,
         "titleFontWeight": "normal",
@@ -44,7 +45,7 @@ CONFIG: dict[str, Any] = {
     "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10},
     "line": {"strokeWidth": 2.5},
     "text": {"font": _FONT, "fontSize": 12, "color": INK},
-    "legend": {"disable": True},
+    "legend": {"title": None, "orient": "top-right", "labelFontSize": 12, "labelColor": INK},
     "range": {"category": list(SEQUENCE)},
 }
 

@@ -16,7 +16,7 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
             "value": b.value,
             "before": before,
             "holds": b.holds,
-            "text": f"{100 * b.value:.1f} %",
+            "text": _shown(b.value),
             "ours": b.name.startswith("nowiser"),
         }
         for b in found
@@ -32,7 +32,9 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     )
     table = data(rows)
     colour = alt.Color(
-        "kind:N", scale=alt.Scale(domain=["ours", "for every output", "on average"], range=[BLUE, GREY, ORANGE])
+        "kind:N",
+        scale=alt.Scale(domain=["ours", "for every output", "on average"], range=[BLUE, GREY, ORANGE]),
+        legend=None,
     )
     for r in rows:
         r["kind"] = "ours" if r["ours"] else r["holds"]
@@ -40,7 +42,7 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     dot = alt.Chart(table).mark_point(size=140, filled=True, opacity=1).encode(y=y, x=x, color=colour)
     text = (
         alt.Chart(table)
-        .mark_text(align="right", dx=-12, fontWeight=600)
+        .mark_text(align="left", dx=12, fontWeight=600)
         .encode(y=y, x="value:Q", text="text:N", color=colour)
     )
     start = alt.Chart(data([{"before": before}])).mark_rule(strokeDash=[4, 3], color=INK).encode(x="before:Q")
@@ -53,6 +55,10 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     chart = alt.layer(stem, start, said, dot, text).properties(width=480, height=36 * len(rows))
     return themed(
         chart,
-        title or f"The truth is {100 * tight:.1f} %: other bounds fear more than can happen",
+        title or f"{100 * tight:.1f} % can happen; other bounds fear more",
         "Blue and grey hold for every output; orange only on average over outputs",
     )
+
+
+def _shown(value: float) -> str:
+    return f"{100 * value:.1f} %" if value >= 1.0 or value < 0.9995 else "> 99.9 %"

@@ -50,10 +50,10 @@ def gain_curves(
     base = alt.Chart(data(rows)).encode(
         x=alt.X("cost:Q", title=f"cost of everything released ({kind}, in nats)"),
         y=alt.Y("gain:Q", title="gain", axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0)),
-        color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours)),
+        color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours), legend=None),
     )
     drawn = base.mark_line().encode(
-        strokeDash=alt.StrokeDash("case:N", scale=alt.Scale(domain=lines, range=dashes[: len(lines)]))
+        strokeDash=alt.StrokeDash("case:N", scale=alt.Scale(domain=lines, range=dashes[: len(lines)]), legend=None)
     )
     who = "most exposed victim" if victim is None else f"victim at {victim:g}"
     chart = alt.layer(drawn, _labels(rows, lines, colours))
@@ -81,7 +81,7 @@ def _labels(rows: list[dict[str, Any]], lines: list[str], colours: list[str]) ->
             x="cost:Q",
             y="y:Q",
             text="case:N",
-            color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours)),
+            color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours), legend=None),
         )
     )
 

@@ -20,15 +20,15 @@ def before_after(advantage: Advantage) -> Any:
         chart = _categories(advantage, prior)
     else:
         return themed(_dots(advantage), _title(advantage), "Over all mechanisms of this cost and all their outputs")
-    who = "" if advantage.victim is None else f" about a victim at {shown(advantage.victim)}"
-    return themed(
-        chart, _title(advantage), f"What an attacker believes{who}, before and after the worst possible answer"
-    )
+    who = "" if advantage.victim is None else f" about a victim with value {shown(advantage.victim)}"
+    return themed(chart, _title(advantage), f"What an attacker believes{who}, before and after the worst answer")
 
 
 def _title(advantage: Advantage) -> str:
-    goal = f" {advantage.goal}" if advantage.goal else ""
-    return f"A guess{goal} goes from {points(advantage.before)} to at most {points(advantage.after, up=True)}"
+    goal = advantage.goal
+    guess = f"A guess {goal}" if goal.startswith("within") else f"The guess “{goal}”" if goal else "The guess"
+    guess = "An exact guess" if goal == "exactly" else guess
+    return f"{guess} goes from {points(advantage.before)} to at most {points(advantage.after, up=True)}"
 
 
 def _line(advantage: Advantage, prior: Any) -> Any:
@@ -44,11 +44,11 @@ def _line(advantage: Advantage, prior: Any) -> Any:
     edges = np.linspace(low, high, 401)
     peak = advantage.witness.peak
     if peak is not None and low < peak < high:
-        edges = np.sort(np.append(edges, peak))
+        edges = np.unique(np.append(edges, peak))
     goal = [w for w in advantage.witness.inside if isinstance(w, tuple)]
-    for end in (e for pair in goal for e in pair):
+    for end in (*(e for pair in goal for e in pair), *law.support(prior)):
         if low < end < high:  # the jump is a step: draw it as one
-            edges = np.sort(np.concatenate([edges, [end - 1e-9 * (high - low), end + 1e-9 * (high - low)]]))
+            edges = np.unique(np.concatenate([edges, [end - 1e-9 * (high - low), end + 1e-9 * (high - low)]]))
     middle = (edges[:-1] + edges[1:]) / 2
     before = law.density(prior, edges)
     tilt = np.array([advantage.witness.likelihood(float(x)) for x in middle])
@@ -72,40 +72,40 @@ def _line(advantage: Advantage, prior: Any) -> Any:
         .encode(x=x, y=alt.Y("before:Q", **y))
     )
     now = alt.Chart(table).mark_line(color=AFTER, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q", **y))
+    words = _labels(alt, rows, advantage, (low, high))
+    centre = [{"x": (z["x"] + z["x2"]) / 2, "text": "goal"} for z in zones]
+    tag = alt.Chart(data(centre)).mark_text(color=GREEN, baseline="bottom", fontWeight=600)
+    named = tag.encode(x="x:Q", y=alt.value(-4), text="text:N")
+    return alt.layer(zone, was, now, *words, named).properties(width=560, height=300)
+
+
+def _labels(alt: Any, rows: list[dict[str, Any]], advantage: Advantage, ends: tuple[float, float]) -> list[Any]:
+    """Names at the curves: the peak's beside it, the prior's on the side away from the peak."""
     top = max(rows, key=lambda r: r["after"])
     side = max(rows, key=lambda r: r["before"] - r["after"])
-    marks: list[dict[str, Any]] = [
-        {
-            "x": top["x"],
-            "y": top["after"],
-            "text": f"after: {points(advantage.after, up=True)} in the goal",
-            "c": AFTER,
-        },
-        {"x": side["x"], "y": side["before"], "text": f"before: {points(advantage.before)} in the goal", "c": INK},
+    right = top["x"] < sum(ends) / 2
+    marks = [
+        (top["x"], top["after"], f"after: {points(advantage.after, up=True)}", AFTER, "left" if right else "right"),
+        (
+            side["x"],
+            side["before"],
+            f"before: {points(advantage.before)}",
+            INK,
+            "left" if side["x"] > top["x"] else "right",
+        ),
     ]
-    words = [
-        alt.Chart(data([m]))
-        .mark_text(
-            align=_side(m["x"], low, high),
-            dx=10 if _side(m["x"], low, high) == "left" else -10,
-            dy=-6,
-            color=m["c"],
-            fontWeight=600,
+    found = []
+    for x, y, text, colour, wish in marks:
+        align = wish
+        if x - ends[0] < 0.2 * (ends[1] - ends[0]):
+            align = "left"
+        elif ends[1] - x < 0.2 * (ends[1] - ends[0]):
+            align = "right"
+        mark = alt.Chart(data([{"x": x, "y": y, "text": text}])).mark_text(
+            align=align, dx=10 if align == "left" else -10, dy=-8, color=colour, fontWeight=600
         )
-        .encode(x="x:Q", y="y:Q", text="text:N")
-        for m in marks
-    ]
-    centre = [{"x": (z["x"] + z["x2"]) / 2, "text": "goal"} for z in zones]
-    tag = (
-        alt.Chart(data(centre))
-        .mark_text(color=GREEN, dy=12, baseline="top")
-        .encode(x="x:Q", y=alt.value(0), text="text:N")
-    )
-    return alt.layer(zone, was, now, *words, tag).properties(width=560, height=300)
-
-
-def _side(x: float, low: float, high: float) -> str:
-    return "left" if x < (low + high) / 2 else "right"
+        found.append(mark.encode(x="x:Q", y="y:Q", text="text:N"))
+    return found
 
 
 def _visible(prior: Any) -> tuple[float, float]:
@@ -166,10 +166,11 @@ def _bars(labels: list[str], before: Any, after: Any, inside: list[bool]) -> Any
         color=alt.Color(
             "when:N",
             scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]),
-            legend=alt.Legend(disable=False, title=None, orient="top-right"),
         ),
     )
-    return base.mark_bar().properties(width=560, height=300)
+    figures = base.mark_text(dy=-7, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
+    chart = base.mark_bar() + figures if len(order) <= 8 else base.mark_bar()
+    return chart.properties(width=560, height=300)
 
 
 def _dots(advantage: Advantage) -> Any:
@@ -189,7 +190,7 @@ def _dots(advantage: Advantage) -> Any:
         ),
     )
     bar = base.mark_bar(height=22).encode(
-        color=alt.Color("when:N", scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]))
+        color=alt.Color("when:N", scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]), legend=None)
     )
     return (bar + base.mark_text(align="left", dx=6, color=GREY).encode(text="text:N")).properties(
         width=520, height=110

@@ -29,11 +29,11 @@ def questions(
         {"n": a.questions, "value": a.success, "what": "average"}
         for a in after_questions(prior, goal, slope, counts, trials=trials)
     ]
-    names = {"ceiling": "ceiling: never more, whatever the answers", "average": "average of the best attacker"}
+    names = {"ceiling": "ceiling: never more than this", "average": "average of the best attacker"}
     table = data(rows)
-    colour = alt.Color("what:N", scale=alt.Scale(domain=["ceiling", "average"], range=[LIMIT, BLUE]))
+    colour = alt.Color("what:N", scale=alt.Scale(domain=["ceiling", "average"], range=[LIMIT, BLUE]), legend=None)
     base = alt.Chart(table).encode(
-        x=alt.X("n:Q", title=f"answers given, each of slope {slope:g}"),
+        x=alt.X("n:Q", title=f"answers given, each of slope {slope:g}", axis=alt.Axis(tickCount=8)),
         y=alt.Y("value:Q", title="guess is right", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         color=colour,
     )
@@ -47,19 +47,17 @@ def questions(
         }
         for w, t in names.items()
     ]
-    up = {"ceiling": -14, "average": 18}
+    down = {"ceiling": 20, "average": 20}
     words = [
         alt.Chart(data([label]))
-        .mark_text(fontWeight=600, dy=up[label["what"]], align="left", dx=4)
+        .mark_text(fontWeight=600, dy=down[label["what"]], align="left", dx=4)
         .encode(x="n:Q", y="value:Q", text="text:N", color=colour)
         for label in labels
     ]
     level = alt.Chart(data([{"value": blind}])).mark_rule(color=GREY, strokeDash=[4, 3]).encode(y="value:Q")
-    chart = alt.layer(
-        level, base.mark_line(interpolate="monotone"), base.mark_point(filled=True, size=35, opacity=1), *words
-    )
+    chart = alt.layer(level, base.mark_line(), base.mark_point(filled=True, size=35, opacity=1), *words)
     return themed(
         chart.properties(width=560, height=320),
-        "Many answers: the promise covers the worst case, the average is milder",
-        f"Guess {goal} for the most exposed victim; dashed: best guess without any answer",
+        "The promise covers the worst case; the average is milder",
+        f"Guess {goal}: ceiling for the most exposed victim, average over all; dashed: without any answer",
     )
