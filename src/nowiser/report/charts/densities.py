@@ -95,14 +95,14 @@ def _labels(alt: Any, rows: list[dict[str, Any]], advantage: Advantage, ends: tu
         ),
     ]
     found = []
-    for x, y, text, colour, wish in marks:
+    for (x, y, text, colour, wish), drop in zip(marks, (4, -8), strict=True):
         align = wish
         if x - ends[0] < 0.2 * (ends[1] - ends[0]):
             align = "left"
         elif ends[1] - x < 0.2 * (ends[1] - ends[0]):
             align = "right"
         mark = alt.Chart(data([{"x": x, "y": y, "text": text}])).mark_text(
-            align=align, dx=10 if align == "left" else -10, dy=-8, color=colour, fontWeight=600
+            align=align, dx=12 if align == "left" else -12, dy=drop, color=colour, fontWeight=600
         )
         found.append(mark.encode(x="x:Q", y="y:Q", text="text:N"))
     return found
