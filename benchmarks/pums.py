@@ -1,0 +1,163 @@
+"""The PUMS questions at the same epsilon: the relative error of nowiser beside SmartNoise and OpenDP.
+
+Epsilon is what our plan charges for a person coming or going; the peers get exactly that much for the question.
+The relative error is the median, over groups and repetitions, of |answer − truth| / |truth|. SmartNoise leaves
+groups out below a threshold; only the groups it shows count for it, and the share it shows stands beside.
+"""
+
+import csv
+import os
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from benchmarks.peers import ROOT, ask
+
+REPEATS = 25
+POLICY = """
+nowiser: 1
+tables:
+  people:
+    source: {source}
+    person: pid
+    columns:
+      pid: {{identifier: integer}}
+      age: {{sensitive: [0, 100], kind: integer, nullable: false}}
+      sex: {{sensitive: {{values: ["0", "1"]}}, nullable: false}}
+      educ:
+        sensitive: {{values: ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16"]}}
+        nullable: false
+      race: {{sensitive: {{values: ["1", "2", "3", "4", "5", "6"]}}, nullable: false}}
+      income: {{sensitive: [0, 500000], kind: integer, nullable: false}}
+      married: {{sensitive: {{values: ["0", "1"]}}, nullable: false}}
+attackers:
+  - {{guess: present in people, gain: 24.4%}}   # what epsilon 1 gives from the worst prior
+answers: {{spend: 100%}}
+"""
+EDUCATION = list(range(1, 17))
+QUESTIONS = {
+    "people": ("SELECT COUNT(*) AS x FROM people", {"what": "count"}),
+    "income above 50,000": (
+        "SELECT COUNT(*) AS x FROM people WHERE income > 50000",
+        {"what": "count", "above": {"income": 50000}},
+    ),
+    "sum of income": ("SELECT SUM(income) AS x FROM people", {"what": "sum", "column": "income"}),
+    "mean age": ("SELECT AVG(age) AS x FROM people", {"what": "avg", "column": "age"}),
+    "mean income": ("SELECT AVG(income) AS x FROM people", {"what": "avg", "column": "income"}),
+    "people by education": (
+        "SELECT educ, COUNT(*) AS x FROM people GROUP BY educ",
+        {"what": "count", "by": "educ", "keys": EDUCATION},
+    ),
+    "mean age by education": (
+        "SELECT educ, AVG(age) AS x FROM people GROUP BY educ",
+        {"what": "avg", "column": "age", "by": "educ", "keys": EDUCATION},
+    ),
+    "mean income by education": (
+        "SELECT educ, AVG(income) AS x FROM people GROUP BY educ",
+        {"what": "avg", "column": "income", "by": "educ", "keys": EDUCATION},
+    ),
+}  # fmt: skip
+
+
+def run() -> list[dict]:
+    folder = Path(os.environ.get("NOWISER_TEST_DATA", ROOT.parent / "shared" / "data")) / "pums"
+    if not folder.is_dir():
+        return [{"question": "all", "absent": "set NOWISER_TEST_DATA to a folder with pums/"}]
+    truth = exact(folder)
+    ours, epsilon = nowiser(folder)
+    peers = {
+        "SmartNoise": ask(
+            "smartnoise-sql",
+            "smartnoise_pums.py",
+            folder=str(folder),
+            questions={n: q for n, (q, _) in QUESTIONS.items()},
+            epsilon=epsilon,
+            repeats=REPEATS,
+        ),
+        "OpenDP": ask(
+            "smartnoise-sql",
+            "opendp_pums.py",
+            folder=str(folder),
+            shapes={n: s for n, (_, s) in QUESTIONS.items()},
+            epsilon=epsilon,
+            repeats=REPEATS,
+        ),
+    }
+    return [
+        row(name, epsilon[name], truth[name], {"nowiser": ours[name], **{p: one(f, name) for p, f in peers.items()}})
+        for name in QUESTIONS
+    ]
+
+
+def one(found: dict, name: str) -> dict:
+    return found if "absent" in found else found[name]
+
+
+def row(name: str, epsilon: float, truth: dict, found: dict[str, dict]) -> dict:
+    shown: dict = {"question": name, "epsilon": epsilon}
+    for system, result in found.items():
+        if "absent" in result:
+            shown[system] = result["absent"]
+            continue
+        errors, groups = [], 0
+        for answer in result["answers"]:
+            cells = {str(int(float(r[0]))) if len(r) > 1 else "": float(r[-1]) for r in answer}
+            groups += len(set(cells) & set(truth))
+            errors += [abs(value - truth[key]) / abs(truth[key]) for key, value in cells.items() if truth.get(key)]
+        share = groups / (len(truth) * len(result["answers"]))
+        shown[system] = f"{statistics.median(errors):.2%}" + (f" of {share:.0%} of groups" if share < 0.995 else "")
+        shown[f"{system} ms"] = round(1000 * result["seconds"], 1)
+    return shown
+
+
+def exact(folder: Path) -> dict[str, dict[str, float]]:
+    """The true answers, from the rows."""
+    with (folder / "PUMS.csv").open(encoding="utf-8") as file:
+        rows = [{k: float(v) for k, v in r.items()} for r in csv.DictReader(file)]
+    found: dict[str, dict[str, float]] = {}
+    for name, (_, shape) in QUESTIONS.items():
+        groups: dict[str, list[float]] = defaultdict(list)
+        for r in rows:
+            if all(r[c] > v for c, v in shape.get("above", {}).items()):
+                groups[str(int(r[shape["by"]])) if "by" in shape else ""].append(r[shape.get("column", "age")])
+        reduce = {"count": len, "sum": sum, "avg": statistics.fmean}[shape["what"]]
+        found[name] = {key: float(reduce(values)) for key, values in groups.items()}
+    return found
+
+
+def nowiser(folder: Path) -> tuple[dict[str, dict], dict[str, float]]:
+    """Our answers, each by a gateway that remembers nothing: only the error is measured here, not the account."""
+    from nowiser.gateway import Gateway
+    from nowiser.model.charge import Charge
+    from nowiser.policy import read
+
+    class Forgetful:
+        def totals(self, *_):
+            return Charge()
+
+        def stored(self, *_):
+            return None
+
+        def reserve(self, _, admit, **__):
+            admit(Charge(), Charge())
+
+        def declare(self, *_, **__):
+            return True
+
+        settle = fail = close = lambda *_: None
+
+    answers, epsilon = {}, {}
+    with tempfile.TemporaryDirectory() as home:
+        path = Path(home) / "nowiser.yaml"
+        path.write_text(POLICY.format(source=folder / "PUMS_pid.csv"), encoding="utf-8")
+        gateway = Gateway(read(path), account=Forgetful())
+        for name, (sql, _) in QUESTIONS.items():
+            first = gateway.query(sql)
+            epsilon[name] = max(c.get("presence", 0) for table in first.cost.values() for c in table.values())
+            started = time.perf_counter()
+            rows = [[list(r) for r in gateway.query(sql).rows] for _ in range(REPEATS)]
+            answers[name] = {"answers": rows, "seconds": (time.perf_counter() - started) / REPEATS}
+        gateway.close()
+    return answers, epsilon

@@ -1,0 +1,94 @@
+"""The 22 questions of TPC-H with customers as persons: answered within their error bars, or refused with a reason."""
+
+import shutil
+from collections import Counter
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+import yaml
+
+import nowiser
+from nowiser.errors import NotAnswerable
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "tpch"
+EXPECTED = yaml.safe_load((Path(__file__).parent / "expected.yaml").read_text(encoding="utf-8"))
+ANSWERED = [n for n, e in EXPECTED.items() if e["ours"] == "answered"]
+
+
+@pytest.fixture
+def gateway(home):
+    """A new account for every question; the prepared copy is shared."""
+    shutil.rmtree(home / ".nowiser" / "ledger", ignore_errors=True)
+    for left in (home / ".nowiser").glob("ledger*"):
+        left.unlink()
+    opened = nowiser.open(home / "nowiser.yaml")
+    yield opened
+    opened.close()
+
+
+def text(number: int, *, standard: bool = False) -> str:
+    folder = EXAMPLE / "standard" if standard else EXAMPLE
+    return (folder / f"q{number:02}.sql").read_text(encoding="utf-8")
+
+
+def test_at_least_fifteen_of_the_22_are_answered():
+    assert set(EXPECTED) == set(range(1, 23))
+    assert len(ANSWERED) >= 15
+
+
+@pytest.mark.parametrize("number", EXPECTED)
+def test_the_text_of_the_standard_is_answered_or_refused_with_a_reason(number, gateway):
+    if EXPECTED[number]["standard"] == "answered":
+        assert gateway.explain(text(number, standard=True)).columns
+        return
+    with pytest.raises(NotAnswerable) as refusal:
+        gateway.explain(text(number, standard=True))
+    assert refusal.value.span is not None, "the place is marked"
+    assert refusal.value.hint, "and what would be accepted is said"
+
+
+@pytest.mark.parametrize("number", [n for n in EXPECTED if n not in ANSWERED])
+def test_refused_with_a_reason(number, gateway):
+    with pytest.raises(NotAnswerable) as refusal:
+        gateway.explain(text(number))
+    assert refusal.value.span is not None
+    assert refusal.value.hint
+
+
+@pytest.mark.parametrize("number", ANSWERED)
+def test_answered_within_its_error_bars(number, gateway, exact):
+    """At least 80 % of the cells lie within their 95 % error bars (all of them, where there are few), however wide."""
+    answer = gateway.query(text(number), spend="50%")
+    truth = exact.execute(text(number)).fetchall()
+    keys = [i for i, name in enumerate(answer.columns) if name in answer.exact]
+    values = [i for i in range(len(answer.columns)) if i not in keys]
+    true_rows = {tuple(plain(r[i]) for i in keys): r for r in truth}
+    inside = Counter()
+    for row, errors in zip(answer.rows, answer.errors(), strict=True):
+        found = true_rows.get(tuple(plain(row[i]) for i in keys))
+        for i in values:
+            if errors[i] is None or row[i] is None or (found is not None and found[i] is None):
+                continue
+            if found is None and "LIMIT" in text(number):
+                continue  # another group was largest
+            right = 0.0 if found is None else float(found[i])
+            inside[abs(float(row[i]) - right) <= errors[i] * 1.000001 + 1e-6] += 1
+    assert inside.total() > 0 or number in {8, 14}, "something was compared"
+    assert inside[True] >= 0.8 * inside.total() - 1, f"{inside}"
+
+
+def plain(value):
+    if isinstance(value, datetime | date):
+        return value.isoformat()[:10]
+    return float(value) if not isinstance(value, str | bool | None.__class__) else value
+
+
+def test_the_table_in_the_docs_is_this_table():
+    page = (ROOT / "docs" / "reference" / "tpch.md").read_text(encoding="utf-8")
+    for number, expected in EXPECTED.items():
+        (line,) = [row for row in page.splitlines() if row.startswith(f"| {number} |")]
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[2] == expected["standard"]
+        assert cells[3] == expected["ours"]
