@@ -1,0 +1,181 @@
+"""From a question to its answer: which formula applies, for which victim, and the figures with a witness."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
+from nowiser.guess.leaf import profile_of
+from nowiser.guess.profile import Figures, Profile
+from nowiser.guess.several import worst_of_several
+from nowiser.guess.worst import worst_of
+from nowiser.model.advantage import Advantage
+from nowiser.model.cost import Cost
+from nowiser.model.goal import Goal
+from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
+from nowiser.model.witness import Witness
+
+Costs = Cost | Mapping[str, Cost]
+Priors = Prior | Mapping[str, Prior]
+
+
+def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Advantage:
+    """The tight ceiling; see `nowiser.guess.ask.guess` for the contract."""
+    if not isinstance(goal, Goal):
+        raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
+    if isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
+        from nowiser.guess.joint import joint_ceiling
+
+        return joint_ceiling(prior, goal, costs, victim)
+    parts = simple_goals(goal)
+    names = [name_of(part) for part in parts]
+    priors = _priors(prior, names)
+    if len(set(names)) < len(names) or any(isinstance(name, tuple) for name in names):
+        from nowiser.guess.joint import repeated_ceiling
+
+        return repeated_ceiling(prior, goal, costs, victim)
+    charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
+    key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
+    if victim is None:
+        figures, coordinates, gain, profiles = _worst(key, goal)
+    else:
+        profiles = tuple(profile_of(*one) for one in key)
+        figures, coordinates = _of_victim(profiles, names, formula(goal), victim)
+        gain = None
+    return _advantage(goal, names, profiles, coordinates, figures, gain, charged, worst=victim is None, prior=prior)
+
+
+@lru_cache(maxsize=4096)
+def _worst(
+    key: tuple[tuple[Prior, Goal, Cost], ...], goal: Goal
+) -> tuple[Figures, tuple[float, ...], float, tuple[Profile, ...]]:
+    profiles = tuple(profile_of(*one) for one in key)
+    of = formula(goal)
+    if isinstance(of, Leaf):
+        one = worst_of(profiles[0], negated=of.negated)
+        return one.figures, (one.x,), one.gain, profiles
+    several = worst_of_several(profiles, of)
+    return _joined(of, several.figures), several.xs, several.gain, profiles
+
+
+def _joined(of: Formula, figures: tuple[Figures, ...]) -> Figures:
+    return Figures(
+        rounded(of, [f.before for f in figures], above=False),
+        rounded(of, [f.after for f in figures], above=True),
+        rounded(of, [f.smallest for f in figures], above=False),
+    )
+
+
+def _of_victim(
+    profiles: tuple[Profile, ...], names: list[Any], of: Formula, victim: Any
+) -> tuple[Figures, tuple[float, ...]]:
+    values = _values(names, victim)
+    coordinates = tuple(p.coordinate(v) for p, v in zip(profiles, values, strict=True))
+    found = [p.at(np.array([x])) for p, x in zip(profiles, coordinates, strict=True)]
+    negated = _negations(of)
+    signed = tuple(f.negated() if negated[i] else f for i, f in enumerate(found))
+    return _joined(of, signed), coordinates
+
+
+def _negations(of: Formula) -> dict[int, bool]:
+    if isinstance(of, Leaf):
+        return {of.index: of.negated}
+    return {k: v for part in of.parts for k, v in _negations(part).items()}
+
+
+def _values(names: list[Any], victim: Any) -> list[Any]:
+    if isinstance(victim, Mapping):
+        missing = [n for n in names if n is not None and n not in victim]
+        if missing:
+            raise Misconfigured(f"victim must give a value for each attribute of the goal, {missing[0]} is missing")
+        return [victim[n] if n is not None else next(iter(victim.values())) for n in names]
+    if len(names) > 1:
+        raise Misconfigured(
+            f"victim must be a mapping from attribute to value for several attributes, found {victim!r}"
+        )
+    return [victim]
+
+
+def _advantage(
+    goal: Goal,
+    names: list[Any],
+    profiles: tuple[Profile, ...],
+    coordinates: tuple[float, ...],
+    figures: Figures,
+    gain: float | None,
+    charged: list[Cost],
+    *,
+    worst: bool,
+    prior: Any,
+) -> Advantage:
+    before = float(np.atleast_1d(figures.before)[0])
+    after = float(np.atleast_1d(figures.after)[0])
+    smallest = float(np.atleast_1d(figures.smallest)[0])
+    after = min(1.0, max(after, before, before + gain if gain is not None else 0.0))
+    negated = _negations(formula(goal))
+    witnesses = [p.witness(x, misled=negated[i]) for i, (p, x) in enumerate(zip(profiles, coordinates, strict=True))]
+    if len(profiles) == 1:
+        witness, who = witnesses[0], profiles[0].victim(coordinates[0])
+    else:
+        shown = [str(n) if n is not None else "value" for n in names]
+        who = {n: p.victim(x) for n, p, x in zip(shown, profiles, coordinates, strict=True)}
+        witness = Witness("product", victim=who, parts=tuple(zip(shown, witnesses, strict=True)))
+    return Advantage(
+        before=before,
+        after=after,
+        gain=after - before,
+        odds=odds_factor(before, after),
+        smallest=min(smallest, before),
+        slope=sum(c.slope for c in charged),
+        jump=sum(c.jump for c in charged),
+        victim=who,
+        witness=witness,
+        goal=str(goal),
+        worst=worst,
+        prior=prior,
+    )
+
+
+def odds_factor(before: float, after: float) -> float:
+    """Odds after over odds before; 1 when nothing changed, infinite when certainty was reached."""
+    if after == before or before == 0:
+        return 1.0 if after == before else float("inf")
+    return float("inf") if after >= 1 else after * (1 - before) / (before * (1 - after))
+
+
+def _priors(prior: Priors, names: list[Any]) -> list[Prior]:
+    if isinstance(prior, Prior):
+        return [prior] * len(names)
+    if not isinstance(prior, Mapping) or not prior:
+        raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")
+    found = []
+    for name in names:
+        if name is None:
+            if len(prior) != 1:
+                raise Misconfigured(f"the goal must name its attribute; the priors are about {', '.join(prior)}")
+            found.append(next(iter(prior.values())))
+            continue
+        for each in (name,) if isinstance(name, str) else name:
+            if each not in prior:
+                raise Misconfigured(f"there is no prior for {each}; there are priors for {', '.join(prior)}")
+        found.append(prior[name] if isinstance(name, str) else prior[name[0]])
+    for one in found:
+        if not isinstance(one, Prior):
+            raise Misconfigured(f"prior must be a prior, found {one!r}")
+    return found
+
+
+def _cost(costs: Costs, name: Any, *, alone: bool) -> Cost:
+    if isinstance(costs, Cost):
+        if not alone and costs:
+            raise Misconfigured("a goal on several attributes needs costs per attribute, found one slope and jump")
+        return costs
+    for key, cost in costs.items():
+        if not isinstance(cost, Cost):
+            raise Misconfigured(f"the cost of {key} must be a Cost, found {cost!r}")
+    if name is None and len(costs) == 1:
+        return next(iter(costs.values()))
+    return costs.get(name, Cost())

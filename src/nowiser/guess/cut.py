@@ -1,0 +1,210 @@
+"""Cutting priors into cells (see `cells`)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.cells import Cells
+from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
+from nowiser.model.priors.base import Floats
+
+FINE = 1 << 13  # cells of an approximated distribution
+OUTERMOST = 1e-40  # mass beyond the outermost cells on each side, which is added to them
+RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
+TAIL = 1e-16  # discrete distributions: mass beyond the outermost values
+Function = Callable[[Floats], Floats]
+_SQRT_2PI = math.sqrt(2 * math.pi)
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A continuous distribution: mass below, mass above, density; where to cut; its mode; the rarest victims."""
+
+    below: Function
+    above: Function
+    density: Function
+    points: Floats
+    mode: float
+    rare: tuple[float, float]
+
+
+def cells_of(prior: Prior) -> Cells:
+    """The cells of a prior; exact for atoms and histograms, bounded wobble for the others."""
+    if isinstance(prior, Atoms):
+        return Cells(prior.values, prior.values, prior.masses, np.zeros(prior.values.size))
+    if isinstance(prior, Histogram):
+        keep = prior.masses > 0
+        return _made(prior.edges[:-1][keep], prior.edges[1:][keep], prior.masses[keep])
+    if isinstance(prior, LogNormal):
+        return _curve(_lognormal(prior))
+    if isinstance(prior, Frozen):
+        return _discrete(prior) if prior.discrete else _frozen(prior)
+    if isinstance(prior, Normal):
+        return _curve(_normal(prior))
+    if isinstance(prior, Uniform):
+        return _made(np.array([prior.low]), np.array([prior.high]), np.ones(1))
+    if isinstance(prior, Truncated):
+        return _cut_off(cells_of(prior.prior), prior)
+    assert isinstance(prior, Mixture)
+    return _merged([(w, cells_of(p)) for w, p in prior.parts])
+
+
+def _made(starts: Floats, ends: Floats, masses: Floats, wobble: Floats | None = None) -> Cells:
+    return Cells(starts, ends, masses, np.zeros(starts.size) if wobble is None else wobble)
+
+
+def _levels() -> Floats:
+    """Quantile levels up to one half that follow the tail; the other half is their mirror image."""
+    tail = np.logspace(math.log10(OUTERMOST), -2, FINE // 4)
+    return np.concatenate([tail, np.linspace(0.01, 0.5, FINE // 2)[1:]])
+
+
+def _normal(prior: Normal) -> _Curve:
+    from scipy import special
+
+    mean, sd = prior.mean, prior.sd
+    z = special.ndtri(_levels())
+    rare = float(special.ndtri(RAREST))
+    return _Curve(
+        lambda x: special.ndtr((x - mean) / sd),
+        lambda x: special.ndtr((mean - x) / sd),
+        lambda x: np.exp(-(((x - mean) / sd) ** 2) / 2) / (sd * _SQRT_2PI),
+        np.concatenate([mean + sd * z, mean - sd * z]),
+        mean,
+        (mean + sd * rare, mean - sd * rare),
+    )
+
+
+def _lognormal(prior: LogNormal) -> _Curve:
+    from scipy import special
+
+    mean, sd = prior.mean, prior.sd
+
+    def z(x: Floats) -> Floats:
+        with np.errstate(divide="ignore"):
+            return (np.log(np.maximum(x, 0.0)) - mean) / sd
+
+    def density(x: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            found = np.exp(-(z(x) ** 2) / 2 - np.log(x)) / (sd * _SQRT_2PI)
+        return np.where(x > 0, found, 0.0)
+
+    tail, rare = special.ndtri(_levels()), float(special.ndtri(RAREST))
+    with np.errstate(over="ignore"):
+        points = np.exp(mean + sd * np.concatenate([tail, -tail]))
+    return _Curve(
+        lambda x: special.ndtr(z(x)),
+        lambda x: special.ndtr(-z(x)),
+        density,
+        points,
+        math.exp(max(mean - sd * sd, -700.0)),
+        (math.exp(mean + sd * rare), math.exp(min(mean - sd * rare, 700.0))),
+    )
+
+
+def _frozen(prior: Frozen) -> Cells:
+    it = prior.scipy()
+    levels = _levels()
+    with np.errstate(all="ignore"):
+        points = np.concatenate([it.ppf(levels), it.isf(levels)])
+        points = points[np.isfinite(points)]
+        if not points.size or not np.isfinite(it.pdf(points)).any():
+            raise Misconfigured(f"{prior.name} has no usable quantiles or density; give a histogram instead")
+        low, high = it.support()
+        ends = np.array([e for e in (low, high) if np.isfinite(e)])
+        points = np.concatenate([points, ends])
+        mode = float(points[np.argmax(np.nan_to_num(it.pdf(points), nan=0.0, posinf=0.0))])
+        rare = float(it.ppf(RAREST)), float(it.isf(RAREST))
+    return _curve(_Curve(it.cdf, it.sf, it.pdf, points, mode, rare))
+
+
+def _discrete(prior: Frozen) -> Cells:
+    it = prior.scipy()
+    low, high = it.support()
+    low = low if np.isfinite(low) else it.ppf(TAIL)
+    high = high if np.isfinite(high) else it.isf(TAIL)
+    if not high - low < 2_000_000:
+        raise Misconfigured(f"{prior.name} has more than 2,000,000 likely values; give a histogram instead")
+    values = np.arange(low, high + 1, dtype=float)
+    masses = it.pmf(values)
+    values, masses = values[masses > 0], masses[masses > 0]
+    masses = masses / masses.sum()
+    return Cells(values, values, masses, np.zeros(values.size))
+
+
+def _curve(curve: _Curve) -> Cells:
+    """Cells between the given points (and the mode) with exact masses; refined where the density changes fast."""
+    finite = curve.points[np.isfinite(curve.points)]
+    even = np.linspace(max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max()), FINE)
+    edges = np.unique(np.concatenate([finite, even, [curve.mode]]))
+    masses, wobble = _cell_masses(edges, curve)
+    for _ in range(4):
+        rough = (wobble > 2e-9) | (wobble > 0.02 * masses)
+        if not rough.any() or edges.size > 4 * FINE:
+            break
+        edges = np.unique(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
+        masses, wobble = _cell_masses(edges, curve)
+    masses[0] += float(curve.below(edges[:1])[0])
+    masses[-1] += float(curve.above(edges[-1:])[0])
+    keep = masses > 0
+    if not keep.any() or not np.isfinite(masses).all():
+        raise Misconfigured("the distribution has no usable distribution function (its masses are not finite)")
+    total = masses[keep].sum()
+    first, last = max(curve.rare[0], edges[0]), min(curve.rare[1], edges[-1])
+    return Cells(edges[:-1][keep], edges[1:][keep], masses[keep] / total, wobble[keep] / total, first, last)
+
+
+def _cell_masses(edges: Floats, curve: _Curve) -> tuple[Floats, Floats]:
+    with np.errstate(all="ignore"):
+        lower, upper, height = curve.below(edges), curve.above(edges), curve.density(edges)
+    masses = np.where(lower[1:] < 0.5, np.diff(lower), -np.diff(upper))
+    masses = np.clip(masses, 0.0, None)
+    with np.errstate(invalid="ignore"):
+        wobble = np.abs(np.diff(height)) * np.diff(edges) / 4
+    # an infinite density at an edge tells nothing: then no partial mass is off by more than the mass of the cell
+    return masses, np.fmin(np.where(np.isfinite(wobble), wobble, np.inf), masses)
+
+
+def _cut_off(cells: Cells, prior: Truncated) -> Cells:
+    starts, ends = np.maximum(cells.starts, prior.low), np.minimum(cells.ends, prior.high)
+    whole = cells.ends - cells.starts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(whole > 0, (ends - starts) / np.where(whole > 0, whole, 1), (ends >= starts).astype(float))
+    masses = cells.masses * np.clip(share, 0.0, None)
+    keep = masses > 0
+    total = masses[keep].sum()
+    if not keep.any() or not total > 1e-12:
+        raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
+    return Cells(starts[keep], ends[keep], masses[keep] / total, cells.wobble[keep] / total, cells.first, cells.last)
+
+
+def _merged(parts: list[tuple[float, Cells]]) -> Cells:
+    """Cells of a mixture: every border of every part is a border; atoms keep their place."""
+    borders = np.unique(np.concatenate([np.concatenate([c.starts, c.ends]) for _, c in parts]))
+    atoms = np.zeros(borders.size)
+    masses = np.zeros(max(borders.size - 1, 0))
+    wobble = np.zeros(max(borders.size - 1, 0))
+    for weight, c in parts:
+        flat = c.ends == c.starts
+        np.add.at(atoms, np.searchsorted(borders, c.starts[flat]), weight * c.masses[flat])
+        starts, ends, inner = c.starts[~flat], c.ends[~flat], c.masses[~flat]
+        if starts.size:
+            # every cell between borders lies in at most one cell of the part
+            at = np.searchsorted(starts, borders[:-1], "right") - 1
+            inside = (at >= 0) & (borders[:-1] < ends[np.clip(at, 0, None)])
+            at = np.clip(at, 0, None)
+            masses += np.where(inside, weight * inner[at] * np.diff(borders) / (ends - starts)[at], 0.0)
+            wobble += np.where(inside, weight * c.wobble[~flat][at], 0.0)
+    starts = np.repeat(borders, 2)[:-1]
+    ends = np.concatenate([[borders[0]], np.stack([borders[1:], borders[1:]], 1).ravel()])
+    order = np.empty(2 * borders.size - 1)
+    order[0::2], order[1::2] = atoms, masses
+    sway = np.zeros(order.size)
+    sway[1::2] = wobble
+    keep = order > 0
+    first = min(max(c.first, float(c.starts[0])) for _, c in parts)
+    last = max(min(c.last, float(c.ends[-1])) for _, c in parts)
+    return Cells(starts[keep], ends[keep], order[keep] / order[keep].sum(), sway[keep], first, last)

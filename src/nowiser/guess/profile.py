@@ -1,0 +1,318 @@
+"""One simple goal on one attribute, as a function of the victim.
+
+A profile answers two questions about "within 2 of the victim's time": what are before, after and the smallest posterior
+for *this* victim (`at`), and what bounds hold for *all* victims of a range (`bounds`). The search for the worst victim
+(`worst`) needs no more, so every kind of attribute takes part in it: numbers, labels, presence, unknown priors.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.line import EPS, Line
+from nowiser.model.priors.base import Floats
+from nowiser.model.witness import Witness
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Before, after (rounded up) and smallest posterior (rounded down); floats or arrays alike."""
+
+    before: Any
+    after: Any
+    smallest: Any
+
+    def negated(self) -> "Figures":
+        return Figures(1 - self.before, up(1 - self.smallest), down(1 - self.after))
+
+
+def up(value: Any) -> Any:
+    return np.minimum(np.nextafter(value, np.inf), 1.0)
+
+
+def down(value: Any) -> Any:
+    return np.maximum(np.nextafter(value, -np.inf), 0.0)
+
+
+def lifted(odds: Any, jump: float) -> Any:
+    """The posterior from odds that a jump multiplies; rounded up (down for a negative jump)."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        scaled = odds * np.exp(min(jump, 709.0)) if jump < 709 else np.where(np.asarray(odds) > 0, np.inf, 0.0)
+        share = np.where(np.isinf(scaled), 1.0, scaled / (1 + np.where(np.isinf(scaled), 0.0, scaled)))
+    return np.clip(share * (1 + math.copysign(8 * EPS, jump if jump else 1.0)), 0.0, 1.0)
+
+
+def odds_of(share: Any) -> Any:
+    with np.errstate(divide="ignore"):
+        return np.asarray(share) / (1 - np.asarray(share))
+
+
+class Profile(Protocol):
+    """Ranges of victims are pairs (lo, hi) in whatever coordinate the profile uses; single victims have lo = hi."""
+
+    def start(self) -> tuple[Floats, Floats]:
+        """Ranges that cover all victims."""
+        ...
+
+    def at(self, x: Floats) -> Figures:
+        """The figures of single victims."""
+        ...
+
+    def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        """The ranges, shrunk to the victims in them; those without any are left out."""
+        ...
+
+    def bounds(self, lo: Floats, hi: Floats) -> Figures:
+        """For all victims between: before from below, after from above, smallest from below."""
+        ...
+
+    def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
+        """The same for `not` this goal."""
+        ...
+
+    def coordinate(self, victim: Any) -> float:
+        """Where this victim stands; Misconfigured when there is no such victim."""
+        ...
+
+    def victim(self, x: float) -> Any:
+        """Who stands there."""
+        ...
+
+    def witness(self, x: float, *, misled: bool) -> Witness:
+        """A mechanism that attains `after` (or, when misled, the smallest posterior) for this victim."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Finitely many victims that only a jump protects: labels, presence, a fixed set. Coordinate: index."""
+
+    names: tuple[Any, ...]
+    insides: tuple[tuple[Any, ...], ...]
+    masses: Floats
+    jump: float
+    what: str
+
+    def start(self) -> tuple[Floats, Floats]:
+        every = np.flatnonzero(self.masses > 0).astype(float)
+        every = every if every.size else np.zeros(1)
+        return every, every
+
+    def at(self, x: Floats) -> Figures:
+        before = self.masses[np.asarray(x, np.intp)]
+        if not self.jump:
+            return Figures(before, before, before)
+        odds = odds_of(before)
+        return Figures(
+            before, np.maximum(lifted(odds, self.jump), before), np.minimum(lifted(odds, -self.jump), before)
+        )
+
+    def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        return lo, hi
+
+    def bounds(self, lo: Floats, hi: Floats) -> Figures:
+        del hi
+        return self.at(lo)
+
+    def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
+        del hi
+        return self.at(lo).negated()
+
+    def coordinate(self, victim: Any) -> float:
+        if len(self.names) == 1 and self.names[0] is None:
+            return 0.0
+        for i, name in enumerate(self.names):
+            if name == victim and isinstance(name, bool) == isinstance(victim, bool):
+                return float(i)
+        known = ", ".join(str(n) for n in self.names[:10])
+        raise Misconfigured(f"victim must be one of the values of {self.what} ({known}), found {victim!r}")
+
+    def victim(self, x: float) -> Any:
+        return self.names[int(x)]
+
+    def witness(self, x: float, *, misled: bool) -> Witness:
+        return Witness(
+            "randomised response",
+            victim=self.victim(x),
+            jump=-self.jump if misled else self.jump,
+            inside=self.insides[int(x)],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Anyone:
+    """Nothing is known about the prior: the worst prior counts, whose mass on the goal is the coordinate.
+
+    reach: T, the largest possible cost between two values. after = p e^T / (1 − p + p e^T), tight for each p: put
+    probability p on one end of the range and 1 − p on the other.
+    """
+
+    reach: float
+    ends: tuple[Any, Any]
+
+    def start(self) -> tuple[Floats, Floats]:
+        grid = np.linspace(0.0, 1.0, 65)
+        return grid[:-1], grid[1:]
+
+    def at(self, x: Floats) -> Figures:
+        x = np.asarray(x, float)
+        return Figures(x, np.maximum(lifted(odds_of(x), self.reach), x), np.minimum(lifted(odds_of(x), -self.reach), x))
+
+    def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        return lo, hi
+
+    def bounds(self, lo: Floats, hi: Floats) -> Figures:
+        return Figures(lo, self.at(hi).after, self.at(lo).smallest)
+
+    def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
+        return Figures(1 - hi, up(1 - self.at(lo).smallest), down(1 - self.at(hi).after))
+
+    def coordinate(self, victim: Any) -> float:
+        raise Misconfigured(
+            f"a victim cannot be given when the prior is unknown, found {victim!r}",
+            hint="The worst prior and victim are taken; give a prior to ask about one victim.",
+        )
+
+    def victim(self, x: float) -> Any:
+        del x
+        return self.ends[0]
+
+    def witness(self, x: float, *, misled: bool) -> Witness:
+        sign = -1 if misled else 1
+        return Witness(
+            "randomised response",
+            victim=self.ends[0],
+            jump=sign * self.reach,
+            inside=(self.ends[0],),
+            table=((self.ends[0], x), (self.ends[1], 1 - x)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """Within `radius` of the victim on a line (radius 0: exactly). Coordinate: the victim's value."""
+
+    line: Line
+    radius: float
+    rate: float  # k, nats per raw unit
+    jump: float
+    what: str
+
+    def start(self) -> tuple[Floats, Floats]:
+        return self.line.victims()
+
+    def _odds(self, l: Floats, u: Floats, *, low: bool = False) -> Floats:
+        if self.rate == 0:
+            share = self.line.mass(l, u)
+            share = np.clip(share + (-1 if low else 1) * self.line.wiggle(), 0.0, 1.0)
+            return np.asarray(odds_of(share), float)
+        return self.line.odds(-self.rate if low else self.rate, l, u)
+
+    def at(self, x: Floats) -> Figures:
+        x = np.atleast_1d(np.asarray(x, float))
+        l, u = x - self.radius, x + self.radius
+        before = self.line.mass(l, u)
+        if not self.rate and not self.jump:
+            return Figures(before, before, before)
+        after = np.maximum(lifted(self._odds(l, u), self.jump), before)
+        return Figures(before, after, np.minimum(lifted(self._odds(l, u, low=True), -self.jump), before))
+
+    def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        starts, ends = self.line.victims()
+        first = np.clip(np.searchsorted(ends, lo, "left"), 0, starts.size - 1)
+        last = np.clip(np.searchsorted(starts, hi, "right") - 1, 0, starts.size - 1)
+        lo, hi = np.maximum(lo, starts[first]), np.minimum(hi, ends[last])
+        keep = lo <= hi
+        return lo[keep], hi[keep]
+
+    def _around(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        """The goals of all victims strictly between lo and hi; the ends themselves are looked at one by one."""
+        l, u = lo - self.radius, hi + self.radius
+        inner = np.nextafter(l, np.inf), np.nextafter(u, -np.inf)
+        return np.where((lo < hi) & np.isfinite(l), inner[0], l), np.where((lo < hi) & np.isfinite(u), inner[1], u)
+
+    def bounds(self, lo: Floats, hi: Floats) -> Figures:
+        r, spare = self.radius, self.line.wiggle()
+        outer = self._around(lo, hi)
+        within = np.where(hi - r <= lo + r, self.line.mass(hi - r, lo + r) - spare, 0.0)
+        after = lifted(self._odds(*outer), self.jump)
+        return Figures(np.clip(within * (1 - 8 * EPS), 0.0, 1.0), after, np.zeros_like(lo))
+
+    def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
+        r, spare = self.radius, self.line.wiggle()
+        around = np.clip(self.line.mass(*self._around(lo, hi)) + spare, 0.0, 1.0)
+        some = hi - r <= lo + r
+        left = np.where(some, hi - r, lo)
+        smallest = np.where(some, lifted(self._odds(left, np.where(some, lo + r, lo), low=True), -self.jump), 0.0)
+        return Figures(down(1 - around), up(1 - smallest), np.zeros_like(lo))
+
+    def coordinate(self, victim: Any) -> float:
+        if isinstance(victim, bool) or not isinstance(victim, (int, float, np.number)) or not math.isfinite(victim):
+            raise Misconfigured(f"victim must be a number, a possible value of {self.what}, found {victim!r}")
+        x = float(victim)
+        if not self.line.low <= x <= self.line.high:
+            raise Misconfigured(
+                f"victim must be between {self.line.low:g} and {self.line.high:g}, "
+                f"the possible values of {self.what}, found {x:g}"
+            )
+        return x
+
+    def victim(self, x: float) -> Any:
+        return float(x)
+
+    def witness(self, x: float, *, misled: bool) -> Witness:
+        low, high = x - self.radius, x + self.radius
+        sign = -1 if misled else 1
+        peak = self.line.peak(sign * self.rate, low, high) if self.rate else None
+        kind = "laplace" if self.rate else "randomised response"
+        return Witness(kind, victim=x, peak=peak, rate=sign * self.rate, jump=sign * self.jump, inside=((low, high),))
+
+
+@dataclass(frozen=True, eq=False)
+class Between(Near):
+    """In a fixed interval, whoever the victim is. Coordinate: nothing (0)."""
+
+    low: float = 0.0
+    high: float = 0.0
+
+    def start(self) -> tuple[Floats, Floats]:
+        return np.zeros(1), np.zeros(1)
+
+    def at(self, x: Floats) -> Figures:
+        del x
+        l, u = np.array([self.low]), np.array([self.high])
+        before = self.line.mass(l, u)
+        if not self.rate and not self.jump:
+            return Figures(before, before, before)
+        after = np.maximum(lifted(self._odds(l, u), self.jump), before)
+        return Figures(before, after, np.minimum(lifted(self._odds(l, u, low=True), -self.jump), before))
+
+    def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        return lo, hi
+
+    def bounds(self, lo: Floats, hi: Floats) -> Figures:
+        del hi
+        return self.at(lo)
+
+    def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
+        del hi
+        return self.at(lo).negated()
+
+    def coordinate(self, victim: Any) -> float:
+        super().coordinate(victim)
+        return 0.0
+
+    def victim(self, x: float) -> Any:
+        del x
+        return None
+
+    def witness(self, x: float, *, misled: bool) -> Witness:
+        del x
+        sign = -1 if misled else 1
+        peak = self.line.peak(sign * self.rate, self.low, self.high) if self.rate else None
+        kind = "laplace" if self.rate else "randomised response"
+        inside = ((self.low, self.high),)
+        return Witness(kind, peak=peak, rate=sign * self.rate, jump=sign * self.jump, inside=inside)

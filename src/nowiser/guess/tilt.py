@@ -1,0 +1,264 @@
+"""Priors whose exponentially weighted integrals have a closed form: normal, uniform, and their mixtures and truncations.
+
+`tilt(k, a, b, at)` is ln ∫_a^b e^{k(x − at)} dπ(x). For the normal density it is written so that nothing large cancels:
+completing the square gives, for the half line up to b with z = (b − mean)/sd − k·sd ≤ 0,
+
+    k(b − at) − (b − mean)²/(2 sd²) + ln(½ erfcx(−z/√2)),
+
+in which e^{k²sd²/2} never appears; the mirror image serves z ≥ 0, and an interval that contains the tilted mean uses erf.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.line import EPS
+from nowiser.model.prior import Mixture, Normal, Prior, Truncated, Uniform
+from nowiser.model.priors.base import Floats
+
+_SQRT2 = math.sqrt(2.0)
+_LOG_SQRT_2PI = math.log(2 * math.pi) / 2
+
+
+def is_closed(prior: Prior) -> bool:
+    if isinstance(prior, Truncated):
+        return isinstance(prior.prior, (Normal, Uniform, Mixture)) and is_closed(prior.prior)
+    if isinstance(prior, Mixture):
+        return all(is_closed(part) for _, part in prior.parts)
+    return isinstance(prior, (Normal, Uniform))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """weight × (normal or uniform density) on [low, high], not renormalised."""
+
+    weight: float  # its logarithm
+    low: float
+    high: float
+    mean: float  # of the normal; unused for a uniform piece
+    sd: float  # 0 for a uniform piece
+
+    def tilt(self, k: float, a: Floats, b: Floats, at: Floats, *, rough: bool = False) -> Floats:
+        a, b = np.clip(a, self.low, self.high), np.clip(b, self.low, self.high)
+        if self.sd:
+            how = _rough_tilt if rough and abs(k) * self.sd < 100 else _normal_tilt
+            return self.weight + how(self.mean, self.sd, k, a, b, at)
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            ends = np.where(k > 0, b, a)
+            size = np.abs(np.expm1(-abs(k) * (b - a))) / abs(k) if k else b - a
+            return self.weight + k * (ends - at) + np.log(size)
+
+
+def pieces_of(prior: Prior) -> tuple[Piece, ...]:
+    if isinstance(prior, Normal):
+        return (Piece(0.0, -math.inf, math.inf, prior.mean, prior.sd),)
+    if isinstance(prior, Uniform):
+        return (Piece(-math.log(prior.high - prior.low), prior.low, prior.high, 0.0, 0.0),)
+    if isinstance(prior, Mixture):
+        found = []
+        for weight, part in prior.parts:
+            inner = pieces_of(part)
+            scale = math.log(weight) - _total(inner)
+            found += [Piece(p.weight + scale, p.low, p.high, p.mean, p.sd) for p in inner]
+        return tuple(found)
+    assert isinstance(prior, Truncated)
+    cut = [
+        Piece(p.weight, max(p.low, prior.low), min(p.high, prior.high), p.mean, p.sd)
+        for p in pieces_of(prior.prior)
+        if max(p.low, prior.low) < min(p.high, prior.high)
+    ]
+    if not cut or _total(tuple(cut)) < -600:
+        raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
+    return tuple(cut)
+
+
+def _total(pieces: tuple[Piece, ...]) -> float:
+    """The mass of the pieces, as a logarithm."""
+    zero, low, high = np.zeros(1), np.full(1, -np.inf), np.full(1, np.inf)
+    return float(np.logaddexp.reduce([p.tilt(0.0, low, high, zero)[0] for p in pieces]))
+
+
+class TiltLine:
+    """A prior made of closed-form pieces."""
+
+    def __init__(self, prior: Prior) -> None:
+        self.pieces = pieces_of(prior)
+        self.total = _total(self.pieces)
+        self.atoms = np.zeros(0)
+        self.low = min(p.low for p in self.pieces)
+        self.high = max(p.high for p in self.pieces)
+        self._narrow = min((p.sd or p.high - p.low) for p in self.pieces)
+        self._wide = max((p.sd or p.high - p.low) for p in self.pieces)
+
+    def tilt(self, k: float, a: Floats, b: Floats, at: Floats, *, rough: bool = False) -> Floats:
+        found = self.pieces[0].tilt(k, a, b, at, rough=rough)
+        for piece in self.pieces[1:]:
+            found = np.logaddexp(found, piece.tilt(k, a, b, at, rough=rough))
+        return found
+
+    def mass(self, l: Floats, u: Floats) -> Floats:
+        return np.minimum(np.exp(self.tilt(0.0, l, u, l) - self.total), 1.0)
+
+    def _factors(
+        self, k: float, l: Floats, u: Floats, t: Floats, out: tuple[Floats, Floats], *, rough: bool = False
+    ) -> tuple[Floats, Floats]:
+        """ln of the two factors of the theorem, at t; an absent side is +∞."""
+        with np.errstate(invalid="ignore"):
+            left = self.tilt(k, l, t, l, rough=rough) - out[0]
+            right = self.tilt(-k, t, u, u, rough=rough) - out[1]
+        return np.where(out[0] == -np.inf, np.inf, left), np.where(out[1] == -np.inf, np.inf, right)
+
+    def density(self, t: Floats) -> Floats:
+        """ln of the prior density, unnormalised as `tilt` is."""
+        found = np.full_like(t, -np.inf)
+        for p in self.pieces:
+            inner = -(((t - p.mean) / p.sd) ** 2) / 2 - math.log(p.sd) - _LOG_SQRT_2PI if p.sd else 0.0 * t
+            found = np.logaddexp(found, np.where((t >= p.low) & (t <= p.high), p.weight + inner, -np.inf))
+        return found
+
+    def crossing(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats, Floats, tuple[Floats, Floats]]:
+        """The ends clipped to the support, t, and ln of the outside integrals.
+
+        Newton's method on ln P(t)/a − ln Q(t)/b in the variable s = ln((t−l)/(u−t)), in which both logarithms are nearly
+        straight lines, kept inside a shrinking bracket. Any t is sound; more steps only sharpen.
+        """
+        l = np.clip(l, self.low, self.high)
+        u = np.clip(u, self.low, self.high)
+        far = np.full_like(l, np.inf)
+        out = self.tilt(k, -far, l, l), self.tilt(-k, u, far, u)
+        open_ = (out[0] > -np.inf) & (out[1] > -np.inf) & (l < u)
+        t = np.where(out[0] == -np.inf, l, np.where(out[1] == -np.inf, u, u))
+        if not open_.any():
+            return l, u, t, out
+        t[open_] = self._newton(k, l[open_], u[open_], (out[0][open_], out[1][open_]))
+        return l, u, t, out
+
+    def _newton(self, k: float, l: Floats, u: Floats, out: tuple[Floats, Floats]) -> Floats:
+        """The t with the sharpest bound met on the way; stops where a further step would gain less than 1e-12 of it."""
+        best, sharpest = (l + u) / 2, np.full_like(l, np.inf)
+        low, high, s = np.full_like(l, -745.0), np.full_like(l, 745.0), np.zeros_like(l)
+        side, todo = math.copysign(1.0, k), np.arange(l.size)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            for _ in range(24):
+                ends = l[todo], u[todo]
+                width, beyond, now = ends[1] - ends[0], (out[0][todo], out[1][todo]), s[todo]
+                share, rest = special.expit(now), special.expit(-now)
+                t = np.where(now < 0, ends[0] + width * share, ends[1] - width * rest)
+                left, right = self._factors(k, *ends, t, beyond, rough=True)
+                gap, value = left - right, np.maximum(side * left, side * right)
+                better = value < sharpest[todo]
+                best[todo[better]], sharpest[todo[better]] = t[better], value[better]
+                low[todo], high[todo] = np.where(gap < 0, now, low[todo]), np.where(gap > 0, now, high[todo])
+                inner = self.density(t) + np.log(width * share * rest)
+                rises = np.exp(inner + k * (t - ends[0]) - beyond[0] - left)
+                falls = np.exp(inner + k * (ends[1] - t) - beyond[1] - right)
+                step = gap / (rises + falls)
+                new = now - step
+                safe = (new > low[todo]) & (new < high[todo])
+                s[todo] = np.where(safe, new, (low[todo] + high[todo]) / 2)
+                todo = todo[np.abs(step) * np.where(side * gap > 0, rises, falls) > 1e-12]
+                if not todo.size:
+                    break
+        return best
+
+    def odds(self, k: float, l: Floats, u: Floats) -> Floats:
+        return self.tight(k, np.atleast_1d(l).astype(float), np.atleast_1d(u).astype(float))[0]
+
+    def _bound(self, k: float, ends: tuple[Floats, Floats], t: Floats, out: tuple[Floats, Floats]) -> Floats:
+        """The bound of the theorem at t, with its rounding error."""
+        l, u = ends
+        left, right = self._factors(k, l, u, t, out)
+        only_right, only_left = out[0] == -np.inf, out[1] == -np.inf
+        with np.errstate(invalid="ignore", over="ignore"):
+            chosen = np.maximum(left, right) if k > 0 else np.minimum(left, right)
+            chosen = np.where(only_right, right, np.where(only_left, left, chosen))
+            reach = abs(k) * np.where(np.isfinite(u - l), u - l, 0.0) + np.abs(
+                np.where(np.isfinite(chosen), chosen, 0.0)
+            )
+            grain = 1 + 3 * self._wide / np.maximum(u - l, 1e-300)
+            slack = np.minimum(64 * EPS * (1 + reach) * grain, 0.5)
+            found = np.exp(chosen + math.copysign(1.0, k) * slack)
+        found = np.where(np.isnan(found), np.inf if k > 0 else 0.0, found)
+        return np.where(only_left & only_right, np.inf, found)
+
+    def tight(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats]:
+        """The bound on the odds, and t, in one go."""
+        l, u, t, out = self.crossing(k, l, u)
+        return self._bound(k, (l, u), t, out), t
+
+    def weight(self, k: float, t: Floats) -> Floats:
+        """∫ e^{−k|x−t|} dπ."""
+        far = np.full_like(t, np.inf)
+        return np.exp(np.logaddexp(self.tilt(k, -far, t, t), self.tilt(-k, t, far, t)) - self.total)
+
+    def heights(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the density over (a, b), piece by piece: each is highest nearest its mean, lowest at an end."""
+        low, high = np.zeros_like(a), np.zeros_like(a)
+        for p in self.pieces:
+            scale = np.exp(p.weight - self.total)
+            if p.sd:
+                scale /= p.sd * math.sqrt(2 * math.pi)
+                near = np.clip(p.mean, np.maximum(a, p.low), np.minimum(b, p.high))
+                far = np.maximum(np.abs(a - p.mean), np.abs(b - p.mean))
+                top, bottom = np.exp(-(((near - p.mean) / p.sd) ** 2) / 2), np.exp(-((far / p.sd) ** 2) / 2)
+            else:
+                top, bottom = np.ones_like(a), np.ones_like(a)
+            high += scale * np.where((b > p.low) & (a < p.high), top, 0.0)
+            low += scale * np.where((a >= p.low) & (b <= p.high), bottom, 0.0)
+        return low, high
+
+    def peak(self, k: float, l: float, u: float) -> float:
+        return float(self.crossing(k, np.array([l], dtype=float), np.array([u], dtype=float))[2][0])
+
+    def landmarks(self) -> Floats:
+        grid = np.linspace(-8, 8, 65)
+        found = [p.mean + p.sd * grid if p.sd else np.linspace(p.low, p.high, 33) for p in self.pieces]
+        ends = [e for p in self.pieces for e in (p.low, p.high) if math.isfinite(e)]
+        return np.concatenate([*found, ends])
+
+    def victims(self) -> tuple[Floats, Floats]:
+        spans = sorted((p.low, p.high) for p in self.pieces)
+        merged = [list(spans[0])]
+        for low, high in spans[1:]:
+            if low <= merged[-1][1]:
+                merged[-1][1] = max(merged[-1][1], high)
+            else:
+                merged.append([low, high])
+        return np.array([m[0] for m in merged]), np.array([m[1] for m in merged])
+
+    def wiggle(self) -> float:
+        return 0.0
+
+
+def _normal_tilt(mean: float, sd: float, k: float, a: Floats, b: Floats, at: Floats) -> Floats:
+    za, zb = (a - mean) / sd - k * sd, (b - mean) / sd - k * sd
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        # both ends left of the tilted mean: half lines from −∞
+        upto_b = _half(mean, sd, k, b, zb, at)
+        upto_a = _half(mean, sd, k, a, za, at)
+        lefts = upto_b + np.log(-np.expm1(np.where(np.isinf(za), -np.inf, upto_a - upto_b)))
+        from_a = _half(mean, sd, k, a, -za, at)
+        from_b = _half(mean, sd, k, b, -zb, at)
+        rights = from_a + np.log(-np.expm1(np.where(np.isinf(zb), -np.inf, from_b - from_a)))
+        across = special.erf(zb / _SQRT2) - special.erf(za / _SQRT2)
+        whole = k * (mean - at) + (k * sd) ** 2 / 2 + np.log(across / 2)
+        found = np.where(zb <= 0, lefts, np.where(za >= 0, rights, whole))
+    return np.where(a >= b, -np.inf, found)
+
+
+def _rough_tilt(mean: float, sd: float, k: float, a: Floats, b: Floats, at: Floats) -> Floats:
+    """The same, faster, with an error of k²sd²·eps: good enough to look for t, never to report a bound."""
+    za, zb = (a - mean) / sd - k * sd, (b - mean) / sd - k * sd
+    flip = za > 0
+    lower, upper = special.log_ndtr(np.where(flip, -zb, za)), special.log_ndtr(np.where(flip, -za, zb))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return k * (mean - at) + (k * sd) ** 2 / 2 + upper + np.log(-np.expm1(lower - upper))
+
+
+def _half(mean: float, sd: float, k: float, end: Floats, z: Floats, at: Floats) -> Floats:
+    """ln ∫ over the half line beyond `end` on the side where z ≤ 0 counts standard deviations; only used for z ≤ 0."""
+    found = k * (end - at) - ((end - mean) / sd) ** 2 / 2 + np.log(special.erfcx(np.maximum(-z, 0.0) / _SQRT2) / 2)
+    return np.where(np.isinf(end), -np.inf, found)
