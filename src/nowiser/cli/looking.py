@@ -72,7 +72,8 @@ class Looking:
                 self.connection = duckdb.connect()
                 self.engine, self.source, stem = "duckdb", written, path.stem
                 literal = str(path).replace("'", "''")
-                self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}')")
+                header = ", header = true" if _READERS[suffix] == "read_csv" else ""
+                self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}'{header})")
                 self.relation = "looked"
             else:
                 known = ", ".join([*_READERS, *_DATABASES])

@@ -129,7 +129,7 @@ def _declared(seen: Seen) -> tuple[str, bool]:
         return f"[{_span_of_years(seen.kind, seen.low.year, seen.high.year)}]", True
     assert isinstance(seen.low, int | float)
     assert isinstance(seen.high, int | float)
-    low, high = outward(seen.low, seen.high)
+    low, high = outward(seen.low, seen.high, whole=seen.kind is Kind.INTEGER)
     return f"[{decimal(low)}, {decimal(high)}]", True
 
 
@@ -140,16 +140,18 @@ def _span_of_years(kind: Kind, first: int, last: int) -> str:
     return f"{first:04d}-01-01 00:00:00, {end:%Y-%m-%d %H:%M:%S}"
 
 
-def outward(low: float, high: float) -> tuple[Fraction, Fraction]:
+def outward(low: float, high: float, *, whole: bool = False) -> tuple[Fraction, Fraction]:
     """The range widened to round numbers: [3.9, 38.2] becomes [0, 40], [1931, 2004] becomes [1930, 2010]."""
     a, b = Fraction(low), Fraction(high)
-    if 0 < a <= b / 2:
+    if a > 0 and (a <= b / 2 or a == b):
         a = Fraction(0)
-    if a / 2 <= b < 0:
+    if b < 0 and (a / 2 <= b or a == b):
         b = Fraction(0)
-    step = _nice(max(b - a, abs(a) / 100, abs(b) / 100, Fraction(1, 10**6)) / 8)
-    a, b = math.floor(a / step) * step, math.ceil(b / step) * step
-    return (a, b) if a < b else (a, a + step)
+    if a == b:
+        b = Fraction(1)
+    step = _nice((b - a) / 8)
+    step = max(step, Fraction(1)) if whole else step
+    return math.floor(a / step) * step, math.ceil(b / step) * step
 
 
 def _nice(value: Fraction) -> Fraction:
@@ -164,7 +166,7 @@ def radius_of(seen: Seen) -> Fraction | None:
         return None
     assert isinstance(seen.low, int | float)
     assert isinstance(seen.high, int | float)
-    low, high = outward(seen.low, seen.high)
+    low, high = outward(seen.low, seen.high, whole=seen.kind is Kind.INTEGER)
     radius = _nice((high - low) / 40)
     return max(radius, Fraction(1)) if seen.kind is Kind.INTEGER else radius
 
