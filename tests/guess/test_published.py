@@ -45,7 +45,9 @@ def test_no_published_bound_is_below_the_truth(pairs, slope, jump, radius):
     prior = nw.Atoms(dict(zip(values, np.array(weights) / sum(weights), strict=True)))
     for bound in published.compare(prior, nw.Within(radius), slope=slope, jump=jump, victim=values[0]):
         if bound.holds == "for every output":
-            assert bound.value >= nw.guess(prior, nw.Within(radius), slope=slope, jump=jump, victim=values[0]).after - 1e-9
+            assert (
+                bound.value >= nw.guess(prior, nw.Within(radius), slope=slope, jump=jump, victim=values[0]).after - 1e-9
+            )
 
 
 @pytest.mark.parametrize("prior", [CANTEEN, nw.Normal(20, 5), nw.Truncated(nw.Normal(20, 5), 0, 60)])
@@ -123,7 +125,7 @@ def test_adding_posteriors_is_not_the_or_of_attributes():
     one = published.odds(0.5, 1.0)
     printed = one + one
     assert printed > 1.0  # not even a probability
-    truth = nw.guess(priors, goal, jump=1.0).after
+    truth = nw.guess(priors, goal, costs={"a": nw.Cost(jump=1.0), "b": nw.Cost(jump=1.0)}).after
     assert truth == pytest.approx(1 - (1 - one) ** 2, abs=1e-9)
     # and as an advantage: the sums say 2·(after − before), the truth is the difference of the products
     assert (printed - 1.0) != pytest.approx(truth - 0.75, abs=0.05)

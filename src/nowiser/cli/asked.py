@@ -49,7 +49,7 @@ def understand(
             slopes = {None: 1.0}
         else:
             jumps = {None: 1.0}
-    if set(slopes) | set(jumps) <= {None}:
+    if len(names) < 2 and set(slopes) | set(jumps) <= {None}:
         costs, cost = None, Cost(slopes.get(None, 0.0), jumps.get(None, 0.0))
     else:
         costs = {n: Cost(slopes.get(n, slopes.get(None, 0.0)), jumps.get(n, jumps.get(None, 0.0))) for n in names}

@@ -259,7 +259,7 @@ def say(asked: Question, result: dict[str, Any]) -> None:
     lines += words.told(advantage)
     average = result["average"]
     if average is not None:
-        lines.append(words.on_average(average.before, average.after, average.how))
+        lines.append(words.on_average(average.before, average.after, average.how, worst=advantage.worst))
     if "limit" in result and asked.costs is None:
         lines += words.calibrated(asked.cost, asked.radius)
     console = Console(highlight=False)

@@ -36,16 +36,21 @@ class Known:
     ceiling: float
     victim: Any
     release: str  # the release the figure is about
+    blind: float | None = None  # best guess without the release, averaged over victims
+    average: float | None = None  # the same with the release, averaged over outputs too
 
     @property
     def gain(self) -> float:
         return self.after - self.before
 
     def __str__(self) -> str:
-        return (
-            f"An attacker who does not know {self.unknown} of the others goes from {self.before:.1%} to "
+        text = (
+            f"An attacker who does not know {self.unknown} of the others goes from {self.before:.1%} to at most "
             f"{self.after:.1%} after {self.release}; one who knows everyone else to at most {self.ceiling:.1%}."
         )
+        if self.average is not None:
+            text += f" On average over all people and answers he goes from {self.blind:.1%} to {self.average:.1%}."
+        return text
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -54,6 +59,8 @@ class Known:
             "after": self.after,
             "gain": self.gain,
             "ceiling": self.ceiling,
+            "blind": self.blind,
+            "average": self.average,
             "release": self.release,
         }
 
@@ -73,6 +80,9 @@ def knowing(
     With a slope the release is a SUM with Laplace noise of scale r/slope; with a jump it is the COUNT of people who
     satisfy the goal with noise of scale 1/jump. Records are independent. Figures are accurate to about 1e-4 for
     densities and exact for counts; events of probability below 1e-14 are left out.
+
+    The worst output may be a very unlikely one, far beyond all possible sums, where the crowd hides nobody; so for
+    sums the average over outputs stands beside it.
     """
     from nowiser.guess.ask import guess
 
@@ -88,15 +98,15 @@ def knowing(
     if jump > 0:
         share = top.before
         crowd = share if others is None else _share(others, wanted, who)
-        after = _count(share, crowd, unknown, jump)
+        after, blind, average = _count(share, crowd, unknown, jump), None, None
         what = f"a noisy count (scale {1 / jump:.4g}) of those who satisfy the goal"
     else:
         if not isinstance(wanted, Within) or prior.kind != "line":
             raise Misconfigured(f"slope needs a goal `within r` on a number; found {wanted}")
-        after = _sum(prior, others or prior, unknown, (float(who), wanted.radius), slope)
+        after, blind, average = _sum(prior, others or prior, unknown, (float(who), wanted.radius), slope)
         what = f"a noisy sum (scale {wanted.radius / slope:.4g})"
     after = min(top.after, max(top.before, after))
-    return Known(int(unknown), top.before, after, top.after, who, what)
+    return Known(int(unknown), top.before, after, top.after, who, what, blind, average)
 
 
 def _share(prior: Prior, goal: Goal, who: Any) -> float:
@@ -125,8 +135,13 @@ def _count(share: float, crowd: float, unknown: int, jump: float) -> float:
     return worst_output(answers.tolist(), weights.tolist(), good.tolist(), jump)[0]
 
 
-def _sum(prior: Prior, others: Prior, unknown: int, aim: tuple[float, float], slope: float) -> float:
-    """Worst posterior after a noisy sum, on a lattice that carries the victim, the others and the output."""
+def _sum(
+    prior: Prior, others: Prior, unknown: int, aim: tuple[float, float], slope: float
+) -> tuple[float, float, float]:
+    """Worst posterior, blind and average success after a noisy sum.
+
+    All on one lattice that carries the victim, the others and the output.
+    """
     victim, radius = aim
     k = slope / radius
     low, high = law.support(prior)
@@ -142,7 +157,30 @@ def _sum(prior: Prior, others: Prior, unknown: int, aim: tuple[float, float], sl
     likelihood = _smeared(crowd, np.exp(-k * step), pad=x.size)
     right, total = (np.convolve(v, likelihood, mode="valid") for v in (np.where(inside, w, 0.0), w))
     keep = total > 0
-    return float((right[keep] / total[keep]).max())
+    per_window = round(2 * radius / step)
+    return float((right[keep] / total[keep]).max()), *_averages(
+        w, likelihood, total, per_window, float(np.exp(-k * step))
+    )
+
+
+def _averages(w: Floats, likelihood: Floats, total: Floats, per_window: int, decay: float) -> tuple[float, float]:
+    """Success of the best window without and with the output, averaged over a regular sample of outputs."""
+    likely = np.flatnonzero(total > 1e-9 * total.max())
+    stride = max(1, likely.size // 1000)
+    sample = np.concatenate([[0], likely[::stride], [total.size - 1]])
+    # beyond both ends every output tells the same: a geometric series of them
+    count = np.full(sample.size, float(stride))
+    count[[0, -1]] = decay / (1 - decay)
+    last = np.minimum(np.arange(w.size) + per_window, w.size)
+
+    def best(weights: Floats) -> Floats:
+        summed = np.concatenate([np.zeros((len(weights), 1)), np.cumsum(weights, axis=1)], axis=1)
+        found: Floats = (summed[:, last] - summed[:, :-1]).max(axis=1)
+        return found
+
+    # `valid` convolution: output i sees the likelihood reversed over x
+    seen = np.stack([w * likelihood[i : i + w.size][::-1] for i in sample])
+    return float(best(w[None, :])[0]), float((best(seen) * count).sum() / (total[sample] * count).sum())
 
 
 def _lattice(prior: Prior, step: float, through: float) -> tuple[Floats, Floats]:

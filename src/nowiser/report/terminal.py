@@ -25,5 +25,7 @@ def panel(title: str, rows: Sequence[tuple[str, float, str, str]], below: Sequen
     grid = Table.grid(padding=(0, 1))
     for label, share, figure, colour in rows:
         grid.add_row(Text(label, style="bold"), Text(bar(share), style=colour), Text(figure))
-    words = Text("\n".join(below))
+    words = Table.grid(padding=(0, 1))
+    for sentence in below:
+        words.add_row("•", sentence)
     return Panel(Group(grid, Text(), words), title=title, title_align="left", box=box.ROUNDED, padding=(1, 2), width=92)

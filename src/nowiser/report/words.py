@@ -7,7 +7,7 @@ from nowiser.model.cost import Cost
 
 
 def who(advantage: Advantage) -> str:
-    """The victim, as the subject of a sentence."""
+    """The victim, as the object of a sentence."""
     if advantage.victim is None:
         return "the most exposed person" if advantage.worst else "the person"
     if advantage.worst:
@@ -15,8 +15,13 @@ def who(advantage: Advantage) -> str:
     return f"a person whose value is {shown(advantage.victim)}"
 
 
-def what(advantage: Advantage) -> str:
-    return f" ({advantage.goal})" if advantage.goal else ""
+def attempt(advantage: Advantage) -> str:
+    """What the attacker tries, as a relative clause."""
+    return (
+        f"who guesses “{advantage.goal}” about {who(advantage)}"
+        if advantage.goal
+        else f"who guesses about {who(advantage)}"
+    )
 
 
 def cost_words(slope: float, jump: float) -> str:
@@ -29,11 +34,12 @@ def told(advantage: Advantage) -> list[str]:
     gain = 100 * advantage.gain
     after = points(advantage.after, up=True)
     cost = cost_words(advantage.slope, advantage.jump)
-    before = f"Before the release an attacker guesses {who(advantage)}{what(advantage)} correctly with probability "
-    afterwards = f"After everything that costs {cost}, no output whatsoever lifts this above "
-    lines = [f"{before}{points(advantage.before)}.", f"{afterwards}{after}: at most {gain:.1f} points better."]
+    lines = [
+        f"Before the release an attacker {attempt(advantage)} is right with probability {points(advantage.before)}.",
+        f"After releases that cost {cost} in all, no output lifts this above {after}: at most {gain:.1f} points better.",
+    ]
     if advantage.tight:
-        lines.append(f"This is exact, not only a bound: {_attained(advantage)}.")
+        lines.append(f"This is not only a bound: {_attained(advantage)}.")
     else:
         lines.append("This is an upper bound; the exact figure may be lower.")
     return lines
@@ -48,9 +54,11 @@ def _attained(advantage: Advantage) -> str:
     return "a mechanism that reaches it is under `witness` with --json"
 
 
-def on_average(before: float, after: float, how: str) -> str:
+def on_average(before: float, after: float, how: str, *, worst: bool = True) -> str:
+    """The second number. For one victim's ceiling it needs the reminder that it is about everybody."""
     reached = f"from {points(before)} to {points(after)}"
-    return f"On average over all people and answers, the best attacker goes {reached} ({how})."
+    people = "all people" if worst else "all people, not only this one,"
+    return f"On average over {people} and all answers, the best attacker goes {reached} ({how})."
 
 
 def calibrated(cost: Cost, radius: float | None, people: int = 100) -> list[str]:

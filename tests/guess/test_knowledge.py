@@ -1,0 +1,113 @@
+"""Attackers who know less or more: never above the ceiling, and what simulations say."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nowiser as nw
+from nowiser.errors import Misconfigured
+from nowiser.guess.correlated import group
+from nowiser.guess.knowledge import knowing, knowing_part
+
+
+def test_knowing_everyone_else_is_the_ceiling():
+    found = knowing(nw.Uniform(12, 28), nw.Within(2), unknown=0, slope=1.0, victim=20)
+    assert found.after == pytest.approx(0.643914, abs=2e-4)
+    assert found.ceiling == pytest.approx(0.643914, abs=1e-6)
+    assert found.average == pytest.approx(0.724090, abs=2e-3)
+    assert found.blind == pytest.approx(0.25, abs=1e-9)
+
+
+def test_a_crowd_hides_the_victim_on_average():
+    figures = [knowing(nw.Normal(20, 5), nw.Within(2), unknown=n, slope=1.0, victim=20) for n in (0, 1, 5, 30)]
+    assert [f.average for f in figures] == sorted((f.average for f in figures), reverse=True)
+    assert figures[-1].average < figures[-1].blind + 0.03
+    assert all(f.before <= f.after <= f.ceiling for f in figures)
+
+
+def test_a_sum_against_simulation():
+    """Draw victims and others, look at the outputs near one value, count hits: the posterior there, by Bayes."""
+    rng = np.random.default_rng(2)
+    unknown, slope, radius = 3, 2.0, 1.0
+    x = rng.uniform(0, 10, 400_000)
+    y = x + rng.uniform(0, 10, (400_000, unknown)).sum(axis=1) + rng.laplace(0, radius / slope, x.size)
+    found = knowing(nw.Uniform(0, 10), nw.Within(radius), unknown=unknown, slope=slope, victim=5)
+    hits = [np.abs(x[np.abs(y - at) < 0.25] - 5) <= radius for at in np.arange(5, 36, 0.5)]
+    rates = [h.mean() for h in hits if h.size > 2000]
+    assert max(rates) <= found.after + 0.03
+    # the average: guess the best window from a histogram of x given y
+    order = np.argsort(y)
+    parts = [x[chunk] for chunk in np.array_split(order, 100)]
+    best = np.mean([np.convolve(np.histogram(p, 100, (0, 10))[0], np.ones(20), "valid").max() / p.size for p in parts])
+    assert best == pytest.approx(found.average, abs=0.02)
+
+
+@given(st.floats(0.05, 0.95), st.integers(0, 12), st.floats(0.1, 3))
+@settings(max_examples=40, deadline=None)
+def test_a_count_is_exact(p, unknown, jump):
+    found = knowing(nw.Categories({"yes": p, "no": 1 - p}), nw.In({"yes"}), unknown=unknown, jump=jump)
+    y = np.linspace(-8, unknown + 9, 2001)[:, None]
+    from scipy.stats import binom
+
+    c = np.arange(unknown + 1)
+    law = binom.pmf(c, unknown, p)
+    yes = p * (law * np.exp(-jump * np.abs(y - c - 1))).sum(axis=1)
+    no = (1 - p) * (law * np.exp(-jump * np.abs(y - c))).sum(axis=1)
+    assert (yes / (yes + no)).max() <= found.after + 1e-9
+    assert (yes / (yes + no)).max() == pytest.approx(found.after, abs=5e-3)
+    assert found.after <= found.ceiling
+
+
+def test_part_of_the_record_narrows_the_prior_to_the_worst_class():
+    joint = nw.JointAtoms(
+        ["faculty", "dish"],
+        {("math", "soup"): 0.1, ("math", "pasta"): 0.3, ("art", "soup"): 0.35, ("art", "pasta"): 0.25},
+    )
+    found = knowing_part(joint, nw.On("dish", nw.Exactly()), ["faculty"], jump=1.0)
+    by_hand = {
+        f: nw.guess({"dish": nw.Categories({"soup": s / (s + q), "pasta": q / (s + q)})}, "dish exactly", jump=1.0)
+        for f, s, q in (("math", 0.1, 0.3), ("art", 0.35, 0.25))
+    }
+    worst = max(by_hand, key=lambda f: by_hand[f].after)
+    assert found.known == {"faculty": worst}
+    assert found.advantage.after == pytest.approx(by_hand[worst].after)
+
+
+def test_a_correlated_normal_attribute_narrows_the_other():
+    joint = nw.MultivariateNormal(["age", "income"], [40, 30], [[100, 60], [60, 100]])
+    found = knowing_part(joint, nw.On("income", nw.Within(4)), ["age"], slope=0.5)
+    alone = nw.guess(nw.Normal(30, 8), nw.Within(4), slope=0.5)  # sd·√(1 − .36) = 8
+    assert found.advantage.after == pytest.approx(alone.after, abs=1e-9)
+
+
+def test_a_group_that_shares_a_value_multiplies_the_cost():
+    shared = group(nw.Categories({"ill": 0.5, "well": 0.5}), nw.In({"ill"}), 10, jump=0.5)
+    assert shared.after == pytest.approx(0.993307, abs=1e-6)
+    assert shared.factor == pytest.approx(10)
+    time = group(nw.Uniform(12, 28), nw.Within(2), 3, slope=0.2, victim=20)
+    assert time.after == pytest.approx(nw.guess(nw.Uniform(12, 28), nw.Within(2), slope=0.6, victim=20).after)
+    assert time.composes is False
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: knowing(nw.Uniform(0, 1), nw.Within(0.1), unknown=-1, slope=1.0), "unknown must be a whole number"),
+        (lambda: knowing(nw.Uniform(0, 1), nw.Within(0.1), unknown=1), "either slope"),
+        (lambda: knowing(nw.Uniform(0, 1), nw.Within(0.1), unknown=1, slope=1.0, jump=1.0), "either slope"),
+        (lambda: knowing(nw.Uniform(0, 1), nw.In.between(0, 0.1), unknown=1, slope=1.0), "within r"),
+        (lambda: knowing(nw.Uniform(0, 1e6), nw.Within(0.1), unknown=10, slope=1.0), "too large for so fine a goal"),
+        (
+            lambda: knowing_part(nw.JointAtoms(["a", "b"], {(1, 2): 1.0}), "b exactly", ["c"], jump=1.0),
+            "known must name attributes of the prior \\(a, b\\); found 'c'",
+        ),
+        (
+            lambda: knowing_part(nw.JointAtoms(["a", "b"], {(1, 2): 1.0}), "b exactly", ["a", "b"], jump=1.0),
+            "some but not all",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(call, words):
+    with pytest.raises(Misconfigured, match=words):
+        call()
