@@ -15,6 +15,8 @@ from math import floor
 from pathlib import Path
 from typing import Any, Self
 
+from numpy.typing import NDArray
+
 from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
@@ -24,7 +26,7 @@ from nowiser.ledger.base import Ledger
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.noise.entropy import OS, Entropy
-from nowiser.report.answer import Answer, Error
+from nowiser.report.answer import Answer
 from nowiser.report.costs import cost_of
 from nowiser.report.derivation import derivation
 from nowiser.sql import precision, release
@@ -91,8 +93,8 @@ class Gateway:
         )
         try:
             cells = aligned(self._engine.run(planned.tally), planned)
-            rows = release.rows(planned, chosen.noise, self._blur(chosen.noise, cells))
-            answer = self._answer(planned, chosen, rows)
+            found = release.results(planned, chosen.noise, self._blur(chosen.noise, cells))
+            answer = self._answer(planned, chosen, found)
             self._ledger.settle(reservation, answer.to_json().encode())
         except Exception:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message for all)
             self._ledger.fail(reservation)
@@ -166,25 +168,19 @@ class Gateway:
             return None
         public = [i for i, r in enumerate(planned.reaches) if r.exact]
         cells = aligned(self._engine.run(planned.public), planned)
-        return min((n for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
+        return min((int(n) for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
 
-    def _blur(self, noise: Sequence[Noise], cells: Sequence[Sequence[int]]) -> list[list[int]]:
-        return [
-            list(column) if mechanism is None else [int(v) for v in mechanism.blur(column, self._entropy)]
-            for mechanism, column in zip(noise, cells, strict=True)
-        ]
+    def _blur(self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+        return [c if n is None else n.blur(c, self._entropy) for n, c in zip(noise, cells, strict=True)]
 
-    def _answer(self, planned: Plan, chosen: Chosen, rows: tuple[release.Row, ...] | None) -> Answer:
+    def _answer(self, planned: Plan, chosen: Chosen, found: release.Results | None) -> Answer:
         totals = self._ledger.totals()
-        if rows is None:
+        if found is None:  # a dry run: as if it had been charged
             totals += chosen.charge
-            error: tuple[Error, ...] = release.planned_errors(planned, chosen.noise)
-        else:
-            error = tuple(_together([r.errors[i] for r in rows]) for i in range(len(planned.query.outputs)))
         return Answer(
             columns=tuple(o.name for o in planned.query.outputs),
-            rows=None if rows is None else tuple(r.values for r in rows),
-            error=error,
+            rows=None if found is None else found.rows,
+            error=release.planned_errors(planned, chosen.noise) if found is None else found.errors,
             exact=release.exact_columns(planned),
             cost=cost_of(chosen.charge, self.policy),
             guesses=self._guesses(totals),
@@ -223,7 +219,3 @@ class Gateway:
 def _coarse(s: Fraction) -> Fraction:
     """A slightly smaller multiple with a short denominator: scales are drawn from and printed."""
     return Fraction(floor(s * 2**40), 2**40) or s
-
-
-def _together(errors: list[float | None]) -> Error:
-    return errors[0] if errors and all(e == errors[0] for e in errors) else list(errors) if errors else 0.0

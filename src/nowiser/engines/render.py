@@ -87,7 +87,9 @@ def cell(c: Cell, dialect: Dialect) -> str:
     total = f"coalesce(sum({units}){_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
         total = f"{total} - CAST({c.shift} AS {dialect.wide}) * count({units}){_filter(only)}"
-    return f"CAST({total} AS {dialect.wide})"
+    # A sum of up to 2³³ rows of at most 2³⁰ units fits in 64 bits; anything else is given room.
+    room = dialect.integer if max(abs(c.low + c.shift), abs(c.high + c.shift)) <= 2**30 else dialect.wide
+    return f"CAST({total} AS {room})"
 
 
 def in_units(c: Cell, dialect: Dialect) -> str:

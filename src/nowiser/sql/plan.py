@@ -11,8 +11,6 @@ counts the groups one person can touch). Several cells are several releases: the
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from math import prod
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
@@ -22,6 +20,7 @@ from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
 from nowiser.sql.evaluate import evaluate
+from nowiser.sql.groups import Group, Groups
 from nowiser.sql.select import domain
 from nowiser.sql.sensitivity import Reach, reach, secret
 from nowiser.sql.tree import Aggregate, Call, Column, Expression, Query, Relation, columns, conditions, scan
@@ -29,7 +28,6 @@ from nowiser.sql.tree import Aggregate, Call, Column, Expression, Query, Relatio
 MOST_GROUPS = 1_000_000
 
 Noise = Laplace | Gaussian | None
-Group = tuple[Value | None, ...]
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ class Plan:
     tally: Tally
     reaches: tuple[Reach, ...]
     readings: tuple[Reading, ...]  # one per aggregate
-    groups: tuple[Group, ...]  # in the order in which they are reported
+    groups: Groups  # in the order in which they are reported
     ways: tuple[Way, ...]  # none if everything is exact
     bounding: tuple[str, ...]
 
@@ -127,25 +125,30 @@ def _reading(aggregate: Aggregate, cells: list[Cell], query: Query) -> Reading:
     return Reading(aggregate, index(sum_cell(argument, condition, centred=noisy)), index(count))
 
 
-def _groups(query: Query) -> tuple[Group, ...]:
+def _groups(query: Query) -> Groups:
     """Every combination of declared values that the conditions on the keys leave, empty groups too."""
-    domains = [domain(k.declared) or () for k in query.keys]
-    if prod(len(d) for d in domains) > MOST_GROUPS:
-        raise NotAnswerable(
-            f"There would be {prod(len(d) for d in domains):,} groups.", hint=f"At most {MOST_GROUPS:,} are reported."
-        )
+    domains = tuple(domain(k.declared) or () for k in query.keys)
+    every = Groups(domains)
+    if len(every) > MOST_GROUPS:
+        raise NotAnswerable(f"There would be {len(every):,} groups.", hint=f"At most {MOST_GROUPS:,} are reported.")
     deciding = [
         c
         for condition in conditions(query.relation)
         for c in _conjuncts(condition)
         if query.keys and set(columns(c)) <= set(query.keys)
     ]
+    if not deciding:
+        return every
     position = {k: i for i, k in enumerate(query.keys)}
-    return tuple(
-        group
-        for group in product(*domains)
-        if all(evaluate(c, lambda e, g=group: g[position[e]]) is True for c in deciding)  # type: ignore[misc]  # the default binds the loop variable
-    )
+
+    def holds(group: Group) -> bool:
+        def lookup(leaf: Expression) -> Value | None:
+            assert isinstance(leaf, Column)
+            return group[position[leaf]]
+
+        return all(evaluate(c, lookup) is True for c in deciding)
+
+    return Groups(domains, tuple(i for i, group in enumerate(every) if holds(group)))
 
 
 def _conjuncts(condition: Expression) -> Iterator[Expression]:

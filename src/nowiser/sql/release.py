@@ -1,11 +1,10 @@
 """From blurred cells to the rows of an answer, with error bars. Everything here is post-processing and free.
 
-An error bar is the half-width that holds the exact value in at least 95 of 100 cases. For an output computed from
-k noisy cells each cell gets an interval that fails at most 5%/k of the time, and the intervals are carried through
-the expression by the same rules that bound expressions before. So the bar may be wide, never too narrow.
+For an output computed from k noisy cells each cell gets an interval that fails at most 5%/k of the time, and the
+intervals are carried through the expression by the same rules that bound expressions before. So a bar may be wide,
+never too narrow.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -13,58 +12,47 @@ from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import Any
 
+from numpy.typing import NDArray
+
 from nowiser.model.schema import Kind
-from nowiser.sql.cells import Reading
+from nowiser.sql.estimates import Bars, Estimates, Half
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Mismatch
+from nowiser.sql.groups import Group
 from nowiser.sql.interval import Interval, point
-from nowiser.sql.plan import Group, Noise, Plan
-from nowiser.sql.tree import Call, Column, Expression, Grouped, Literal, Order, Released, Type, parts
-
-Half = float | None  # half-width of an error bar; None where no bar can be given
+from nowiser.sql.plan import Noise, Plan
+from nowiser.sql.tree import Call, Expression, Grouped, Literal, Order, Released, Type, parts
 
 
 @dataclass(frozen=True)
-class Row:
-    values: tuple[Any, ...]
-    errors: tuple[Half, ...]
+class Results:
+    """The answer: rows, and per column one error bar, or one per row where they differ."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    errors: tuple[Half | list[Half], ...]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A released aggregate of one group and how far it may be from the exact one."""
-
-    value: Any
-    error: Half
-
-
-def rows(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int]]) -> tuple[Row, ...]:
-    """The answer: `cells[c][g]` is cell c of group g, already blurred."""
-    bars = _Bars(plan, noise)
-    found: list[tuple[Row, tuple[Any, ...]]] = []
-    for g, group in enumerate(plan.groups):
-        own = [column[g] for column in cells]
-        values = [bars.estimate(r, own, 1).value for r in plan.readings]
-        lookup = _lookup(group, values)
-        if plan.query.having is not None and evaluate(plan.query.having, lookup) is not True:
-            continue
-        row = Row(
-            tuple(_shown(evaluate(o.expression, lookup), o.expression.type.kind) for o in plan.query.outputs),
-            tuple(bars.error(o.expression, group, own) for o in plan.query.outputs),
-        )
-        found.append((row, tuple(evaluate(o.expression, lookup) for o in plan.query.order)))
-    if plan.query.order:
-        by = cmp_to_key(partial(_compare, order=plan.query.order))
-        found.sort(key=lambda pair: by(pair[1]))
-    start = plan.query.offset
-    end = None if plan.query.limit is None else start + plan.query.limit
-    return tuple(row for row, _ in found[start:end])
+def results(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int] | NDArray[Any]]) -> Results:
+    """The answer. `cells[c][g]` is cell c of group g, already blurred."""
+    found = _Results(plan, Bars(plan, noise, cells))
+    chosen = found.chosen()
+    columns = [found.column(o.expression) for o in plan.query.outputs]
+    everything = chosen is None
+    order = range(len(plan.groups)) if chosen is None else chosen
+    values = [c.values if everything else [c.values[g] for g in order] for c in columns]
+    errors = [
+        c.errors
+        if not isinstance(c.errors, list)
+        else _one_or_many(c.errors if everything else [c.errors[g] for g in order])
+        for c in columns
+    ]
+    return Results(tuple(zip(*values, strict=True)), tuple(errors))
 
 
 def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
     """The bars that are known before any data is read: not those of averages, which depend on how many rows."""
-    bars = _Bars(plan, noise)
+    bars = Bars(plan, noise)
     found: list[Half] = []
     for output in plan.query.outputs:
         used = [plan.readings[p.index] for p in parts(output.expression) if isinstance(p, Released)]
@@ -72,7 +60,7 @@ def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
         if all(plan.exact(r) for r in used):
             found.append(0.0)
         else:
-            found.append(bars.width(used[0].top, 1) if plain else None)
+            found.append(bars.width(used[0].top) if plain else None)
     return tuple(found)
 
 
@@ -86,96 +74,79 @@ def exact_columns(plan: Plan) -> tuple[str, ...]:
 
 
 @dataclass
-class _Bars:
+class _Results:
     plan: Plan
-    noise: Sequence[Noise]
+    bars: Bars
 
     def __post_init__(self) -> None:
-        self._widths: dict[tuple[int, int], float] = {}
+        self._shared: dict[tuple[int, int], Estimates] = {}
+        self._groups: list[Group] | None = None
 
-    def width(self, cell: int, k: int) -> float:
-        """Half-width, in raw units, that cell noise leaves at most 5%/k of the time."""
-        if (cell, k) not in self._widths:
-            mechanism = self.noise[cell]
-            confidence = 1 - Fraction(1, 20 * k)
-            self._widths[cell, k] = 0.0 if mechanism is None else float(mechanism.half_width(confidence))
-        return self._widths[cell, k]
+    def aggregate(self, index: int, k: int = 1) -> Estimates:
+        if (index, k) not in self._shared:
+            self._shared[index, k] = self.bars.estimates(self.plan.readings[index], k)
+        return self._shared[index, k]
 
-    def estimate(self, reading: Reading, own: Sequence[int], k: int) -> Estimate:
-        """One aggregate of one group; `k`: among how many noisy cells the 5% are shared."""
-        cell = self.plan.tally.cells[reading.top]
-        top, wide = own[reading.top] * cell.unit, self.width(reading.top, k)
-        if reading.bottom is None:
-            whole = cell.unit == 1
-            return Estimate(int(top) if whole else _tidy(float(top), wide), wide)
-        n = own[reading.bottom]
-        if self.noise[reading.bottom] is None:
-            if n <= 0:
-                return Estimate(None, None)
-            mean = float((top / n) + cell.shift * cell.unit)
-            return Estimate(_tidy(mean, wide / n), wide / n) if wide else Estimate(mean, 0.0)
-        return self._ratio(float(top), n, self.width(reading.top, 2 * k), self.width(reading.bottom, 2 * k), reading)
+    def groups(self) -> list[Group]:
+        if self._groups is None:
+            self._groups = list(self.plan.groups)
+        return self._groups
 
-    def _ratio(self, top: float, n: int, wide: float, spread: float, reading: Reading) -> Estimate:
-        """A noisy sum, measured from the middle of the range, over a noisy count.
+    def value(self, expression: Expression, g: int) -> Any:
+        def lookup(leaf: Expression) -> Any:
+            if isinstance(leaf, Grouped):
+                return self.groups()[g][leaf.index]
+            assert isinstance(leaf, Released), "columns of rows do not reach results"
+            return self.aggregate(leaf.index).values[g]
 
-        With S/N the truth and S', N' the noisy ones, |S/N − S'/N'| ≤ (|S−S'| + |S/N|·|N−N'|)/N', and |S/N| is at
-        most half the range. Nobody's answer leaves the declared range.
-        """
-        cell = self.plan.tally.cells[reading.top]
-        middle = float(cell.shift * cell.unit)
-        low, high = float(cell.low * cell.unit), float(cell.high * cell.unit)
-        half = max(abs(low), abs(high))
-        size = max(n, 1)
-        quotient = min(max(top / size, low), high)
-        error = (wide + half * spread) / size
-        if n > spread:
-            error = min(error, (wide + abs(top / size) * spread) / (n - spread))
-        error = min(error, high - low)
-        return Estimate(_tidy(middle + quotient, error), error)
+        return evaluate(expression, lookup)
 
-    def error(self, expression: Expression, group: Group, own: Sequence[int]) -> Half:
-        used = {p.index for p in parts(expression) if isinstance(p, Released)}
-        noisy = {
-            i
-            for index in used
-            for i in (self.plan.readings[index].top, self.plan.readings[index].bottom)
-            if i is not None and self.noise[i] is not None
-        }
-        if not noisy:
-            return 0.0
-        if isinstance(expression, Released):
-            return self.estimate(self.plan.readings[expression.index], own, 1).error
-        k = len(noisy)
-
-        def leaf(e: Released) -> Interval | None:
-            found = self.estimate(self.plan.readings[e.index], own, k)
-            if found.value is None or found.error is None:
-                return None
-            return Interval(found.value - found.error, found.value + found.error)
-
-        values = [self.estimate(r, own, 1).value for r in self.plan.readings]
-        value = evaluate(expression, _lookup(group, values))
-        reach = _carry(expression, group, leaf)
-        if value is None or reach is None or not reach.finite or isinstance(value, str | bool):
+    def chosen(self) -> list[int] | None:
+        """Which groups are shown and in which order; None for all of them as they come."""
+        query = self.plan.query
+        if query.having is None and not query.order and query.limit is None and not query.offset:
             return None
-        return float(max(reach.high - value, value - reach.low, 0))
+        found = [g for g in range(len(self.plan.groups)) if query.having is None or self.value(query.having, g) is True]
+        if query.order:
+            by = cmp_to_key(partial(_compare, order=query.order))
+            found.sort(key=lambda g: by([self.value(o.expression, g) for o in query.order]))
+        return found[query.offset : None if query.limit is None else query.offset + query.limit]
 
+    def column(self, e: Expression) -> Estimates:
+        if isinstance(e, Grouped):
+            return Estimates([_shown(v, e.type.kind) for v in self.plan.groups.column(e.index)], 0.0)
+        if isinstance(e, Released):
+            return self.aggregate(e.index)
+        values = [self.value(e, g) for g in range(len(self.plan.groups))]
+        used = {p.index for p in parts(e) if isinstance(p, Released)}
+        k = len({i for index in used for i in self.bars.noisy(self.plan.readings[index])})
+        if not k:
+            return Estimates([_shown(v, e.type.kind) for v in values], 0.0)
+        errors = [self.error(e, g, v, k) for g, v in enumerate(values)]
+        return Estimates([_shown(v, e.type.kind) for v in values], errors)
 
-def _carry(e: Expression, group: Group, leaf: Callable[[Released], Interval | None]) -> Interval | None:
-    """Between which ends an expression lies when each aggregate lies in its interval."""
-    found = _carried(e, group, leaf)
-    return found.bounds if found is not None else None
+    def error(self, e: Expression, g: int, value: Any, k: int) -> Half:
+        def leaf(part: Released) -> Interval | None:
+            found = self.aggregate(part.index, k)
+            middle, half = found.values[g], found.error(g)
+            return None if middle is None or half is None else Interval(middle - half, middle + half)
+
+        carried = _carried(e, self.groups()[g], leaf)
+        if value is None or isinstance(value, str | bool) or carried is None or carried.bounds is None:
+            return None
+        reach = carried.bounds
+        return float(max(reach.high - value, value - reach.low, 0)) if reach.finite else None
 
 
 def _carried(e: Expression, group: Group, leaf: Callable[[Released], Interval | None]) -> Type | None:
+    """What an expression can be when each aggregate lies in its interval."""
     if isinstance(e, Released):
         bounds = leaf(e)
         return None if bounds is None else Type(e.type.kind, bounds=bounds)
     if isinstance(e, Grouped):
         value = group[e.index]
-        known = isinstance(value, int | float) and not isinstance(value, bool)
-        return Type(e.type.kind, value is None, point(Fraction(value)) if known else None)  # type: ignore[arg-type]  # `known` says so
+        number = Fraction(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return Type(e.type.kind, value is None, None if number is None else point(number))
     if isinstance(e, Literal):
         return e.type
     assert isinstance(e, Call)
@@ -188,22 +159,8 @@ def _carried(e: Expression, group: Group, leaf: Callable[[Released], Interval | 
         return None
 
 
-def _lookup(group: Group, values: Sequence[Any]) -> Callable[[Expression], Any]:
-    def lookup(leaf: Expression) -> Any:
-        if isinstance(leaf, Grouped):
-            return group[leaf.index]
-        assert isinstance(leaf, Released), "columns of rows do not reach results"
-        assert not isinstance(leaf, Column)
-        return values[leaf.index]
-
-    return lookup
-
-
-def _tidy(value: float, error: float) -> float:
-    """Digits far below the error bar say nothing; they go."""
-    if error <= 0:
-        return value
-    return round(value, 2 - math.floor(math.log10(error)))
+def _one_or_many(errors: list[Half]) -> Half | list[Half]:
+    return errors[0] if errors and errors.count(errors[0]) == len(errors) else errors
 
 
 def _shown(value: Any, kind: Kind) -> Any:

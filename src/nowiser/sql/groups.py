@@ -1,0 +1,51 @@
+"""The groups of an answer: every combination of declared values, whether or not anybody is in it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.model.schema import Value
+
+Group = tuple[Value | None, ...]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Combinations in the order of the domains, the last one moving fastest; `kept`: positions that are reported."""
+
+    domains: tuple[Sequence[Value], ...]
+    kept: tuple[int, ...] | None = None  # None: all
+
+    def __len__(self) -> int:
+        return prod(len(d) for d in self.domains) if self.kept is None else len(self.kept)
+
+    def __iter__(self) -> Iterator[Group]:
+        everything = product(*self.domains)
+        if self.kept is None:
+            return everything
+        kept = set(self.kept)
+        return (g for i, g in enumerate(everything) if i in kept)
+
+    def column(self, key: int) -> list[Value]:
+        """The values of one key, group by group."""
+        before = prod(len(d) for d in self.domains[:key])
+        after = prod(len(d) for d in self.domains[key + 1 :])
+        values = [v for v in self.domains[key] for _ in range(after)] * before
+        return values if self.kept is None else [values[i] for i in self.kept]
+
+    def positions(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Where each row of an engine's result belongs, −1 for nowhere. `codes[key]`: index in its domain, or −1."""
+        at = np.zeros(len(codes[0]) if codes else 1, dtype=np.int64)
+        known = np.ones(len(at), dtype=bool)
+        for domain, code in zip(self.domains, codes, strict=True):
+            at = at * len(domain) + np.maximum(code, 0)
+            known &= code >= 0
+        if self.kept is not None:
+            places = np.full(prod(len(d) for d in self.domains), -1, dtype=np.int64)
+            places[np.asarray(self.kept, dtype=np.int64)] = np.arange(len(self.kept))
+            at = places[at]
+        return np.where(known, at, -1)
