@@ -20,7 +20,10 @@ _ROUND_NUMBER = 1_000
 
 @dataclass(frozen=True)
 class Purchase:
-    """So many questions of this form, each with this error bar (95 %); or a single one with that."""
+    """So many questions of this form, each with this error bar (95 %); or a single one with that.
+
+    needed: how many rows it would take for a bar of a twentieth of the range, where the bar is too wide to be useful.
+    """
 
     sql: str
     what: str
@@ -28,23 +31,31 @@ class Purchase:
     questions: int
     error: float
     alone: float
+    needed: int | None = None
 
     def __str__(self) -> str:
-        return (
-            f"about {self.questions} {self.what} at ±{self.error:.2g} each, or a single one at ±{self.alone:.2g}"
-            if self.questions > 1
-            else f"one of the {self.what} at ±{self.error:.2g}"
-        )
+        said = f"about {self.questions} {self.what}, each ±{_short(self.error)}"
+        if self.questions > 1:
+            said += f"; or a single one, ±{_short(self.alone)}"
+        if self.needed is not None:
+            said += f" (too coarse: {self.questions} useful ones need some {self.needed:,} rows behind each)"
+        return said
 
     def to_json(self) -> dict[str, Any]:
         return {
             "sql": self.sql,
-            "people": self.people,
+            "rows": self.people,
             "questions": self.questions,
             "error": self.error,
             "error_if_alone": self.alone,
+            "rows_needed": self.needed,
             "text": str(self),
         }
+
+
+def _short(value: float) -> str:
+    """Two digits that count, written out: 15, 0.079, 1,500."""
+    return f"{float(f'{value:.2g}'):,.12g}"
 
 
 def purchases(policy: Policy, totals: Charge, rows: dict[str, int]) -> tuple[Purchase, ...]:
@@ -65,8 +76,22 @@ def purchases(policy: Policy, totals: Charge, rows: dict[str, int]) -> tuple[Pur
         except Exhausted:
             continue
         if bars[0] and bars[1]:
-            found.append(Purchase(sql, what, people, questions, bars[0], bars[1]))
+            needed = _needed(policy, totals, sql, people, column, bars[0])
+            found.append(Purchase(sql, what, people, questions, bars[0], bars[1], needed))
     return tuple(found)
+
+
+def _needed(policy: Policy, totals: Charge, sql: str, people: int, column: Column | None, bar: float) -> int | None:
+    """Rows for a useful average, as a power of ten; None if the bar is useful already or the question is a count."""
+    if column is None or "AVG" not in sql or column.low is None or column.high is None:
+        return None
+    wide = float(column.high - column.low)
+    if bar <= wide / 4:
+        return None
+    for power in range(2, 13):
+        if people < 10**power and (_error(policy, totals, sql, 10**power, policy.spend) or wide) <= wide / 20:
+            return 10**power
+    return None
 
 
 def _wanted(policy: Policy) -> list[tuple[Table, Column | None]]:
@@ -100,7 +125,7 @@ def _question(table: Table, column: Column | None, people: int) -> tuple[str, st
 def _error(policy: Policy, totals: Charge, sql: str, people: int, share: Fraction) -> float | None:
     """The smallest error bar that this share of the allowance buys for the question, over `people` rows."""
     from nowiser.sql.plan import plan
-    from nowiser.sql.release import rows
+    from nowiser.sql.release import results
     from nowiser.sql.select import read
 
     planned = plan(read(sql, policy), policy)
@@ -109,8 +134,8 @@ def _error(policy: Policy, totals: Charge, sql: str, people: int, share: Fractio
         noise = way.noise(largest_multiple(policy, totals, way.unit, share))
         # a sum of zero over so many rows: the bar of an average depends on the count only
         cells = [[people] if cell.argument is None else [0] for cell in planned.tally.cells]
-        bars += [row.errors[0] for row in rows(planned, noise, cells)]
-    return min((bar for bar in bars if bar is not None), default=None)
+        bars.append(results(planned, noise, cells).errors[0])
+    return min((bar for bar in bars if isinstance(bar, float)), default=None)
 
 
 def _quoted(name: str) -> str:

@@ -45,7 +45,7 @@ class _Report:
     """Everything that can be said; one broken part does not hide the others."""
 
     def __init__(self, policy: "Policy") -> None:
-        from nowiser.guess.allowance import share_used, standing
+        from nowiser.guess.allowance import share_used
 
         self.policy = policy
         self.failures: dict[str, NowiserError] = {}
@@ -54,7 +54,7 @@ class _Report:
         self.changed: tuple[str, ...] = ()
         totals = self._totals()
         self._inspect()
-        self.guesses: tuple[Guess, ...] = standing(policy, totals)
+        self.guesses: tuple[Guess, ...] = _guesses(policy, totals)
         self.left = float(1 - share_used(policy, totals))
         self.purchases: tuple[Purchase, ...] = self._purchases(totals)
 
@@ -158,3 +158,18 @@ class _Report:
             console.print("[yellow]![/] the policy promises less than the one in the ledger, which needs a reason:")
             for line in self.changed:
                 console.print(f"          {line}", markup=False)
+
+
+def _guesses(policy: "Policy", totals: "Charge") -> "tuple[Guess, ...]":
+    """Where every attacker stands. Before anything is charged nobody gains, so no victim is the worst;
+    shown is the one who would lose most by the first small answer.
+    """
+    from nowiser.guess.allowance import Guess, standing
+    from nowiser.model.charge import PICO, Account, Charge
+
+    if totals:
+        return standing(policy, totals)
+    secret = [f"{t.name}.{c.name}" for t in policy.tables if not t.is_public for c in t.columns if c.secret]
+    presence = [(Account("presence", (t.name,)), PICO // 1000) for t in policy.tables if not t.is_public]
+    small = Charge.of([(Account("jump", tuple(sorted(secret))), PICO // 1000), *presence])
+    return tuple(Guess(g.guess, g.before, g.before, g.limit) for g in standing(policy, small))
