@@ -81,9 +81,9 @@ def admits(
 
 
 def share_used(policy: Policy, totals: Charge) -> Fraction:
-    """Which share of the allowance these totals use, from 0 to 1; rounded up."""
-    shares = [1 / multiple for a in policy.attackers if (multiple := largest(policy, a, totals)) is not None]
-    return min(Fraction(1), max(shares, default=Fraction(0)))
+    """Which share of the allowance these totals use, from 0 to 1; rounded up, by at most a hundredth of itself."""
+    multiples = [largest(policy, attacker, totals, displayed=True) for attacker in policy.attackers]
+    return min(Fraction(1), max((1 / m for m in multiples if m), default=Fraction(0)))
 
 
 def largest_multiple(

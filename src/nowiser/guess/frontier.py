@@ -1,10 +1,13 @@
 """Where one attacker's promise ends: which costs keep it, and the largest multiple of a cost that does.
 
-Costs only hurt: below a cost that keeps the promise every cost keeps it. So what was once computed is remembered as
-points, and most admissions compare a few floats instead of evaluating a ceiling.
+Costs only hurt: below a cost that keeps the promise every cost keeps it, above one that breaks it every cost breaks
+it. So what was once computed is remembered as points on either side of the frontier, and most admissions compare
+a few floats instead of evaluating a ceiling.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -15,37 +18,74 @@ from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 
+Point = tuple[float, ...]  # the costs of a goal, each part of which only hurts
+
+FINE, ROUGH = 1e-9, 1e-4  # how near to the frontier a search ends, as a share of the cost
+NEAR = 1e-2  # how near a remembered point must be to stand for the frontier in a displayed share
+KEPT = 64  # points remembered on either side
+
 
 def keeps(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
     """Whether this attacker's gain stays within its limit."""
     return _keeps(policy, attacker, exposure(policy, attacker, totals))
 
 
-def largest(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
+def largest(policy: Policy, attacker: Attacker, charge: Charge, *, displayed: bool = False) -> Fraction | None:
     """The largest multiple of a charge that keeps the promise to this attacker, rounded down; None if it costs nothing.
 
     Without Gaussian noise a multiple of the charge is the same multiple of every cost: only the direction matters,
     which is rounded up to 1/1024 and remembered. With it, ρ grows differently, and the charge itself is searched.
+    `displayed`: up to one hundredth less will do, if that is known already.
     """
     suffered = exposure(policy, attacker, charge)
     if not suffered:
         return None
     if any(account.kind in ("rho", "rho_presence") for account, _ in charge.amounts):
-        return _search(lambda m: keeps(policy, attacker, charge.times(m)), FAR / suffered.reach)
+        return _along(policy, attacker, lambda m: exposure(policy, attacker, charge.times(m)), FINE)[0]
     frontier = _frontier(policy, attacker)
-    direction = _rounded(suffered)
-    if direction not in frontier.multiples:
-        frontier.multiples[direction] = _search(lambda m: _keeps(policy, attacker, _times(direction, m)), FAR)
+    direction = _direction(suffered)
+    if direction in frontier.multiples:
+        return frontier.multiples[direction] / suffered.reach
+    if displayed:
+        known = frontier.between(_point(policy, attacker, suffered))
+        return known or _explore(policy, attacker, suffered, ROUGH)
+    frontier.multiples[direction] = _explore(policy, attacker, direction, FINE)
     return frontier.multiples[direction] / suffered.reach
 
 
+@dataclass
 class _Frontier:
     """What is known about one attacker's limit: costs that keep it, costs that do not, largest multiples."""
 
-    def __init__(self) -> None:
-        self.safe: list[tuple[float, ...]] = []
-        self.unsafe: list[tuple[float, ...]] = []
-        self.multiples: dict[Exposure, Fraction] = {}
+    safe: list[Point] = field(default_factory=list)
+    unsafe: list[Point] = field(default_factory=list)
+    multiples: dict[Exposure, Fraction] = field(default_factory=dict)
+
+    def knows(self, point: Point) -> bool | None:
+        """Whether this cost keeps the promise, if that follows from what is known."""
+        if any(_below(point, safe) for safe in self.safe):
+            return True
+        if any(_below(unsafe, point) for unsafe in self.unsafe):
+            return False
+        return None
+
+    def learn(self, point: Point, *, kept: bool) -> None:
+        """Remember a point and drop those it makes useless; replaced in one step for the sake of threads."""
+        points = self.safe if kept else self.unsafe
+        useful = [old for old in points if not (_below(old, point) if kept else _below(point, old))]
+        points[:] = [*useful[1 - KEPT :], point]
+
+    def between(self, point: Point) -> Fraction | None:
+        """A safe multiple of this cost, if a known unsafe one is near."""
+        low = max((_multiple(point, safe, min) for safe in self.safe), default=0.0)
+        high = min((_multiple(point, unsafe, max) for unsafe in self.unsafe), default=math.inf)
+        return Fraction(low * (1 - 1e-15)) if low > 0 and high <= low * (1 + NEAR) else None
+
+
+def _multiple(point: Point, known: Point, choose: Callable[[list[float]], float]) -> float:
+    """How often `point` fits below `known` (min), or until it is above `known` (max)."""
+    ratios = [k / p if p else math.inf for p, k in zip(point, known, strict=True) if p or (choose is max and k)]
+    return choose(ratios)
 
 
 def _frontier(policy: Policy, attacker: Attacker) -> _Frontier:
@@ -59,7 +99,7 @@ def _remembered(_attacker: Attacker, _priors: Any, _shape: Any) -> _Frontier:
 
 
 def _shape(policy: Policy, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """What else `before_after` depends on: which attributes depend on each other, and ranges."""
+    """What else a ceiling depends on: which attributes depend on each other, and ranges."""
     ranges = []
     for name in names:
         table, _, column = name.partition(".")
@@ -70,46 +110,87 @@ def _shape(policy: Policy, names: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 def _keeps(policy: Policy, attacker: Attacker, suffered: Exposure) -> bool:
-    """Costs only hurt, so a cost below one that keeps the promise keeps it: most answers need no calculus at all."""
     if not suffered:
         return True
     frontier = _frontier(policy, attacker)
     point = _point(policy, attacker, suffered)
-    if any(_below(point, safe) for safe in frontier.safe):
-        return True
-    if any(_below(unsafe, point) for unsafe in frontier.unsafe):
-        return False
-    if not _evaluate(policy, attacker, suffered):
-        _remember(frontier.unsafe, point, keep=lambda old: not _below(point, old))
-        return False
-    twice = _times(suffered, Fraction(2))
-    further = twice if _evaluate(policy, attacker, twice) else suffered
-    reached = _point(policy, attacker, further)
-    _remember(frontier.safe, reached, keep=lambda old: not _below(old, reached))
-    return True
+    known = frontier.knows(point)
+    if known is None:
+        _explore(policy, attacker, suffered, ROUGH)
+        known = frontier.knows(point)
+    if known is None:  # within ROUGH of the frontier
+        known = _excess(policy, attacker, suffered) <= 0
+        frontier.learn(point, kept=known)
+    return known
 
 
-def _evaluate(policy: Policy, attacker: Attacker, suffered: Exposure) -> bool:
+def _explore(policy: Policy, attacker: Attacker, suffered: Exposure, tolerance: float) -> Fraction:
+    """The largest safe multiple of a cost; what was found on both sides of the frontier is remembered."""
+    frontier = _frontier(policy, attacker)
+    found, beyond = _along(policy, attacker, lambda m: _times(suffered, m), tolerance)
+    frontier.learn(_point(policy, attacker, _times(suffered, found)), kept=True)
+    if beyond is not None:
+        frontier.learn(_point(policy, attacker, _times(suffered, beyond)), kept=False)
+    return found
+
+
+def _excess(policy: Policy, attacker: Attacker, suffered: Exposure) -> Fraction:
+    """By how much the gain is above its limit; negative when the promise is kept."""
     before, after = before_after(policy, attacker, suffered)
-    return Fraction(after) - Fraction(before) <= attacker.gain
+    return Fraction(after) - Fraction(before) - attacker.gain
 
 
-def _point(policy: Policy, attacker: Attacker, suffered: Exposure) -> tuple[float, ...]:
+def _along(
+    policy: Policy, attacker: Attacker, at: Callable[[Fraction], Exposure], tolerance: float
+) -> tuple[Fraction, Fraction | None]:
+    """The largest multiple that keeps the promise, from below; and one just beyond that does not, if there is one.
+
+    Starts where no prior whatsoever could gain too much (the worst prior gains tanh(reach/4)), doubles until the
+    promise breaks, then closes in by false position. Every multiple returned was itself evaluated.
+    """
+
+    def excess(multiple: Fraction) -> Fraction:
+        return _excess(policy, attacker, at(multiple))
+
+    reach = at(Fraction(1)).reach
+    low = Fraction(4 * math.atanh(float(attacker.gain)) * (1 - 1e-9)) / reach
+    if low <= 0 or at(low).reach > 4 * math.atanh(float(attacker.gain)):
+        low = Fraction(0)
+    step = low or 1 / reach
+    low_excess, high, high_excess = -attacker.gain, step * 2, excess(step * 2)
+    while high_excess <= 0:
+        low, low_excess = high, high_excess
+        if at(low).reach >= FAR:
+            return low, None
+        high = min(high * 2, low * (1 + FAR / at(low).reach))
+        high_excess = excess(high)
+    side = 0
+    for _ in range(80):
+        if high - low <= high * Fraction(tolerance):
+            break
+        weight = low_excess / (low_excess - high_excess)
+        middle = _short(low + (high - low) * min(max(weight, Fraction(1, 64)), Fraction(63, 64)))
+        found = excess(middle)
+        if found <= 0:
+            low, low_excess = middle, found
+            high_excess = high_excess / 2 if side < 0 else high_excess
+            side = -1
+        else:
+            high, high_excess = middle, found
+            low_excess = low_excess / 2 if side > 0 else low_excess
+            side = 1
+    return low, high
+
+
+def _point(policy: Policy, attacker: Attacker, suffered: Exposure) -> Point:
     if suffered.shares is None:
         return (float(suffered.reach),)
     flat = [x for _, slope, jump in costs(policy, attacker, suffered) for x in (slope, jump)]
     return (*flat, float(suffered.reach)) if len(suffered.shares) > 1 else tuple(flat)
 
 
-def _below(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+def _below(a: Point, b: Point) -> bool:
     return all(x <= y for x, y in zip(a, b, strict=True))
-
-
-def _remember(
-    points: list[tuple[float, ...]], point: tuple[float, ...], keep: Callable[[tuple[float, ...]], bool]
-) -> None:
-    """Add a point and drop those it makes useless; a bounded list, replaced in one step for the sake of threads."""
-    points[:] = [*[old for old in points if keep(old)][-31:], point]
 
 
 def _times(suffered: Exposure, factor: Fraction) -> Exposure:
@@ -119,8 +200,8 @@ def _times(suffered: Exposure, factor: Fraction) -> Exposure:
     return Exposure(shares, suffered.reach * factor)
 
 
-def _rounded(suffered: Exposure) -> Exposure:
-    """The direction of a cost, of reach 1, every part rounded up to 1/1024 of it."""
+def _direction(suffered: Exposure) -> Exposure:
+    """The same cost with reach 1, every part rounded up to 1/1024 of it."""
     if suffered.shares is None:
         return Exposure(None, Fraction(1))
     parts = []
@@ -133,24 +214,6 @@ def _rounded(suffered: Exposure) -> Exposure:
             slope *= Fraction(-(-over_range * 1024 // 1), 1024) / over_range
         parts.append((name, Share(slope, Fraction(jump, 1024))))
     return Exposure(tuple(parts), Fraction(1))
-
-
-def _search(fits: Callable[[Fraction], bool], ceiling: Fraction) -> Fraction:
-    """The largest factor that fits, from below, to nine digits; `ceiling` if even that fits."""
-    if fits(ceiling):
-        return ceiling
-    high, low = ceiling, ceiling / 2
-    while not fits(low):
-        high, low = low, low / 2
-        if low.denominator > low.numerator << 400:
-            return low
-    for _ in range(32):
-        middle = _short((low + high) / 2)
-        if fits(middle):
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _short(value: Fraction) -> Fraction:

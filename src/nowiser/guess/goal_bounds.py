@@ -19,20 +19,46 @@ from nowiser.model.prior import Atoms, Categories, Mixture, Prior, Unknown
 
 FAR = Fraction(60)  # nats: beyond, certainty and ignorance cannot be told apart from a float anyway
 
+TINY = 1e-6  # nats
+PROBE = 0.1  # nats: a jump from whose gain the largest prior probability is read off
+
+Priors = tuple[tuple[str, Prior], ...]
 Costs = tuple[tuple[str, float, float], ...]  # attribute, slope per radius, jump
 
 
 def before_after(policy: Policy, attacker: Attacker, suffered: Exposure) -> tuple[float, float]:
     """Before and after of the worst victim; `after` is rounded up."""
     priors = tuple((name, policy.priors.get(name, Unknown())) for name in attacker.goal.attributes)
+    if not suffered:
+        # nothing was released, so nobody gains; whom the first answer will expose most is shown
+        if suffered.shares is None:
+            return (before := whole_record(priors, attacker.goal, TINY)[0]), before
+        hint = tuple((name, *((TINY, 0.0) if prior.kind == "line" else (0.0, TINY))) for name, prior in priors)
+        before, _ = ceiling_of(priors, attacker.goal, hint)
+        return before, before
     reach = up(min(suffered.reach, FAR))
     if suffered.shares is None:
         return whole_record(priors, attacker.goal, reach)
-    found = ceiling_of(priors, attacker.goal, costs(policy, attacker, suffered))
+    charged = costs(policy, attacker, suffered)
+    if _only_jumps_on_a_continuum(priors, attacker.goal, charged):
+        return whole_record(priors, attacker.goal, charged[0][2])
+    found = ceiling_of(priors, attacker.goal, charged)
     if len(suffered.shares) > 1:
         whole = whole_record(priors, attacker.goal, reach)
         return min(found, whole, key=lambda pair: pair[1] - pair[0])
     return found
+
+
+def _only_jumps_on_a_continuum(priors: Priors, goal: Goal, charged: Costs) -> bool:
+    """There the odds bound is the ceiling: every prior probability up to the largest is some victim's."""
+    return (
+        len(charged) == 1
+        and not charged[0][1]
+        and isinstance(goal, On)
+        and isinstance(goal.goal, Within)
+        and priors[0][1].kind == "line"
+        and not isinstance(priors[0][1], Atoms | Mixture)
+    )
 
 
 def costs(policy: Policy, attacker: Attacker, suffered: Exposure) -> Costs:
@@ -49,14 +75,14 @@ def costs(policy: Policy, attacker: Attacker, suffered: Exposure) -> Costs:
 
 
 @lru_cache(maxsize=4096)
-def ceiling_of(priors: tuple[tuple[str, Prior], ...], goal: Goal, costs: Costs) -> tuple[float, float]:
+def ceiling_of(priors: Priors, goal: Goal, costs: Costs) -> tuple[float, float]:
     """The tight ceiling for the worst victim, independent attributes."""
     found = guess(dict(priors), goal, costs={name: Cost(slope, jump) for name, slope, jump in costs})
     return found.before, found.after
 
 
 @lru_cache(maxsize=4096)
-def whole_record(priors: tuple[tuple[str, Prior], ...], goal: Goal, reach: float) -> tuple[float, float]:
+def whole_record(priors: Priors, goal: Goal, reach: float) -> tuple[float, float]:
     """Odds times e^reach, at the worst prior probability the goal may have.
 
     For a prior probability p the gain is `p·e^T/(1−p+p·e^T) − p`. It grows with p up to 1/(1+e^(T/2)) and falls
@@ -82,6 +108,7 @@ def most(priors: Mapping[str, Prior], goal: Goal) -> float:
             return 1.0
 
 
+@lru_cache(maxsize=1024)
 def _most_of_one(prior: Prior, goal: Within | Exactly | In) -> float:
     if isinstance(prior, Categories) and isinstance(goal, Exactly):
         return max(prior.masses)
@@ -93,11 +120,21 @@ def _most_of_one(prior: Prior, goal: Within | Exactly | In) -> float:
         return min(1.0, float((total[last] - total[first]).max()) + 1e-12)
     if isinstance(prior, Unknown | Mixture):
         return 1.0
-    # The victim with the largest gain from a tiny jump is the one whose probability is nearest to ½. If it is below ½,
-    # it is the largest: elsewhere, because probabilities of intervals move continuously with the victim and would
-    # pass through ½ on the way; for `in`, because it is the same for all victims.
-    found = guess(prior, goal, jump=1e-3).before
-    return 1.0 if found > 0.49 and not isinstance(goal, In) else found + 1e-9
+    found = guess(prior, goal, jump=PROBE)
+    if isinstance(goal, In):
+        return min(1.0, found.before + 1e-9)
+    return _root(found.after - found.before)
+
+
+def _root(gain: float) -> float:
+    """The largest prior probability, when no victim gains more than `gain` from a jump of PROBE.
+
+    The gain from a jump J is `p(1−p)(e^J − 1)/(1 + p(e^J − 1))`: it rises, then falls. So p is at most the smaller
+    root of `p² − (1 − gain)p + gain/(e^J − 1)`, or at least the larger one. The second cannot be: probabilities of
+    intervals move continuously with the victim, down to 0, and would pass between the roots on the way.
+    """
+    spare = (1 - gain) ** 2 - 4 * gain / math.expm1(PROBE)
+    return 1.0 if spare < 1e-6 else min(1.0, ((1 - gain) - math.sqrt(spare)) / 2 * (1 + 1e-9))
 
 
 def _mass_of_set(prior: Prior, goal: Not) -> float:
@@ -105,4 +142,4 @@ def _mass_of_set(prior: Prior, goal: Not) -> float:
     inner = goal.goal
     if isinstance(prior, Unknown) or not isinstance(inner, On):
         return 0.0
-    return max(0.0, guess(prior, inner.goal, jump=1e-3).before - 1e-9)
+    return max(0.0, guess(prior, inner.goal, jump=PROBE).before - 1e-9)

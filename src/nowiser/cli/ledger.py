@@ -1,0 +1,136 @@
+"""`nowiser ledger`: who asked what, what it cost, how every attacker stands, what is left; and whether it is true."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nowiser.cli import output
+from nowiser.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from nowiser.ledger.base import Head, Ledger
+    from nowiser.model.policy import Policy
+    from nowiser.report.account import Account, Line
+
+
+class What(StrEnum):
+    show = "show"
+    verify = "verify"
+    accept = "accept"
+
+
+def ledger(
+    what: Annotated[
+        What, typer.Argument(help="Show the account, verify it, or accept a policy that promises less.")
+    ] = What.show,
+    *,
+    policy_file: Annotated[Path, typer.Option("-p", "--policy", envvar="NOWISER_POLICY", help="The policy.")] = Path(
+        "nowiser.yaml"
+    ),
+    reason: Annotated[str | None, typer.Option("--reason", help="Why a promise is loosened (with accept).")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="A picture: svg, png, pdf or html.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Who asked what, what it cost, how well each attacker can guess by now, what is left. Always verifies first.
+
+    Example: nowiser ledger verify
+    """
+    from nowiser.ledger import for_policy
+    from nowiser.policy import read
+
+    if reason is not None and what is not What.accept:
+        raise Misconfigured("--reason belongs to `nowiser ledger accept`")
+    if plot is not None:
+        from nowiser.report.save import checked
+
+        checked(plot)
+    policy = read(policy_file)
+    with for_policy(policy) as kept:
+        head = kept.verify()
+        if what is What.verify:
+            _verified(head, as_json=as_json)
+        elif what is What.accept:
+            _accept(kept, policy, reason, as_json=as_json)
+        else:
+            _show(kept, policy, plot, as_json=as_json)
+
+
+def _verified(head: "Head", *, as_json: bool) -> None:
+    if as_json:
+        output.emit({"verified": True, "entries": head.seq, "head": head.hash})
+    else:
+        typer.echo(f"The ledger verifies: {head.seq} entries, head {head.hash}.")
+
+
+def _accept(kept: "Ledger", policy: "Policy", reason: str | None, *, as_json: bool) -> None:
+    if reason is None or not reason.strip():
+        raise Misconfigured("accepting a policy that promises less needs a reason", hint='Write --reason "why".')
+    news = kept.declare(policy, reason=reason)
+    if as_json:
+        output.emit({"accepted": news, "digest": policy.digest})
+    else:
+        typer.echo("The policy is in force from now on; costs so far stay." if news else "This policy is in force.")
+
+
+def _show(kept: "Ledger", policy: "Policy", plot: Path | None, *, as_json: bool) -> None:
+    from nowiser.report.account import account, chart
+
+    read = account(policy, kept.entries(), kept.analysts())
+    if plot is not None:
+        from nowiser.report.save import save
+
+        save(chart(policy, read), plot)
+    if as_json:
+        output.emit({**read.to_json(), "plot": str(plot) if plot else None})
+    else:
+        _print(read)
+
+
+def _print(read: "Account") -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from nowiser.report.terminal import bar
+
+    out = Console(highlight=False)
+    if not any(line.charge or line.kind != "policy" for line in read.lines):
+        out.print("Nothing has been asked yet.")
+    table = Table(show_edge=False, pad_edge=False)
+    for name in ("", "when (UTC)", "who", "what", "state"):
+        table.add_column(name, overflow="fold")
+    table.add_column("uses", justify="right")
+    for line in read.lines:
+        table.add_row(str(line.seq), _when(line), escape(line.who), escape(_short(line.what)), line.state, _share(line))
+    if read.lines:
+        out.print(table)
+        out.print()
+    width = max((len(g.guess) for g in read.guesses), default=0)
+    for g in read.guesses:
+        out.print(f"[bold]{escape(g.guess.ljust(width))}[/bold]")
+        rows = (("before", g.before, "bright_black"), ("now", g.after, "blue"), ("limit", g.limit, "red"))
+        for label, share, colour in rows:
+            out.print(f"  {label:<6} [{colour}]{bar(share, 30)}[/{colour}] {share:.2%}")
+    if len(read.analysts) > 1 or any(granted is not None for _, _, granted in read.analysts):
+        out.print()
+        for name, used, granted in read.analysts:
+            of = f" of {float(granted):.1%}" if granted is not None else ""
+            out.print(f"{name or 'unnamed'}: {float(used):.1%}{of} of the allowance used", markup=False)
+    if read.failing:
+        out.print(f"These figures hold except with probability {float(read.failing):.2g}.")
+    out.print(f"\nLeft of the allowance: [green]{bar(float(read.left), 30)}[/green] {float(read.left):.1%}")
+
+
+def _when(line: "Line") -> str:
+    return line.at[:19].replace("T", " ")
+
+
+def _short(text: str, length: int = 100) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
+
+
+def _share(line: "Line") -> str:
+    return f"{float(line.share):.2%}" if line.charge else ""

@@ -1,0 +1,142 @@
+"""What a ledger says: who asked what, what it used, and how every attacker stood after each answer."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from nowiser.guess.allowance import Guess, share_used, standing
+from nowiser.guess.exposure import failing
+from nowiser.ledger.base import Entry
+from nowiser.model.charge import PICO, Charge, from_json
+from nowiser.model.policy import Policy
+from nowiser.report.theme import LIMIT, SEQUENCE, altair, data, themed
+
+STEPS = 60  # points of the picture; a ledger with more charges is thinned out
+
+
+@dataclass(frozen=True)
+class Line:
+    """One charge, or one change of policy."""
+
+    seq: int
+    at: str
+    kind: str  # question, publication, policy
+    who: str
+    what: str
+    state: str  # answered, failed, open; for a policy: declared, tightened, loosened
+    charge: Charge
+    share: Fraction  # of the whole allowance
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "seq": self.seq,
+            "at": self.at,
+            "kind": self.kind,
+            "analyst": self.who,
+            "sql" if self.kind == "question" else "what": self.what,
+            "state": self.state,
+            "cost": {str(account): amount / PICO for account, amount in self.charge.amounts if account.kind != "delta"},
+            "share": float(self.share),
+        }
+
+
+@dataclass(frozen=True)
+class Account:
+    """Everything the ledger tells about the promises of a policy."""
+
+    lines: tuple[Line, ...]
+    totals: Charge
+    guesses: tuple[Guess, ...]
+    used: Fraction
+    analysts: tuple[tuple[str, Fraction, Fraction | None], ...]  # name, share used, share granted
+    failing: Fraction
+
+    @property
+    def left(self) -> Fraction:
+        return 1 - self.used
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "entries": [line.to_json() for line in self.lines],
+            "guesses": [g.to_json() for g in self.guesses],
+            "left": float(self.left),
+            "analysts": {
+                name: {"used": float(used), "share": None if share is None else float(share)}
+                for name, used, share in self.analysts
+            },
+            "failing": float(self.failing),
+        }
+
+
+def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge]) -> Account:
+    """Read the chain once. Costs are judged by the policy as it is now."""
+    lines: dict[int, Line] = {}
+    totals = Charge()
+    for entry in entries:
+        body = entry.body
+        if entry.kind in ("settle", "failed"):
+            old = lines[body["reservation"]]
+            state = "answered" if entry.kind == "settle" else "failed"
+            lines[old.seq] = Line(old.seq, old.at, old.kind, old.who, old.what, state, old.charge, old.share)
+        elif entry.kind == "policy":
+            state = "loosened" if body["loosened"] else "declared"
+            what = f"policy {body['digest'][:12]}" + (f": {body['reason']}" if body["reason"] else "")
+            lines[entry.seq] = Line(entry.seq, body["at"], "policy", "", what, state, Charge(), Fraction(0))
+        else:
+            charge = from_json(body["charge"])
+            totals += charge
+            kind, what = ("question", body["sql"]) if entry.kind == "reserve" else ("publication", body["what"])
+            state = "open" if entry.kind == "reserve" else "published"
+            share = share_used(policy, charge)
+            lines[entry.seq] = Line(entry.seq, body["at"], kind, body["analyst"], what, state, charge, share)
+    people = tuple((name, share_used(policy, own), policy.analysts.get(name)) for name, own in analysts.items())
+    return Account(
+        tuple(lines.values()),
+        totals,
+        standing(policy, totals),
+        share_used(policy, totals),
+        people,
+        failing(policy, totals),
+    )
+
+
+def course(policy: Policy, lines: Iterable[Line]) -> list[tuple[int, tuple[Guess, ...]]]:
+    """How every attacker stood after each charge: (number of charges, guesses)."""
+    charges = [line.charge for line in lines if line.charge]
+    every = -(-len(charges) // STEPS) if charges else 1
+    totals, found = Charge(), [(0, standing(policy, Charge()))]
+    for i, charge in enumerate(charges, 1):
+        totals += charge
+        if i % every == 0 or i == len(charges):
+            found.append((i, standing(policy, totals)))
+    return found
+
+
+def chart(policy: Policy, read: Account) -> Any:
+    """After each answer: how well every attacker guesses at most, below the limit that was promised."""
+    alt = altair()
+    steps = course(policy, read.lines)
+    layers = []
+    for i, attacker in enumerate(policy.attackers):
+        colour = SEQUENCE[i % len(SEQUENCE)]
+        rows = [{"n": n, "value": g[i].after, "limit": g[i].limit} for n, g in steps]
+        base = alt.Chart(data(rows)).encode(
+            x=alt.X("n:Q", title="answers given", axis=alt.Axis(tickMinStep=1, format="d"))
+        )
+        value = alt.Y("value:Q", title="guess is right", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True))
+        last: list[dict[str, Any]] = [{"n": 0, "value": rows[0]["limit"], "text": f"limit of {attacker.text}"}]
+        layers += [
+            base.mark_line(color=LIMIT, strokeDash=[5, 4], strokeWidth=1.5).encode(y=alt.Y("limit:Q", title="")),
+            base.mark_line(color=colour, interpolate="step-after").encode(y=value),
+            base.mark_point(color=colour, filled=True, size=30, opacity=1).encode(y=value),
+            alt.Chart(data(last))
+            .mark_text(align="left", dy=-8, color=LIMIT, fontWeight=600)
+            .encode(x="n:Q", y="value:Q", text="text:N"),
+        ]
+    said = f"{float(read.left):.1%} of the allowance is left" if read.lines else "nothing has been asked yet"
+    return themed(
+        alt.layer(*layers).properties(width=560, height=320),
+        f"What all answers together tell: {said}",
+        "The ceiling on each attacker's success after every answer, whoever asked; dashed: what was promised",
+    )
