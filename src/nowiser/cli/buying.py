@@ -5,7 +5,7 @@ The error bars are those the planner would give: the same noise, the same calibr
 people stand behind an average is public under `protect: values`; otherwise a round number is taken.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -76,22 +76,23 @@ def purchases(policy: Policy, totals: Charge, rows: dict[str, int]) -> tuple[Pur
         except Exhausted:
             continue
         if bars[0] and bars[1]:
-            needed = _needed(policy, totals, sql, people, column, bars[0])
-            found.append(Purchase(sql, what, people, questions, bars[0], bars[1], needed))
+            bought = Purchase(sql, what, people, questions, bars[0], bars[1])
+            found.append(_needed(policy, totals, bought, column))
     return tuple(found)
 
 
-def _needed(policy: Policy, totals: Charge, sql: str, people: int, column: Column | None, bar: float) -> int | None:
-    """Rows for a useful average, as a power of ten; None if the bar is useful already or the question is a count."""
-    if column is None or "AVG" not in sql or column.low is None or column.high is None:
-        return None
+def _needed(policy: Policy, totals: Charge, purchase: Purchase, column: Column | None) -> Purchase:
+    """The purchase with the rows a useful average would need, as a power of ten, if its bar is too wide."""
+    if column is None or "AVG" not in purchase.sql or column.low is None or column.high is None:
+        return purchase
     wide = float(column.high - column.low)
-    if bar <= wide / 4:
-        return None
-    for power in range(2, 13):
-        if people < 10**power and (_error(policy, totals, sql, 10**power, policy.spend) or wide) <= wide / 20:
-            return 10**power
-    return None
+    if purchase.error <= wide / 4:
+        return purchase
+    for rows in (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000):
+        bar = _error(policy, totals, purchase.sql, rows, policy.spend)
+        if bar is not None and bar <= wide / 20:
+            return replace(purchase, needed=rows)
+    return purchase
 
 
 def _wanted(policy: Policy) -> list[tuple[Table, Column | None]]:

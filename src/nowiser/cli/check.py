@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nowiser.cli import output
-from nowiser.errors import NowiserError
+from nowiser.errors import Misconfigured, NowiserError
 
 if TYPE_CHECKING:
     from nowiser.cli.buying import Purchase
@@ -55,6 +55,7 @@ class _Report:
         totals = self._totals()
         self._inspect()
         self.guesses: tuple[Guess, ...] = _guesses(policy, totals)
+        self._meaningful()
         self.left = float(1 - share_used(policy, totals))
         self.purchases: tuple[Purchase, ...] = self._purchases(totals)
 
@@ -91,6 +92,19 @@ class _Report:
             self.inspection = inspect(self.policy)
         except NowiserError as error:
             self.failures["data"] = error
+
+    def _meaningful(self) -> None:
+        """A promise about what is guessed right anyway cannot be broken, so it promises nothing."""
+        for guess in self.guesses:
+            if guess.limit >= 1:
+                self.failures.setdefault(
+                    "attackers",
+                    Misconfigured(
+                        f"the promise about `{guess.guess}` is empty: it is guessed right with {guess.before:.1%}"
+                        " beforehand, so the limit would be certainty",
+                        hint="Choose a narrower goal, a smaller gain, or another prior.",
+                    ),
+                )
 
     def _purchases(self, totals: "Charge") -> "tuple[Purchase, ...]":
         from nowiser.cli.buying import purchases
