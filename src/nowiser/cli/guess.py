@@ -27,7 +27,7 @@ EXAMPLE = """How much better can an attacker guess, once something of this cost 
 
   nowiser guess --prior time=normal:20:5 --prior dish=categories:soup=.3,pasta=.7 --goal "time within 2 and dish exactly" --slope time=1 --jump dish=.5
 
-Forms of --prior: uniform:a:b, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:0=.2,2=.8, histogram:0,10,20:.3,.7, categories:soup=.3,pasta=.7, present:.5, file.csv:column, scipy:gamma:2, unknown[:low:high].
+Forms of --prior: uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:0=.2,2=.8, histogram:0,10,20:.3,.7, categories:soup=.3,pasta=.7, present:.5, file.csv:column, scipy:gamma:2, unknown[:low:high].
 """  # noqa: E501 (typer wraps the help itself; a line break here would become one there)
 
 
@@ -55,6 +55,7 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
         list[str] | None,
         typer.Option(
             "--prior",
+            metavar="PRIOR",
             help="What the attacker believes beforehand; repeat as name=… for several attributes.",
             autocompletion=_forms,
         ),
@@ -67,25 +68,34 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
         str | None, typer.Option("--in", help="Values that are right: [10, 20] or soup,pasta.", metavar="SET")
     ] = None,
     goal: Annotated[
-        str | None, typer.Option("--goal", help="A goal in words: 'time within 2 and dish exactly'.")
+        str | None, typer.Option("--goal", metavar="TEXT", help="A goal in words: 'time within 2 and dish exactly'.")
     ] = None,
     joint: Annotated[
-        Path | None, typer.Option("--joint", help="Records (csv, parquet) as the joint prior of dependent attributes.")
+        Path | None,
+        typer.Option(
+            "--joint", metavar="FILE", help="Records (csv, parquet) as the joint prior of dependent attributes."
+        ),
     ] = None,
     victim: Annotated[
-        list[str] | None, typer.Option("--victim", help="The victim's value; without it the worst over all victims.")
+        list[str] | None,
+        typer.Option("--victim", metavar="VALUE", help="The victim's value; without it the worst over all victims."),
     ] = None,
     slope: Annotated[
-        list[str] | None, typer.Option("--slope", help="Cost in nats per distance R; name=… for several attributes.")
+        list[str] | None,
+        typer.Option("--slope", metavar="NATS", help="Cost in nats per distance R; name=… for several attributes."),
     ] = None,
-    jump: Annotated[list[str] | None, typer.Option("--jump", help="Cost in nats whenever the value changes.")] = None,
+    jump: Annotated[
+        list[str] | None, typer.Option("--jump", metavar="NATS", help="Cost in nats whenever the value changes.")
+    ] = None,
     gain: Annotated[
-        str | None, typer.Option("--gain", help="Instead of a cost: how much better may he guess? 5% or 0.05.")
+        str | None,
+        typer.Option("--gain", metavar="SHARE", help="Instead of a cost: how much better may he guess? 5% or 0.05."),
     ] = None,
     knows: Annotated[
         str,
         typer.Option(
             "--knows",
+            metavar="WHOM",
             help="everyone else; 'K of N' others; 'none of N'; or names of attributes of --joint.",
             autocompletion=_knowledge,
         ),
@@ -97,7 +107,9 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
         ),
     ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Other people's bounds beside ours.")] = False,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Draw it: file.svg, .png, .html or .pdf.")] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: file.svg, .png, .html or .pdf.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     if plot is not None:
@@ -262,7 +274,7 @@ def say(asked: Question, result: dict[str, Any]) -> None:
         lines.append(words.on_average(average.before, average.after, average.how, worst=advantage.worst))
     if "limit" in result and asked.costs is None:
         lines += words.calibrated(asked.cost, asked.radius)
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     console.print(panel("How much better can an attacker guess?", rows, lines))
     if "knows" in result:
         console.print(_knowing_words(result["knows"]))

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import check, explain, guess, init, output, publish, query, risk
+from nowiser.cli import check, demo, explain, guess, init, output, publish, query, risk
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ def version(
         raise typer.Exit
 
 
+app.command()(demo.demo)
 app.command(help=guess.EXAMPLE)(guess.guess)
 app.command()(init.init)
 app.command()(check.check)

@@ -20,7 +20,7 @@ from typing import Any
 from nowiser.errors import Misconfigured
 
 FORMS = (
-    "uniform:a:b, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:v=p,…, histogram:edges:masses, "
+    "uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:v=p,…, histogram:edges:masses, "
     "categories:a=p,b=p, present:p, file.csv:column, scipy:name:…, unknown[:low:high]"
 )
 

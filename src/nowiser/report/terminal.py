@@ -27,5 +27,5 @@ def panel(title: str, rows: Sequence[tuple[str, float, str, str]], below: Sequen
         grid.add_row(Text(label, style="bold"), Text(bar(share), style=colour), Text(figure))
     words = Table.grid(padding=(0, 1))
     for sentence in below:
-        words.add_row("•", sentence)
+        words.add_row("•", Text(sentence))
     return Panel(Group(grid, Text(), words), title=title, title_align="left", box=box.ROUNDED, padding=(1, 2), width=92)

@@ -41,7 +41,7 @@ CONFIG: dict[str, Any] = {
         "titleFontWeight": "normal",
         "titlePadding": 10,
     },
-    "axisX": {"grid": False, "domain": True, "domainColor": PALE},
+    "axisX": {"grid": False, "tickCount": 8, "labelOverlap": "greedy", "domain": True, "domainColor": PALE},
     "axisY": {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": 0, "titleY": -10},
     "line": {"strokeWidth": 2.5},
     "text": {"font": _FONT, "fontSize": 12, "color": INK},

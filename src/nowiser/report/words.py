@@ -36,7 +36,7 @@ def told(advantage: Advantage) -> list[str]:
     cost = cost_words(advantage.slope, advantage.jump)
     lines = [
         f"Before the release an attacker {attempt(advantage)} is right with probability {points(advantage.before)}.",
-        f"After releases that cost {cost} in all, no output lifts this above {after}: at most {gain:.1f} points better.",
+        f"After releases that cost {cost} in all, no output lifts it above {after}: at most {gain:.1f} points better.",
     ]
     if advantage.tight:
         lines.append(f"This is not only a bound: {_attained(advantage)}.")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nowiser.errors import Misconfigured
+from nowiser.model.advantage import shown
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Prior
@@ -117,5 +118,5 @@ def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit
     return themed(
         alt.layer(rule, drop, curve, dot, promised, allowed).properties(width=560, height=320),
         f"A {main} of {getattr(cost, main):.4g} keeps the gain below {100 * limit:g} points",
-        f"Goal: {goal}" + ("" if victim is None else f", victim {victim}") + ". Noise grows to the left.",
+        f"Goal: {goal}" + ("" if victim is None else f", victim {shown(victim)}") + ". Noise grows to the left.",
     )
