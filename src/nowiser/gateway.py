@@ -9,7 +9,7 @@ whatever happens.
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -27,12 +27,13 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.report.answer import Answer
-from nowiser.report.costs import cost_of
+from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
-from nowiser.sql import precision, release
+from nowiser.sql import clipping, precision, release
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import Noise, Plan, Way, plan
 from nowiser.sql.select import read
+from nowiser.sql.tree import Query
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
 
@@ -68,14 +69,31 @@ class Gateway:
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
+        clipped: bool = False,
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
+
+        `clipped`: also estimate, as a second question with its own charge, how many rows were clipped.
 
         Raises NotAnswerable, Exhausted, NotAuthorised: nothing charged, no data touched. Raises NotEvaluated: the
         engine failed, the charge stays.
         """
         who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
         question = read(sql, self.policy)
+        answer = self._ask(question, sql, wish, who)
+        if clipped and (second := clipping.question(question)) is not None:
+            wish = precision.wish(self.policy, None, spend)
+            estimate = self._ask(second, f"{sql} -- how many rows were clipped", wish, who)
+            answer = replace(
+                answer,
+                guesses=estimate.guesses,
+                left=estimate.left,
+                cost=added(answer.cost, estimate.cost),
+                bounding=answer.bounding + clipping.notes(estimate.columns, estimate.rows or (), estimate.errors()),
+            )
+        return answer
+
+    def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
         planned = plan(question, self.policy)
         version = self._engine.version()
         name = digest(question, str(wish))

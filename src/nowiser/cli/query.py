@@ -24,6 +24,9 @@ def query(
     error: Wanted = None,
     spend: Spend = None,
     analyst: Analyst = None,
+    clipped: Annotated[
+        bool, typer.Option("--clipped", help="Also estimate how many rows were clipped: a second question, charged.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Ask a question. The answer says how far off it may be and what it does to attackers' guesses.
@@ -33,7 +36,7 @@ def query(
     from nowiser import gateway
 
     with gateway.open(policy) as gate:
-        answer = gate.query(sql, error=error, spend=spend, analyst=analyst)
+        answer = gate.query(sql, error=error, spend=spend, analyst=analyst, clipped=clipped)
     if as_json:
         output.emit(answer.to_dict())
         return

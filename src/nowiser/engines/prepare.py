@@ -22,15 +22,12 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Table
 from nowiser.sql.bind import column_type
 from nowiser.sql.cells import sum_cell
+from nowiser.sql.clipping import clipped_name, ranged
 from nowiser.sql.tree import Column as Leaf
 
 
 def units_name(column: str) -> str:
     return f":units:{column}"
-
-
-def clipped_name(column: str) -> str:
-    return f":clipped:{column}"
 
 
 def in_order(policy: Policy) -> list[Table]:
@@ -51,7 +48,7 @@ def statement(table: Table, policy: Policy, dialect: Dialect, *, present: list[s
     names = {c.name: _found(table, c.name, present) for c in table.columns}
     raw = ", ".join(f"{_read(c, names[c.name], dialect)} AS {quote(c.name)}" for c in table.columns)
     outside = [
-        f"{_outside(c, names[c.name], dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if _ranged(c)
+        f"{_outside(c, names[c.name], dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if ranged(c)
     ]
     person = [quote(c) for c in (table.link.columns if table.link is not None else table.person)]
     source = locate(policy, table).sql()
@@ -71,7 +68,7 @@ def statement(table: Table, policy: Policy, dialect: Dialect, *, present: list[s
         last = "ranked"
     kept = [quote(c.name) for c in table.columns]
     kept += [f"{_units(c, table)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
-    kept += [quote(clipped_name(c.name)) for c in table.columns if _ranged(c)]
+    kept += [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
     limit = f' WHERE ":rank" <= {table.rows_per_person}' if person else ""
     return (
         f"CREATE TABLE {quote(table.name)} AS WITH {', '.join(steps)} "
@@ -104,10 +101,6 @@ def _found(table: Table, name: str, present: list[str]) -> str:
             f"The source of table {table.name} has no column {name}.", hint=f"It has {', '.join(present)}."
         )
     return f"src.{quote(exact[0])}"
-
-
-def _ranged(c: Column) -> bool:
-    return c.low is not None and c.high is not None and c.domain is None and c.kind in (Kind.INTEGER, Kind.REAL)
 
 
 def _in_units(c: Column) -> bool:

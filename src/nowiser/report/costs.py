@@ -41,6 +41,18 @@ def cost_of(charge: Charge, policy: Policy) -> Cost:
     return found
 
 
+def added(one: Cost, two: Cost) -> Cost:
+    """What two answers cost together."""
+    total = {t: {c: dict(cost) for c, cost in columns.items()} for t, columns in one.items()}
+    for table, columns in two.items():
+        for column, cost in columns.items():
+            mine = total.setdefault(table, {}).setdefault(column, {"unit": cost["unit"]})
+            for kind, amount in cost.items():
+                if kind != "unit":
+                    mine[kind] = mine.get(kind, 0.0) + amount
+    return total
+
+
 def radius(policy: Policy, attribute: str) -> Fraction:
     """The smallest `within r` any attacker declares on this attribute, else one raw unit."""
     found = [r for a in policy.attackers for r in _radii(a.goal, attribute)]

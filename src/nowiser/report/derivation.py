@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nowiser.noise.gaussian import Gaussian
-from nowiser.sql.canonical import expression
+from nowiser.report.spoken import spoken
 from nowiser.sql.cells import Cell
 from nowiser.sql.plan import Noise, Plan
 from nowiser.sql.sensitivity import Reach
@@ -34,8 +34,8 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
 
 
 def _named(cell: Cell) -> str:
-    what = "rows counted" if cell.argument is None else f"sum of {expression(cell.argument)}"
-    return what + (f" where {expression(cell.condition)}" if cell.condition is not None else "")
+    what = "rows counted" if cell.argument is None else f"sum of {spoken(cell.argument)}"
+    return what + (f" where {spoken(cell.condition)}" if cell.condition is not None else "")
 
 
 def _moves(cell: Cell, reach: Reach) -> list[str]:

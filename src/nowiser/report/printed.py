@@ -45,7 +45,7 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
             spent = [
                 f"{k} {v:.4g}" + (f" per {unit:g}" if k == "slope" else "")
                 for k, v in cost.items()
-                if k != "unit" and v
+                if k != "unit" and v >= 1e-6  # below that it is rounding
             ]
             out.print(f"Costs {', '.join(spent)} of {table}.{attribute}", markup=False)
     _account(answer, out)

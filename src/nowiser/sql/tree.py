@@ -43,10 +43,12 @@ class Column:
     declared: schema.Column
     type: Type
     span: Span | None = field(default=None, compare=False, repr=False)
+    of: str | None = None  # the declared column this one was derived from when the table was prepared
 
     @property
     def attribute(self) -> str:
-        return f"{self.table}.{self.declared.name}"
+        """What of the person it tells: `table.column`."""
+        return f"{self.table}.{self.of or self.declared.name}"
 
 
 @dataclass(frozen=True)
