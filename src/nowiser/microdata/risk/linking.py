@@ -97,9 +97,9 @@ def links(
     for name in used:
         old, new = original[name], released[name]
         if knowledge == "roughly":
-            true, seen = _coarse(old, new)
+            true, seen = coarse_codes(old, new)
         else:
-            true, seen = _shared(old, new)
+            true, seen = shared_codes(old, new)
         recoded = _recoding(true, seen, released.origin)
         if recoded is None:
             published = channels.get(name) if knowledge == "exactly" else None
@@ -118,7 +118,7 @@ def links(
     return Links(group.astype(np.int64), order, start, tuple(soft), own)
 
 
-def _shared(old: Column, new: Column) -> tuple[Ints, Ints]:
+def shared_codes(old: Column, new: Column) -> tuple[Ints, Ints]:
     """Codes of both columns in one numbering of their labels; −1 for missing."""
     if old.values.type == new.values.type:
         import pyarrow.compute as pc
@@ -132,7 +132,7 @@ def _shared(old: Column, new: Column) -> tuple[Ints, Ints]:
     return old.codes.astype(np.int64), np.append(move, -1).astype(np.int64)[new.codes]
 
 
-def _coarse(old: Column, new: Column) -> tuple[Ints, Ints]:
+def coarse_codes(old: Column, new: Column) -> tuple[Ints, Ints]:
     """Numbers to the tenth they fall in, categories pooled if fewer than 5 % have them."""
     if old.is_numeric and new.is_numeric:
         numbers = old.numbers
@@ -141,7 +141,7 @@ def _coarse(old: Column, new: Column) -> tuple[Ints, Ints]:
             np.where(old.codes < 0, -1, np.searchsorted(edges, numbers, side="right")).astype(np.int64),
             np.where(new.codes < 0, -1, np.searchsorted(edges, new.numbers, side="right")).astype(np.int64),
         )
-    true, seen = _shared(old, new)
+    true, seen = shared_codes(old, new)
     counts = np.bincount(true[true >= 0], minlength=int(max(true.max(), seen.max(), 0)) + 1)
     common = counts >= 0.05 * len(true)
     pooled = len(counts)

@@ -1,0 +1,188 @@
+"""Noise, PRAM and randomised response that keep a promise of differential privacy, and pay for it.
+
+What they share: everything that shapes the distribution (categories, ranges, scales) is stated by the
+custodian and never read off the data; chance comes from the operating system and can be neither seeded
+nor repeated; and the cost is a charge on the accounts of `table.column`, the same that SQL answers are
+charged to. The number of rows and who has one is taken as known (`protect: values`): a file with one line
+per person cannot hide that.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.perturb import exact_transition
+from nowiser.microdata.perturb.columns import chosen, numeric, weights
+from nowiser.microdata.perturb.randomised_response import widened
+from nowiser.microdata.perturb.transition import estimate, given
+from nowiser.microdata.release import Guessing, Run, Step
+from nowiser.microdata.risk.best_guess import Floats
+from nowiser.microdata.risk.channel import Channel, Matrix, Noise
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table import Column, MicroTable
+from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
+from nowiser.noise.discrete_laplace import discrete_laplace
+from nowiser.noise.entropy import OS
+
+
+@dataclass(frozen=True)
+class PrivateNoise:
+    """Integer Laplace noise of `scale` (raw units) on a column clipped to the stated range.
+
+    *Cost.* The value moves by |x − x'|, its multiple of `grid` by at most one grid unit more (nothing more if
+    the column is of an integer type and the grid divides 1). Noise with P ∝ e^(−|k|·grid/scale) on the grid
+    therefore costs `slope` 1/scale per raw unit and, for a column that may lie off the grid, `jump` grid/scale.
+    Clipping to the stated range moves no two values further apart; clamping the output afterwards is free.
+    """
+
+    name: ClassVar[str] = "private_noise"
+    keeps_rows: ClassVar[bool] = True
+
+    table: str  # the policy's name of the table: whose account pays
+    column: str
+    low: float
+    high: float
+    scale: float
+    grid: float = 1.0
+    rows_per_person: int = 1
+    clamp: bool = False
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        chosen(table, [self.column], what="private_noise: column")
+        grid, scale = _exact(self.grid, "grid"), _exact(self.scale, "scale")
+        low, high = Fraction(str(self.low)), Fraction(str(self.high))
+        if not low < high or low % grid or high % grid:
+            raise Misconfigured("private_noise: low must be below high, and both whole multiples of grid")
+        if self.rows_per_person < 1:
+            raise Misconfigured(f"private_noise: rows_per_person must be at least 1, not {self.rows_per_person}")
+        column = numeric(table, self.column)
+        _complete(column.column, "private_noise")
+        clipped = np.clip(column.values, float(low), float(high))
+        units = np.rint(clipped / float(grid)).astype(np.int64)
+        noisy = units + discrete_laplace(scale / grid, len(units), OS).astype(np.int64)
+        if self.clamp:
+            noisy = np.clip(noisy, int(low / grid), int(high / grid))
+        kind = column.column.values.type
+        fits = pa.types.is_integer(kind) and (1 / grid).denominator == 1
+        released = column.back(
+            (noisy * float(grid)).astype(np.float64), real=not (pa.types.is_integer(kind) and grid.denominator == 1)
+        )
+        account = f"{self.table}.{self.column}"
+        m = self.rows_per_person
+        charge = Charge.of({Account("slope", (account,)): ceil_fraction(m / scale * PICO)})
+        if not fits:
+            charge = charge + Charge.of({Account("jump", (account,)): ceil_fraction(m * grid / scale * PICO)})
+        result = table.with_columns(released)
+        channel = Noise("laplace", np.array([float(scale) * math.sqrt(2)]), strata=np.zeros(table.rows, dtype=np.int64))
+        codebook = {
+            "noise": f"integer Laplace, scale {float(scale):g}, grid {float(grid):g}",
+            "clipped to": [float(low), float(high)],
+            "variance to subtract": 2 * float(scale) ** 2,
+            "differentially private": True,
+        }
+        guesses = () if self.clamp else guesses_of(run, table, result, {self.column: channel})
+        return Step(result, self.name, codebook, charge=charge, guesses=guesses)
+
+
+@dataclass(frozen=True)
+class PrivateResponse:
+    """Randomised response over stated categories at a cost of `jump` nats per row of a person."""
+
+    name: ClassVar[str] = "private_response"
+    keeps_rows: ClassVar[bool] = True
+
+    table: str
+    column: str
+    among: Sequence[Any]
+    jump: float
+    rows_per_person: int = 1
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        chosen(table, [self.column], what="private_response: column")
+        column = widened(table[self.column], self.among, what="private_response")
+        W = exact_transition.response(len(column.values), _exact(self.jump, "jump"))
+        return _randomise(self, column, W, table, run)
+
+
+@dataclass(frozen=True)
+class PrivatePram:
+    """PRAM by a stated matrix {true: {released: chance}}, whose own cost is charged."""
+
+    name: ClassVar[str] = "private_pram"
+    keeps_rows: ClassVar[bool] = True
+
+    table: str
+    column: str
+    matrix: Mapping[Any, Mapping[Any, float]]
+    rows_per_person: int = 1
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        chosen(table, [self.column], what="private_pram: column")
+        column = widened(table[self.column], list(self.matrix), what="private_pram")
+        W = exact_transition.whole(given(self.matrix, column.labels, column=self.column))
+        return _randomise(self, column, W, table, run)
+
+
+def _randomise(
+    method: PrivateResponse | PrivatePram, column: Column, W: exact_transition.Whole, table: MicroTable, run: Run
+) -> Step:
+    if method.rows_per_person < 1:
+        raise Misconfigured(f"{method.name}: rows_per_person must be at least 1, not {method.rows_per_person}")
+    _complete(column, method.name)
+    price = exact_transition.cost(W, column=column.name)
+    P: Floats = W / exact_transition.ONE
+    new = exact_transition.draw(column.codes.astype(np.int64), W, OS)
+    found = estimate(new, P, weights(table, run.roles.weight), column=column.name)
+    result = table.with_columns(Column(column.name, new.astype(np.int32), column.values))
+    charge = Charge.of({Account("jump", (f"{method.table}.{method.column}",)): price * method.rows_per_person})
+    channel: Channel = Matrix(column.labels, P[None], np.zeros(table.rows, dtype=np.int64), new)
+    codebook = {
+        "categories": list(column.labels),
+        "matrix": P.tolist(),
+        "jump": price / PICO,
+        "estimated frequencies": found.frequencies.tolist(),
+        "standard deviations": found.deviations.tolist(),
+        "differentially private": True,
+    }
+    told = guesses_of(run, table, result, {column.name: channel})
+    return Step(result, method.name, codebook, charge=charge, guesses=(*told, *ceilings(told, price / PICO)))
+
+
+def ceilings(told: tuple[Guessing, ...], jump: float) -> tuple[Guessing, ...]:
+    """What no attacker exceeds, for any output: the odds of a guess grow by at most e^jump."""
+    out = []
+    for text, before in dict.fromkeys((g.column, g.before) for g in told):
+        odds = math.exp(min(jump, 700.0))
+        out.append(
+            Guessing(
+                "any attacker, any output", text, before, before * odds / (1 - before + before * odds), how="bound"
+            )
+        )
+    return tuple(out)
+
+
+def _exact(value: float, what: str) -> Fraction:
+    try:
+        exact = Fraction(str(value))
+    except ValueError:
+        raise Misconfigured(f"{what} must be a positive number, found {value!r}") from None
+    if exact <= 0:
+        raise Misconfigured(f"{what} must be a positive number, found {value!r}")
+    return exact
+
+
+def _complete(column: Column, what: str) -> None:
+    if column.nulls:
+        raise Misconfigured(
+            f"{what}: {column.nulls} rows of {column.name!r} are missing; whose are would be told for free",
+            hint="Make missing one of the stated categories, or fill it in, before this step.",
+        )
+
+
+METHODS = (PrivateNoise, PrivateResponse, PrivatePram)
