@@ -61,7 +61,7 @@ def tables(stays: int = 100_000) -> "dict[str, pa.Table]":
     made_up = MadeUp(1859)
     patients = max(1, stays * 11 // 20)
     # A few patients come again and again: the chance of a stay falls off like a lognormal.
-    weight = np.exp(0.8 * made_up.normal(patients))
+    weight = np.exp(0.5 * made_up.normal(patients))
     patient = made_up.choice(stays, weight.tolist())
     diagnosis = made_up.choice(stays, (14, 16, 6, 12, 13, 9, 8, 7, 15))
     ward = np.where(

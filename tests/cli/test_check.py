@@ -1,0 +1,171 @@
+"""`nowiser check`: policy, data and ledger together, with honest exit codes and not one value of the data."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from nowiser.examples import canteen, hospital
+
+COMMAND = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "check"]
+
+
+def run(folder: Path, *arguments: str):
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    canteen.write(tmp_path)
+    return tmp_path
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    policy = folder / "nowiser.yaml"
+    text = policy.read_text(encoding="utf-8")
+    assert old in text
+    policy.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_the_canteen(folder):
+    done = run(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    for part in (
+        "✓ policy  nowiser.yaml, version 1: visits",
+        "✓ data    fits the policy",
+        "nobody can ask about: dish",
+        "✓ ledger  none yet",
+        "visits.time within 2   31.1%   31.1%  36.1%",
+        "100% of the allowance is left",
+        "about 20 averages of visits.time over 800 rows, each ±1.",
+    ):
+        assert part in done.stdout
+    assert not (folder / ".nowiser").exists()  # looking leaves no trace
+
+
+def test_json_says_the_same(folder):
+    found = json.loads(run(folder, "--json").stdout)
+    assert found["ok"] is True
+    assert found["policy"]["tables"] == ["visits"]
+    (guess,) = found["guesses"]
+    assert guess["guess"] == "visits.time within 2"
+    assert guess["before"] == pytest.approx(0.310843, abs=1e-4)
+    assert guess["limit"] == pytest.approx(guess["before"] + 0.05)
+    (bought,) = found["buys"]
+    assert bought["questions"] == 20
+    assert bought["rows"] == 800
+    assert bought["error"] == pytest.approx(20 * bought["error_if_alone"], rel=0.01)
+    assert found["left"] == 1.0
+
+
+def test_the_hospital_linked_and_with_notes(tmp_path):
+    done = run(hospital.write(tmp_path, stays=3_000).parent)
+    assert done.returncode == 0, done.stderr
+    assert "some persons have more than 4 rows" in done.stdout
+    assert "present in stays" in done.stdout
+    assert "(too coarse: 50 useful ones need some" in done.stdout
+
+
+def test_after_a_question_less_is_left(folder):
+    import nowiser.gateway
+
+    with nowiser.gateway.open(folder / "nowiser.yaml") as gateway:
+        gateway.query("SELECT AVG(time) FROM visits")
+    found = json.loads(run(folder, "--json").stdout)
+    assert found["ledger"]["entries"] >= 3
+    assert found["left"] == pytest.approx(0.95, abs=0.002)
+    (guess,) = found["guesses"]
+    assert guess["before"] < guess["after"] <= guess["limit"]
+    assert found["buys"][0]["questions"] in (18, 19)
+
+
+def test_a_loosened_promise_is_announced(folder):
+    import nowiser.gateway
+
+    nowiser.gateway.open(folder / "nowiser.yaml").close()
+    edit(folder, "gain: 5%", "gain: 6%")
+    done = run(folder)
+    assert done.returncode == 0
+    assert "promises less than the one in the ledger" in done.stdout
+    assert "`visits.time within 2` may gain 6.0000%, was 5.0000%" in done.stdout
+
+
+def test_a_tampered_ledger_is_exit_code_8(folder):
+    import sqlite3
+
+    import nowiser.gateway
+
+    with nowiser.gateway.open(folder / "nowiser.yaml") as gateway:
+        gateway.query("SELECT AVG(time) FROM visits")
+    with sqlite3.connect(folder / ".nowiser" / "ledger.sqlite") as database:
+        database.execute("UPDATE nowiser_entries SET body = replace(body, '\"sql\"', '\"sqI\"') WHERE kind = 'reserve'")
+    database.close()
+    done = run(folder)
+    assert done.returncode == 8, done.stdout + done.stderr
+    assert "✗ ledger  does not verify" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "message"),
+    [
+        ("attackers:", "atackers:", 3, "nowiser.yaml:13:1: unknown key 'atackers'"),
+        ("canteen.csv ", "nowhere.csv ", 3, "nowhere.csv"),
+        ("time: {", "tiem: {", 3, "there is no attribute 'visits.time'"),
+        ("faculty: {", "facutly: {", 3, "the source has no such column. Did you mean 'faculty'?"),
+        ("faculty: {public: [math, computer science]}", "faculty: {public: [0, 1]}", 3, "the source holds text"),
+        ("within 2", "in [0, 60]", 3, "not YAML"),
+        (
+            "{guess: visits.time within 2,",
+            "{guess: 'visits.time in [0, 60]',",
+            3,
+            "is empty: it is guessed right with 100.0%",
+        ),
+        ("person: student", "unique: [faculty]\n    person: student", 3, "faculty is declared unique but repeats"),
+        ("engine: duckdb ", "engine: duckdb:///broken.duckdb ", 6, "broken.duckdb cannot be opened"),
+    ],
+)
+def test_what_does_not_fit_is_said(folder, old, new, code, message):
+    (folder / "broken.duckdb").write_text("this is no database", encoding="utf-8")
+    edit(folder, old, new)
+    done = run(folder)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert message in done.stderr
+    under_json = run(folder, "--json")
+    assert under_json.returncode == code
+    found = json.loads(under_json.stdout)
+    assert "error" in found or found["ok"] is False
+
+
+def test_notes_about_the_data_show_no_value_of_it(folder):
+    text = (folder / "canteen.csv").read_text(encoding="utf-8")
+    secret = "s4242,math,noodles,777.7\ns4242,history,noodles,\n"
+    (folder / "canteen.csv").write_text(text + secret, encoding="utf-8")
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    for part in (
+        "visits.time: values are missing; each is read as the middle of the range",
+        "visits.time: some values lie outside the declared range",
+        "visits.faculty: some rows have a value that is not declared",
+        "visits: some persons have more than 1 row;",
+    ):
+        assert part in done.stdout
+    for value in ("s4242", "777", "history"):
+        assert value not in done.stdout + done.stderr
+
+
+def test_no_policy(tmp_path):
+    done = run(tmp_path)
+    assert done.returncode == 3
+    assert "there is no policy file 'nowiser.yaml'" in done.stderr
+    assert "nowiser init" in done.stderr
+
+
+def test_the_schema_is_printed(tmp_path):
+    done = run(tmp_path, "--schema")
+    assert done.returncode == 0
+    Draft202012Validator.check_schema(json.loads(done.stdout))
