@@ -1,0 +1,75 @@
+"""Cell suppression: blank single cells until every row has enough look-alikes, with few blanks.
+
+**The rule for blanks.** A suppressed cell becomes NULL, and NULL looks alike only to NULL. (The common
+alternative, letting a blank match anything, calls a row safe because it *might* be one of others that an
+attacker can tell apart.) So the promise holds for the file exactly as it is written.
+
+Patterns of blanks are tried in the order of how many cells they blank; among equals the one that settles
+most rows goes first. With many quasi-identifiers the patterns are not listed but climbed to, one at a time.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from nowiser.errors import NotAnswerable
+from nowiser.microdata.hierarchy_spec import hierarchy
+from nowiser.microdata.methods.generalise import Generalise
+from nowiser.microdata.methods.local_recoding import row_nodes
+from nowiser.microdata.methods.settle import Settling, climb
+from nowiser.microdata.release import Run, Step
+from nowiser.microdata.table import MicroTable
+
+LISTED = 12  # quasi-identifiers up to which all patterns are tried
+
+
+@dataclass(frozen=True)
+class CellSuppression:
+    """`important`: columns to blank last."""
+
+    important: tuple[str, ...] = ()
+    name: ClassVar[str] = "cell_suppression"
+    keeps_rows: ClassVar[bool] = False
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        flat = {q: hierarchy(table[q], None) for q in run.roles.quasi}
+        problem = Generalise().problem(table, replace(run, hierarchies={**run.hierarchies, **flat}))
+        settling = Settling(problem)
+        if len(run.roles.quasi) <= LISTED:
+            self._by_number(settling, run)
+        else:
+            climb(settling)
+        if not settling.finish(run.suppress):
+            raise NotAnswerable(
+                f"{settling.open_rows} rows break a model even with every cell blank; the limit is {run.suppress}",
+                hint="Allow more suppression, or weaken a model.",
+            )
+        node = row_nodes(table, run, problem, settling)
+        patterns = np.array([*settling.nodes, problem.heights], dtype=bool)
+        columns, blanks = [], {}
+        for j, q in enumerate(run.roles.quasi):
+            blank = patterns[node, j]
+            columns.append(replace(table[q], codes=np.where(blank, -1, table[q].codes).astype(np.int32)))
+            blanks[q] = int((blank & (node >= 0) & (table[q].codes >= 0)).sum())
+        keep = node >= 0
+        lost = int((~keep).sum())
+        out = table.with_columns(*columns)
+        book = {"blank cells": blanks, "blank cells in all": sum(blanks.values()), "a blank matches": "only a blank"}
+        return Step(out.take(keep) if lost else out, self.name, book, lost, settling.loss())
+
+    def _by_number(self, settling: Settling, run: Run) -> None:
+        names = run.roles.quasi
+        places = range(len(names))
+        for cells in range(len(names) + 1):
+            patterns = [tuple(int(j in chosen) for j in places) for chosen in combinations(places, cells)]
+            patterns.sort(key=lambda p: sum(p[j] for j, n in enumerate(names) if n in self.important))
+            while settling.open_rows:
+                score, best = max((settling.gain(p), -i) for i, p in enumerate(patterns))
+                if not score:
+                    break
+                settling.settle(patterns[-best])
+
+
+METHOD = CellSuppression

@@ -1,0 +1,52 @@
+"""Record suppression: leave out exactly the rows whose group of look-alikes breaks a model, within the limit."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.errors import NotAnswerable
+from nowiser.microdata.groups import groups_of, target_of
+from nowiser.microdata.release import Run, Step
+from nowiser.microdata.search.problem import failing
+from nowiser.microdata.table import MicroTable, group_codes
+
+
+@dataclass(frozen=True)
+class RecordSuppression:
+    """Touches no value. Repeated until the rows that are left keep every group model."""
+
+    name: ClassVar[str] = "record_suppression"
+    keeps_rows: ClassVar[bool] = False
+
+    def apply(self, table: MicroTable, run: Run) -> Step:
+        keep = surviving(table, run)
+        lost = int((~keep).sum())
+        if lost > run.suppress:
+            raise NotAnswerable(
+                f"{lost} rows break a model and the limit is {run.suppress}",
+                hint=f"Allow --suppress {100 * lost / max(1, table.rows):.1f}%, or generalise first.",
+            )
+        return Step(table.take(keep), self.name, {"suppressed rows are": "left out"}, lost)
+
+
+def surviving(table: MicroTable, run: Run) -> NDArray[np.bool_]:
+    """Rows in groups that break no model."""
+    quasi = [q for q in run.roles.quasi if q in table]
+    targets = [
+        target_of(run.original if table[c].values is run.original[c].values else table, c, run.hierarchies.get(c))
+        for c in run.roles.sensitive
+        if c in table and any(m.column == c for m in run.models)
+    ]
+    groups = groups_of(table, quasi, targets)
+    bad = failing(run.models, groups)
+    if not bad.any():
+        return np.ones(table.rows, bool)
+    columns = [table[q] for q in quasi]
+    both = [np.concatenate([c.codes, groups.codes[bad, j]]) for j, c in enumerate(columns)]
+    key, _ = group_codes(both, [len(c.values) for c in columns])
+    return np.asarray(~np.isin(key[: table.rows], key[table.rows :]), dtype=bool)
+
+
+METHOD = RecordSuppression
