@@ -3,24 +3,21 @@ independent, the odds bound over the whole record where they are not (the argume
 """
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-import numpy as np
-
 from nowiser.guess.ask import guess
 from nowiser.guess.exposure import Exposure, radius, up, width
+from nowiser.guess.most import most
 from nowiser.model.attacker import Attacker
 from nowiser.model.cost import Cost
-from nowiser.model.goal import And, Exactly, Goal, In, Not, On, Or, Within
+from nowiser.model.goal import Goal, On, Within
 from nowiser.model.policy import Policy
-from nowiser.model.prior import Atoms, Categories, Mixture, Prior, Unknown
+from nowiser.model.prior import Atoms, Mixture, Prior, Unknown
 
 FAR = Fraction(60)  # nats: beyond, certainty and ignorance cannot be told apart from a float anyway
 
 TINY = 1e-6  # nats
-PROBE = 0.1  # nats: a jump from whose gain the largest prior probability is read off
 
 Priors = tuple[tuple[str, Prior], ...]
 Costs = tuple[tuple[str, float, float], ...]  # attribute, slope per radius, jump
@@ -91,55 +88,3 @@ def whole_record(priors: Priors, goal: Goal, reach: float) -> tuple[float, float
     before = min(most(dict(priors), goal), 1 / (1 + math.exp(reach / 2)))
     odds = math.exp(reach) * (1 + 2.0**-48)
     return before, min(1.0, before * odds / (1 - before + before * odds) * (1 + 2.0**-48))
-
-
-def most(priors: Mapping[str, Prior], goal: Goal) -> float:
-    """An upper bound on the goal's prior probability for any victim and any dependence between attributes."""
-    match goal:
-        case And():
-            return min(most(priors, part) for part in goal.parts)
-        case Or():
-            return min(1.0, sum(most(priors, part) for part in goal.parts) * (1 + 1e-12))
-        case On() if len(goal.attributes) == 1:
-            return _most_of_one(priors[goal.attributes[0]], goal.goal)
-        case Not(goal=On(goal=In())) if len(goal.attributes) == 1:
-            return min(1.0, 1 - _mass_of_set(priors[goal.attributes[0]], goal))
-        case _:
-            return 1.0
-
-
-@lru_cache(maxsize=1024)
-def _most_of_one(prior: Prior, goal: Within | Exactly | In) -> float:
-    if isinstance(prior, Categories) and isinstance(goal, Exactly):
-        return max(prior.masses)
-    if isinstance(prior, Atoms) and not isinstance(goal, In):
-        reach = goal.radius if isinstance(goal, Within) else 0.0
-        total = np.concatenate([[0.0], np.cumsum(prior.masses)])
-        first = np.searchsorted(prior.values, prior.values - reach * (1 + 1e-12), side="left")
-        last = np.searchsorted(prior.values, prior.values + reach * (1 + 1e-12), side="right")
-        return min(1.0, float((total[last] - total[first]).max()) + 1e-12)
-    if isinstance(prior, Unknown | Mixture):
-        return 1.0
-    found = guess(prior, goal, jump=PROBE)
-    if isinstance(goal, In):
-        return min(1.0, found.before + 1e-9)
-    return _root(found.after - found.before)
-
-
-def _root(gain: float) -> float:
-    """The largest prior probability, when no victim gains more than `gain` from a jump of PROBE.
-
-    The gain from a jump J is `p(1−p)(e^J − 1)/(1 + p(e^J − 1))`: it rises, then falls. So p is at most the smaller
-    root of `p² − (1 − gain)p + gain/(e^J − 1)`, or at least the larger one. The second cannot be: probabilities of
-    intervals move continuously with the victim, down to 0, and would pass between the roots on the way.
-    """
-    spare = (1 - gain) ** 2 - 4 * gain / math.expm1(PROBE)
-    return 1.0 if spare < 1e-6 else min(1.0, ((1 - gain) - math.sqrt(spare)) / 2 * (1 + 1e-9))
-
-
-def _mass_of_set(prior: Prior, goal: Not) -> float:
-    """The prior probability of `not (a in …)`'s set, rounded down; 0 when nothing is known."""
-    inner = goal.goal
-    if isinstance(prior, Unknown) or not isinstance(inner, On):
-        return 0.0
-    return max(0.0, guess(prior, inner.goal, jump=PROBE).before - 1e-9)
