@@ -141,7 +141,7 @@ class Binder:
             return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
         if isinstance(node, exp.AggFunc):
             return self.refuse(node, f"{node.key.upper()} is not answered here.", "COUNT, SUM and AVG are, in SELECT.")
-        name = node.name if isinstance(node, exp.Anonymous) else node.key
+        name = node.name if isinstance(node, exp.Anonymous) else _spelled(node)
         near = get_close_matches(name.lower(), functions.ALLOWED, 1)
         hint = f"Did you mean {near[0].upper()}?" if near else "The reference lists every function that is."
         return self.refuse(node, f"{name.upper()} is not on the list of allowed functions.", hint)
@@ -331,6 +331,10 @@ def quoted(text: str, kind: Kind) -> tuple[Value, Interval | None]:
                 raise ValueError(text)
             return _TRUTH[text.lower()], None
     raise ValueError(text)
+
+
+def _spelled(node: exp.Expr) -> str:
+    return node.sql_name() if isinstance(node, exp.Func) else node.key
 
 
 def _bare(expression: Expression) -> bool:
