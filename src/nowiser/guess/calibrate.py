@@ -1,12 +1,26 @@
-"""From a gain to the largest cost that keeps it, and from there to noise."""
+"""From a gain to the largest cost that keeps it, and from there to noise.
 
-from collections.abc import Mapping
+`after` grows with the cost, so the largest cost is found by bracketing and a safeguarded secant on the ceiling,
+which is
+rounded up. The lower end of the bracket is returned: it has been *asked* and found to keep the promise, compared in
+exact arithmetic (`Fraction`), so the promise holds in every digit.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
+from nowiser.errors import Misconfigured
 from nowiser.guess.ask import Priors
+from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
-from nowiser.model.goal import Goal
+from nowiser.model.goal import Goal, In, On, Within, parse_goal
+from nowiser.model.prior import Categories, Presence, Prior, Unknown
+
+MOST = 2.0**14  # a multiple beyond which no promise can be at stake: e^16384 is certainty
+SHARP = 1e-10  # relative width of the bracket at which the search ends
 
 
 @overload
@@ -39,7 +53,151 @@ def largest(
     jump: float | bool | None = None,
     along: Cost | Mapping[str, Cost] | None = None,
 ) -> Cost | dict[str, Cost]:
-    """The largest cost with which no attacker gains more than `gain` (5%, 0.05)."""
-    from nowiser.guess.search import search
+    """The largest cost with which no attacker gains more than `gain` (5%, 0.05); never more, not in any digit.
 
-    return search(prior, goal, gain=gain, victim=victim, slope=slope, jump=jump, along=along)
+    By default the largest slope for numbers and the largest jump for labels and presence. `jump=True` asks for the
+    largest jump, `slope=True` for the largest slope; a number fixes that part (`jump=0.1` leaves what a jump of 0.1
+    leaves
+    to the slope). `along` asks for the largest multiple of a mixed cost, or of a mapping from attribute to cost.
+
+        >>> import nowiser as nw
+        >>> nw.largest(nw.Uniform(12, 28), nw.Within(2), gain=0.05, victim=20)
+        Cost(slope=0.128401, jump=0.0)
+    """
+    from nowiser.guess.ceiling import ceiling
+
+    wanted = parse_goal(goal) if isinstance(goal, str) else goal
+    limit = percentage(gain)
+    if isinstance(along, Mapping):
+        named = {name: _checked(name, cost) for name, cost in along.items()}
+        if not any(named.values()):
+            raise Misconfigured("along must contain a cost above zero, found none")
+
+        def at(times: float) -> dict[str, Cost]:
+            return {name: cost * times for name, cost in named.items()}
+
+        return at(_largest(lambda t: _gain(ceiling(prior, wanted, at(t), victim)), limit, _size(named.values())))
+    fixed, direction = _direction(prior, wanted, slope, jump, along)
+
+    def cost_at(times: float) -> Cost:
+        return fixed + direction * times
+
+    return cost_at(_largest(lambda t: _gain(ceiling(prior, wanted, cost_at(t), victim)), limit, _size([direction])))
+
+
+def _checked(name: str, cost: Any) -> Cost:
+    if not isinstance(cost, Cost):
+        raise Misconfigured(f"the cost of {name} must be a Cost, found {cost!r}")
+    return cost
+
+
+def _size(costs: Any) -> float:
+    """The length of one step in nats, so that searches start at the right order of magnitude."""
+    return max(float(max(c.slope, c.jump)) for c in costs)
+
+
+def _gain(found: Any) -> tuple[Fraction, float]:
+    """The gain exactly, and the prior probability."""
+    return Fraction(found.after) - Fraction(found.before), found.before
+
+
+def _direction(
+    prior: Priors, goal: Goal, slope: float | bool | None, jump: float | bool | None, along: Cost | None
+) -> tuple[Cost, Cost]:
+    """What is fixed, and what is to be enlarged."""
+    if along is not None:
+        if slope is not None or jump is not None:
+            raise Misconfigured("give either along, or slope and jump, found both")
+        if not _checked("along", along):
+            raise Misconfigured("along must be a cost above zero, found none")
+        return Cost(), along
+    free_slope = slope is True or (slope is None and jump is not True and _has_distance(prior, goal))
+    free_jump = jump is True or (jump is None and slope is not True and not free_slope)
+    if free_slope and free_jump:
+        raise Misconfigured("slope and jump cannot both be enlarged at will; give along=Cost(slope, jump)")
+    if not free_slope and not free_jump:
+        raise Misconfigured("nothing is left to enlarge: slope and jump are both given")
+    held_slope = 0.0 if free_slope or slope is None or slope is False else number("slope", slope, low=0.0)
+    held_jump = 0.0 if free_jump or jump is None or jump is False else number("jump", jump, low=0.0)
+    return Cost(held_slope, held_jump), Cost(1.0, 0.0) if free_slope else Cost(0.0, 1.0)
+
+
+def _has_distance(prior: Priors, goal: Goal) -> bool:
+    one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
+    if isinstance(one, (Categories, Presence)):
+        return False
+    if isinstance(one, Unknown):
+        return one.low is not None
+    bare = goal.goal if isinstance(goal, On) else goal
+    return isinstance(one, Prior) and isinstance(bare, (Within, In))
+
+
+def _largest(gain_at: Callable[[float], tuple[Fraction, float]], limit: Fraction, size: float) -> float:
+    """The largest multiple whose gain is at most the limit: the lower end of a bracket that was asked itself."""
+    spent, before = gain_at(0.0)
+    if spent > limit:
+        raise Misconfigured(
+            f"gain must be at least {float(spent):.6g}, which the fixed part costs, found {float(limit):g}"
+        )
+    most, before = gain_at(MOST / size)
+    if most <= limit:
+        raise Misconfigured(
+            f"gain must be below {float(most):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
+            f"found {float(limit):.6g}",
+            hint="Such a gain allows certainty: no noise can fail to keep it.",
+        )
+    low, high = 0.0, MOST / size
+    # the two-point worst case gives the right order of magnitude
+    probe = 2 * math.log1p(2 * float(limit) / (1 - float(limit))) / size if limit else 2.0**-40 / size
+    f_low, f_high = float(spent - limit), float(most - limit)
+    for step in range(200):
+        if high - low <= SHARP * high or high < 2.0**-60 / size:
+            break
+        if not low < probe < high:
+            probe = (low + high) / 2
+        gap = gain_at(probe)[0] - limit
+        if gap <= 0:
+            low, f_low = probe, float(gap)
+            f_high /= 2 if step % 2 else 1
+        else:
+            high, f_high = probe, float(gap)
+            f_low /= 2 if step % 2 else 1
+        if f_low == 0:
+            probe = low + (high - low) * 1e-3
+        elif high > 4 * low or step % 5 == 4:
+            probe = min(2 * low, (low + high) / 2) if low else high / 16
+        else:
+            probe = low + (high - low) * f_low / (f_low - f_high)
+            # stay off the ends, so that both of them move
+            probe = min(max(probe, low + 1e-3 * SHARP * high), high - 1e-3 * SHARP * high)
+    return low
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Laplace noise: its scale, and the half-width that holds it 19 times out of 20."""
+
+    scale: float
+    error: float
+
+
+def scale(cost: Cost, *, radius: float = 1.0, per_unit: float | None = None, in_all: float | None = None) -> Noise:
+    """The Laplace noise that spends this cost on one query; rounded up.
+
+    per_unit: how far the query moves per raw unit of the value (then the noise is per_unit·radius / slope);
+    in_all: how far it can move at all (then it is in_all / jump). Given both, the smaller noise is taken: a clipped
+    value can be charged either way.
+    """
+    found = []
+    if per_unit is not None and cost.slope > 0:
+        reach = number("per_unit", per_unit, low=0.0) * number("radius", radius, low=0.0, strict=True)
+        found.append(reach / cost.slope)
+    if in_all is not None and cost.jump > 0:
+        found.append(number("in_all", in_all, low=0.0) / cost.jump)
+    if not found:
+        raise Misconfigured(
+            f"noise needs per_unit with a slope above 0, or in_all with a jump above 0, found {cost!r}",
+            hint="per_unit is the query's movement per raw unit, in_all its largest movement.",
+        )
+    b = math.nextafter(min(found), math.inf)
+    return Noise(b, math.nextafter(b * math.log(20.0), math.inf))

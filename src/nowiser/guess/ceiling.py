@@ -1,6 +1,7 @@
 """From a question to its answer: which formula applies, for which victim, and the figures with a witness."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
-from nowiser.guess.leaf import profile_of
+from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
 from nowiser.guess.several import worst_of_several
 from nowiser.guess.worst import worst_of
@@ -39,13 +40,19 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
         return repeated_ceiling(prior, goal, costs, victim)
     charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
     key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
+    if any(has_gaps(p, g) for p, g, _ in key):
+        from nowiser.guess.joint import repeated_ceiling
+
+        return repeated_ceiling(prior, goal, costs, victim)
     if victim is None:
         figures, coordinates, gain, profiles = _worst(key, goal)
     else:
         profiles = tuple(profile_of(*one) for one in key)
         figures, coordinates = _of_victim(profiles, names, formula(goal), victim)
         gain = None
-    return _advantage(goal, names, profiles, coordinates, figures, gain, charged, worst=victim is None, prior=prior)
+    found = _advantage(goal, names, tuple(zip(profiles, coordinates, strict=True)), figures, gain)
+    slope, jump = sum(c.slope for c in charged), sum(c.jump for c in charged)
+    return replace(found, slope=slope, jump=jump, worst=victim is None, prior=prior)
 
 
 @lru_cache(maxsize=4096)
@@ -100,28 +107,20 @@ def _values(names: list[Any], victim: Any) -> list[Any]:
 
 
 def _advantage(
-    goal: Goal,
-    names: list[Any],
-    profiles: tuple[Profile, ...],
-    coordinates: tuple[float, ...],
-    figures: Figures,
-    gain: float | None,
-    charged: list[Cost],
-    *,
-    worst: bool,
-    prior: Any,
+    goal: Goal, names: list[Any], at: tuple[tuple[Profile, float], ...], figures: Figures, gain: float | None
 ) -> Advantage:
+    """The figures with their witness. `gain`: a bound over all victims, where the worst was asked for."""
     before = float(np.atleast_1d(figures.before)[0])
     after = float(np.atleast_1d(figures.after)[0])
     smallest = float(np.atleast_1d(figures.smallest)[0])
     after = min(1.0, max(after, before, before + gain if gain is not None else 0.0))
     negated = _negations(formula(goal))
-    witnesses = [p.witness(x, misled=negated[i]) for i, (p, x) in enumerate(zip(profiles, coordinates, strict=True))]
-    if len(profiles) == 1:
-        witness, who = witnesses[0], profiles[0].victim(coordinates[0])
+    witnesses = [p.witness(x, misled=negated[i]) for i, (p, x) in enumerate(at)]
+    if len(at) == 1:
+        witness, who = witnesses[0], at[0][0].victim(at[0][1])
     else:
         shown = [str(n) if n is not None else "value" for n in names]
-        who = {n: p.victim(x) for n, p, x in zip(shown, profiles, coordinates, strict=True)}
+        who = {n: p.victim(x) for n, (p, x) in zip(shown, at, strict=True)}
         witness = Witness("product", victim=who, parts=tuple(zip(shown, witnesses, strict=True)))
     return Advantage(
         before=before,
@@ -129,27 +128,27 @@ def _advantage(
         gain=after - before,
         odds=odds_factor(before, after),
         smallest=min(smallest, before),
-        slope=sum(c.slope for c in charged),
-        jump=sum(c.jump for c in charged),
+        slope=0.0,
+        jump=0.0,
         victim=who,
         witness=witness,
         goal=str(goal),
-        worst=worst,
-        prior=prior,
     )
 
 
 def odds_factor(before: float, after: float) -> float:
     """Odds after over odds before; 1 when nothing changed, infinite when certainty was reached."""
-    if after == before or before == 0:
-        return 1.0 if after == before else float("inf")
+    if after == before:
+        return 1.0
+    if before == 0:
+        return float("inf")
     return float("inf") if after >= 1 else after * (1 - before) / (before * (1 - after))
 
 
 def _priors(prior: Priors, names: list[Any]) -> list[Prior]:
     if isinstance(prior, Prior):
         return [prior] * len(names)
-    if not isinstance(prior, Mapping) or not prior:
+    if not hasattr(prior, "items") or not prior:
         raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")
     found = []
     for name in names:

@@ -1,6 +1,7 @@
 """Priors as a row of cells: atoms (width zero) and intervals of constant density, with prefix sums of e^{±kx}.
 
-One `np.searchsorted` finds the crossing (see `line`) for all victims at once: E⁻/E⁺ at the cell borders falls from left to
+One `np.searchsorted` finds the crossing (see `line`) for all victims at once: E⁻/E⁺ at the cell borders falls from
+left to
 right, and the crossing is where it passes b/a. Prefix sums are taken in extended precision (`np.longdouble`), so that a
 million terms cost less than the rounding of the result; its actual precision on this machine enters the error budget.
 
@@ -30,7 +31,9 @@ MAX_CELLS = 2_000_000
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Cells in ascending order; they touch at most at their ends. An atom comes before an interval that starts there."""
+    """Cells in ascending order; they touch at most at their ends. An atom comes before an interval that starts
+    there.
+    """
 
     starts: Floats
     ends: Floats
@@ -99,7 +102,7 @@ class CellLine:
             self._sums[k] = _Sums(self, k)
         return self._sums[k]
 
-    def odds(self, k: float, l: Floats, u: Floats, sharp: float = 1e-14) -> Floats:
+    def odds(self, k: float, l: Floats, u: Floats, sharp: float = 1e-13) -> Floats:
         return self.sums(k).odds(np.atleast_1d(l).astype(float), np.atleast_1d(u).astype(float), sharp)[0]
 
     def tight(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats]:
@@ -111,7 +114,7 @@ class CellLine:
         sums = self.sums(k)
         c = np.clip(np.searchsorted(self.starts, t, "right") - 1, 0, self.starts.size - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            left, right = sums._plus(t, c) - k * (t - sums.x0), sums._minus(t, c) + k * (t - sums.x1)
+            left, right = sums.plus_at(t, c) - k * (t - sums.x0), sums.minus_at(t, c) + k * (t - sums.x1)
             return np.exp(np.logaddexp(left, right)) / self.total
 
     def heights(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -164,29 +167,31 @@ class _Sums:
         scale = max(abs(row.low), abs(row.high), row.high - row.low)
         self.slack = 64 * EPS * (2 + abs(k) * scale) + 4 * LONG_EPS * n * (1 + (reach if reach > WIDEST else 0.0))
 
-    def _plus(self, y: Floats, i: Indices) -> Floats:
-        """ln ∫ e^{k(x−x0)} over the cells before i and the part of cell i up to y."""
+    def plus_at(self, y: Floats, i: Indices) -> Floats:
+        """Ln ∫ e^{k(x−x0)} over the cells before i and the part of cell i up to y."""
         row, k = self.row, self.k
         top = np.minimum(y, row.ends[i])
         part = np.where(row.widths[i] > 0, row.density[i] * _lean(k, top - row.starts[i]), row.masses[i])
         return np.logaddexp(self.plus[i], np.log(part) + k * ((top if k > 0 else row.starts[i]) - self.x0))
 
-    def _minus(self, y: Floats, i: Indices) -> Floats:
-        """ln ∫ e^{−k(x−x1)} over the part of cell i from y on and the cells after i."""
+    def minus_at(self, y: Floats, i: Indices) -> Floats:
+        """Ln ∫ e^{−k(x−x1)} over the part of cell i from y on and the cells after i."""
         row, k = self.row, self.k
         bottom = np.maximum(y, row.starts[i])
         part = np.where(row.widths[i] > 0, row.density[i] * _lean(k, row.ends[i] - bottom), row.masses[i])
         return np.logaddexp(self.minus[i + 1], np.log(part) - k * ((bottom if k > 0 else row.ends[i]) - self.x1))
 
-    def odds(self, l: Floats, u: Floats, sharp: float = 1e-14) -> tuple[Floats, Floats]:
-        """The bound on the odds, and t. `sharp`: how much looser than tight ln odds may be (soundness never suffers)."""
+    def odds(self, l: Floats, u: Floats, sharp: float = 1e-13) -> tuple[Floats, Floats]:
+        """The bound on the odds, and t. `sharp`: how much looser than tight ln odds may be (soundness never
+        suffers).
+        """
         row, k, n = self.row, self.k, self.row.starts.size
         sign = 1.0 if k > 0 else -1.0
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             i = np.searchsorted(row.starts, l, "left")
-            a = np.where(i > 0, self._plus(l, np.maximum(i - 1, 0)), -np.inf)
+            a = np.where(i > 0, self.plus_at(l, np.maximum(i - 1, 0)), -np.inf)
             j = np.searchsorted(row.ends, u, "right")
-            b = np.where(j < n, self._minus(u, np.minimum(j, n - 1)), -np.inf)
+            b = np.where(j < n, self.minus_at(u, np.minimum(j, n - 1)), -np.inf)
             c = np.clip(np.searchsorted(self.rising, a - b, "right") - 1, 0, n - 1)
             t, left, right = self._solve(c, a, b, sharp)
             best = np.maximum(left, right) if k > 0 else np.minimum(left, right)
@@ -202,7 +207,7 @@ class _Sums:
             t = np.where(no_left, np.maximum(l, row.low), np.where(no_right, np.minimum(u, row.high), t))
             best = np.where(no_left, self.minus[0] - b, np.where(no_right, self.plus[-1] - a, best))
             best = np.where(np.isnan(best), np.inf if k > 0 else 0.0, best)
-            drift = self._drift(l, u, a, b, t, c) if self.wobbly else 0.0
+            drift = self._drift((l, u), (a, b), t, c) if self.wobbly else 0.0
             best = best + sign * (self.slack + drift)
             if self.wobbly and k > 0:
                 best = np.fmin(best, self._one_sided(l, u, a, b))
@@ -220,14 +225,14 @@ class _Sums:
         rough = np.log(row.cells.wobble)
         return (
             np.fmin(
-                self._sure(self._minus(l, to), self.minus_err[to + 1], rough[to] - self.k * (l - self.x1), up=True)
+                self._sure(self.minus_at(l, to), self.minus_err[to + 1], rough[to] - self.k * (l - self.x1), up=True)
                 - self._sure(
                     b,
                     self.minus_err[np.clip(np.searchsorted(row.ends, u, "right"), 0, n - 1) + 1],
                     rough[np.clip(np.searchsorted(row.ends, u, "right"), 0, n - 1)] - self.k * (u - self.x1),
                     up=False,
                 ),
-                self._sure(self._plus(u, at), self.plus_err[at], rough[at] + self.k * (u - self.x0), up=True)
+                self._sure(self.plus_at(u, at), self.plus_err[at], rough[at] + self.k * (u - self.x0), up=True)
                 - self._sure(
                     a,
                     self.plus_err[np.clip(np.searchsorted(row.starts, l, "left") - 1, 0, n - 1)],
@@ -245,18 +250,19 @@ class _Sums:
         return log + (np.log1p(error) if up else np.log1p(-error))
 
     def _solve(self, c: Indices, a: Floats, b: Floats, sharp: float) -> tuple[Floats, Floats, Floats]:
-        """t in cell c, and ln of E⁺(t)/a, E⁻(t)/b there; Newton on their difference, which is smooth and rises."""
+        """T in cell c, and ln of E⁺(t)/a, E⁻(t)/b there; Newton on their difference, which is smooth and rises."""
         row, k = self.row, self.k
         low, high = row.starts[c], row.ends[c]
         f0, f1 = self.rising[c], self.rising[c + 1]
         share = np.where(np.isfinite(f1 - f0) & (f1 > f0), (a - b - f0) / (f1 - f0), 0.5)
         t = low + np.clip(np.where(np.isnan(share), 0.5, share), 0.0, 1.0) * (high - low)
-        left, right = self._plus(t, c) - a, self._minus(t, c) - b
+        left, right = self.plus_at(t, c) - a, self.minus_at(t, c) - b
         todo = np.flatnonzero((high > low) & np.isfinite(left - right))
         low, high = low.copy(), high.copy()
-        for _ in range(40):
+        for _ in range(16):
             gap = left[todo] - right[todo]
-            todo, gap = todo[np.abs(gap) > sharp], gap[np.abs(gap) > sharp]
+            wide = np.abs(gap) > sharp * (1 + np.abs(a[todo]) + np.abs(b[todo]))
+            todo, gap = todo[wide], gap[wide]
             if not todo.size:
                 break
             now, cell = t[todo], c[todo]
@@ -267,12 +273,13 @@ class _Sums:
             new = now - gap / rate
             new = np.where((new > low[todo]) & (new < high[todo]), new, (low[todo] + high[todo]) / 2)
             t[todo] = new
-            left[todo], right[todo] = self._plus(new, cell) - a[todo], self._minus(new, cell) - b[todo]
+            left[todo], right[todo] = self.plus_at(new, cell) - a[todo], self.minus_at(new, cell) - b[todo]
             todo = todo[new != now]
         return t, left, right
 
-    def _drift(self, l: Floats, u: Floats, a: Floats, b: Floats, t: Floats, c: Indices) -> Floats:
+    def _drift(self, goal: tuple[Floats, Floats], out: tuple[Floats, Floats], t: Floats, c: Indices) -> Floats:
         """Bound on the error of ln(E(t)/a) and ln(E(t)/b) from the unknown shape of the density inside cells."""
+        (l, u), (a, b) = goal, out
         row, k = self.row, self.k
         n = row.starts.size
         rough = np.log(row.cells.wobble)
@@ -280,8 +287,8 @@ class _Sums:
         to = np.clip(np.searchsorted(row.ends, u, "right"), 0, n - 1)
         err_a = np.exp(np.logaddexp(self.plus_err[at], rough[at] + k * (l - self.x0)) - a)
         err_b = np.exp(np.logaddexp(self.minus_err[to + 1], rough[to] - k * (u - self.x1)) - b)
-        top_a = np.exp(np.logaddexp(self.plus_err[c], rough[c] + k * (t - self.x0)) - self._plus(t, c))
-        top_b = np.exp(np.logaddexp(self.minus_err[c + 1], rough[c] - k * (t - self.x1)) - self._minus(t, c))
+        top_a = np.exp(np.logaddexp(self.plus_err[c], rough[c] + k * (t - self.x0)) - self.plus_at(t, c))
+        top_b = np.exp(np.logaddexp(self.minus_err[c + 1], rough[c] - k * (t - self.x1)) - self.minus_at(t, c))
         worst = np.fmax(np.where(a > -np.inf, err_a, 0.0), np.where(b > -np.inf, err_b, 0.0))
         top = np.fmax(np.where(a > -np.inf, top_a, 0.0), np.where(b > -np.inf, top_b, 0.0))
         return np.log1p(top) - np.log1p(-np.minimum(worst, 1 - 1e-16))

@@ -1,6 +1,7 @@
 """A goal as a formula over simple goals, each on its own attribute: `and`, `or`, `not` by the product rules.
 
-For independent attributes, Pr(g₁ ∧ g₂ | y) = Pr(g₁ | y)·Pr(g₂ | y, g₁); each factor is a posterior of one attribute under
+For independent attributes, Pr(g₁ ∧ g₂ | y) = Pr(g₁ | y)·Pr(g₂ | y, g₁); each factor is a posterior of one attribute
+under
 a mixture of allowed likelihoods, and a mixture of allowed likelihoods is allowed. So `and` multiplies ceilings, `or`
 multiplies what is missing to one, and `not` turns the smallest posterior into the ceiling. A product of the witnesses
 attains it. The same holds for formulas of formulas as long as no attribute appears twice, because the parts then

@@ -11,6 +11,7 @@ from nowiser.guess.profile import Anyone, Between, Listed, Near, Profile
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
 from nowiser.model.prior import Categories, Presence, Prior, Unknown
+from nowiser.model.priors.base import Floats
 
 
 @lru_cache(maxsize=4096)
@@ -47,19 +48,17 @@ def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
         assert goal.high is not None
         low, high = goal.low, goal.high
     else:
-        low, high = _as_interval(goal, starts, ends, what)
+        low, high, _ = _members(goal, starts, ends, what)
     return Between(row, 0.0, cost.slope, cost.jump, what, low, high)
 
 
-def _as_interval(
-    goal: In, starts: "np.ndarray[tuple[int], np.dtype[np.float64]]", ends: object, what: str
-) -> tuple[float, float]:
-    """A set of neighbouring atoms is an interval; other sets need the linear programme."""
+def _members(goal: In, starts: Floats, ends: Floats, what: str) -> tuple[float, float, int]:
+    """The smallest and the largest possible value in the set, and how many there are."""
     assert goal.values is not None
-    numbers = sorted(float(v) for v in goal.values if not isinstance(v, str))
+    numbers = [float(v) for v in goal.values if not isinstance(v, str)]
     if len(numbers) < len(goal.values):
         raise Misconfigured(f"{what} is a number; the goal `{goal}` lists labels")
-    if not np.array_equal(starts, np.asarray(ends)):
+    if not np.array_equal(starts, ends):
         raise Misconfigured(
             f"single values have no probability on a continuous scale ({what}): the goal `{goal}` is never met",
             hint="Give an interval like in [10, 20].",
@@ -67,17 +66,17 @@ def _as_interval(
     inside = starts[np.isin(starts, numbers)]
     if not inside.size:
         raise Misconfigured(f"none of the values of `{goal}` is possible for {what}: the goal is never met")
-    between = starts[(starts >= inside[0]) & (starts <= inside[-1])]
-    if between.size != inside.size:
-        raise _NotAnInterval
-    return float(inside[0]), float(inside[-1])
+    return float(inside[0]), float(inside[-1]), inside.size
 
 
-class NotAnIntervalError(Exception):
-    """Internal: the goal is a set with gaps; the linear programme takes over."""
-
-
-_NotAnInterval = NotAnIntervalError()
+def has_gaps(prior: Prior, goal: Goal) -> bool:
+    """Whether the goal is a set of numbers that is no interval of the possible values: the linear programme's case."""
+    bare = goal.goal if isinstance(goal, On) else goal
+    if not isinstance(bare, In) or bare.values is None or prior.kind != "line":
+        return False
+    starts, ends = line(prior).victims()
+    low, high, inside = _members(bare, starts, ends, ", ".join(goal.attributes) or "the attribute")
+    return int(((starts >= low) & (starts <= high)).sum()) != inside
 
 
 def _labels(prior: Categories, goal: Goal, cost: Cost, what: str) -> Profile:

@@ -10,9 +10,12 @@ Let g = [l, u], k = slope / r, and write, for the prior π,
 
 and at the t where the two are equal a Laplace peak at t attains it.
 
-*Proof.* Left of t: inside g, ℓ(x) ≤ ℓ(l) e^{k(x−l)}; outside, ℓ(x) ≥ ℓ(l) e^{−k(l−x)}. So the mass that ℓ·π has on [l, t] is
-at most (E⁺(t) − a)/a times what it has on (−∞, l). Right of t likewise with (E⁻(t) − b)/b. Added up, the mass inside g is
-at most the larger of the two factors times the mass outside. For ℓ = e^{−k|x−t|} both inequalities are equalities, so at
+*Proof.* Left of t: inside g, ℓ(x) ≤ ℓ(l) e^{k(x−l)}; outside, ℓ(x) ≥ ℓ(l) e^{−k(l−x)}. So the mass that ℓ·π has on
+[l, t] is
+at most (E⁺(t) − a)/a times what it has on (−∞, l). Right of t likewise with (E⁻(t) − b)/b. Added up, the mass inside
+g is
+at most the larger of the two factors times the mass outside. For ℓ = e^{−k|x−t|} both inequalities are equalities,
+so at
 the crossing the bound is attained. An atom at t may be split between the two sides, so that a crossing always exists. ∎
 
 The first factor grows with t and the second falls, so the crossing is found by any root finder, and a root finder that
@@ -23,7 +26,8 @@ Reversing the sign of k gives the mirror image: with k < 0 the smaller of the tw
 (the attacker is misled), attained by the valley e^{+|k||x−t|}.
 
 A `Line` is a prior prepared for these questions. Three ways: `UniformLine` (solved by hand), `TiltLine` (closed-form
-integrals; normal, mixtures, truncations), `CellLine` (prefix sums; atoms, histograms, anything with a distribution function).
+integrals; normal, mixtures, truncations), `CellLine` (prefix sums; atoms, histograms, anything with a distribution
+function).
 """
 
 import math
@@ -33,7 +37,7 @@ from typing import Protocol
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
+from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
 EPS = 2.0**-52
@@ -107,8 +111,8 @@ def line(prior: Prior) -> Line:
 class UniformLine:
     """Uniform on [low, high], by hand.
 
-    With α = 1 − e^{−k(l−low)}, β = 1 − e^{−k(high−u)} the crossing condition reads (1+oα)(1+oβ) = e^{k(u−l)}, so the odds o
-    solve o²αβ + o(α+β) = Z with Z = e^{k(u−l)} − 1. (For k < 0 the same equation, smaller root.)
+    With α = 1 − e^{−k(l−low)}, β = 1 − e^{−k(high−u)} the crossing condition reads (1+oα)(1+oβ) = e^{k(u−l)}, so the
+    odds o solve o²αβ + o(α+β) = Z with Z = e^{k(u−l)} − 1. (For k < 0 the same equation, smaller root.)
     """
 
     def __init__(self, low: float, high: float) -> None:

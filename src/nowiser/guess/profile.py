@@ -42,7 +42,7 @@ def lifted(odds: Any, jump: float) -> Any:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         scaled = odds * np.exp(min(jump, 709.0)) if jump < 709 else np.where(np.asarray(odds) > 0, np.inf, 0.0)
         share = np.where(np.isinf(scaled), 1.0, scaled / (1 + np.where(np.isinf(scaled), 0.0, scaled)))
-    return np.clip(share * (1 + math.copysign(8 * EPS, jump if jump else 1.0)), 0.0, 1.0)
+    return np.clip(share * (1 + math.copysign(8 * EPS, jump or 1.0)), 0.0, 1.0)
 
 
 def odds_of(share: Any) -> Any:

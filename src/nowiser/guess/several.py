@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from nowiser.guess.formula import Formula, leaves, value
 from nowiser.guess.profile import Figures, Near, Profile
@@ -126,7 +127,7 @@ def _tensor(of: Formula, figures: Sequence[Floats]) -> Floats:
     return np.asarray(np.broadcast_to(value(of, spread), [np.asarray(f).size for f in figures]))
 
 
-def _any_axis(flags: Sequence[Floats]) -> Floats:
+def _any_axis(flags: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
     n = len(flags)
     found = np.zeros([f.size for f in flags], bool)
     for i, f in enumerate(flags):

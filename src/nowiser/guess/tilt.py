@@ -1,11 +1,13 @@
-"""Priors whose exponentially weighted integrals have a closed form: normal, uniform, and their mixtures and truncations.
+"""Priors whose exponentially weighted integrals have a closed form: normal, uniform, and their mixtures and
+truncations.
 
 `tilt(k, a, b, at)` is ln ∫_a^b e^{k(x − at)} dπ(x). For the normal density it is written so that nothing large cancels:
 completing the square gives, for the half line up to b with z = (b − mean)/sd − k·sd ≤ 0,
 
     k(b − at) − (b − mean)²/(2 sd²) + ln(½ erfcx(−z/√2)),
 
-in which e^{k²sd²/2} never appears; the mirror image serves z ≥ 0, and an interval that contains the tilted mean uses erf.
+in which e^{k²sd²/2} never appears; the mirror image serves z ≥ 0, and an interval that contains the tilted mean uses
+erf.
 """
 
 import math
@@ -45,7 +47,7 @@ class Piece:
         a, b = np.clip(a, self.low, self.high), np.clip(b, self.low, self.high)
         if self.sd:
             how = _rough_tilt if rough and abs(k) * self.sd < 100 else _normal_tilt
-            return self.weight + how(self.mean, self.sd, k, a, b, at)
+            return self.weight + how((self.mean, self.sd), k, a, b, at)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             ends = np.where(k > 0, b, a)
             size = np.abs(np.expm1(-abs(k) * (b - a))) / abs(k) if k else b - a
@@ -105,14 +107,14 @@ class TiltLine:
     def _factors(
         self, k: float, l: Floats, u: Floats, t: Floats, out: tuple[Floats, Floats], *, rough: bool = False
     ) -> tuple[Floats, Floats]:
-        """ln of the two factors of the theorem, at t; an absent side is +∞."""
+        """Ln of the two factors of the theorem, at t; an absent side is +∞."""
         with np.errstate(invalid="ignore"):
             left = self.tilt(k, l, t, l, rough=rough) - out[0]
             right = self.tilt(-k, t, u, u, rough=rough) - out[1]
         return np.where(out[0] == -np.inf, np.inf, left), np.where(out[1] == -np.inf, np.inf, right)
 
     def density(self, t: Floats) -> Floats:
-        """ln of the prior density, unnormalised as `tilt` is."""
+        """Ln of the prior density, unnormalised as `tilt` is."""
         found = np.full_like(t, -np.inf)
         for p in self.pieces:
             inner = -(((t - p.mean) / p.sd) ** 2) / 2 - math.log(p.sd) - _LOG_SQRT_2PI if p.sd else 0.0 * t
@@ -122,8 +124,8 @@ class TiltLine:
     def crossing(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats, Floats, tuple[Floats, Floats]]:
         """The ends clipped to the support, t, and ln of the outside integrals.
 
-        Newton's method on ln P(t)/a − ln Q(t)/b in the variable s = ln((t−l)/(u−t)), in which both logarithms are nearly
-        straight lines, kept inside a shrinking bracket. Any t is sound; more steps only sharpen.
+        Newton's method on ln P(t)/a − ln Q(t)/b in the variable s = ln((t−l)/(u−t)), in which both logarithms are
+        nearly straight lines, kept inside a shrinking bracket. Any t is sound; more steps only sharpen.
         """
         l = np.clip(l, self.low, self.high)
         u = np.clip(u, self.low, self.high)
@@ -233,15 +235,16 @@ class TiltLine:
         return 0.0
 
 
-def _normal_tilt(mean: float, sd: float, k: float, a: Floats, b: Floats, at: Floats) -> Floats:
+def _normal_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at: Floats) -> Floats:
+    mean, sd = normal
     za, zb = (a - mean) / sd - k * sd, (b - mean) / sd - k * sd
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         # both ends left of the tilted mean: half lines from −∞
-        upto_b = _half(mean, sd, k, b, zb, at)
-        upto_a = _half(mean, sd, k, a, za, at)
+        upto_b = _half(normal, k, b, zb, at)
+        upto_a = _half(normal, k, a, za, at)
         lefts = upto_b + np.log(-np.expm1(np.where(np.isinf(za), -np.inf, upto_a - upto_b)))
-        from_a = _half(mean, sd, k, a, -za, at)
-        from_b = _half(mean, sd, k, b, -zb, at)
+        from_a = _half(normal, k, a, -za, at)
+        from_b = _half(normal, k, b, -zb, at)
         rights = from_a + np.log(-np.expm1(np.where(np.isinf(zb), -np.inf, from_b - from_a)))
         across = special.erf(zb / _SQRT2) - special.erf(za / _SQRT2)
         whole = k * (mean - at) + (k * sd) ** 2 / 2 + np.log(across / 2)
@@ -249,16 +252,18 @@ def _normal_tilt(mean: float, sd: float, k: float, a: Floats, b: Floats, at: Flo
     return np.where(a >= b, -np.inf, found)
 
 
-def _rough_tilt(mean: float, sd: float, k: float, a: Floats, b: Floats, at: Floats) -> Floats:
+def _rough_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at: Floats) -> Floats:
     """The same, faster, with an error of k²sd²·eps: good enough to look for t, never to report a bound."""
+    mean, sd = normal
     za, zb = (a - mean) / sd - k * sd, (b - mean) / sd - k * sd
     flip = za > 0
     lower, upper = special.log_ndtr(np.where(flip, -zb, za)), special.log_ndtr(np.where(flip, -za, zb))
     with np.errstate(invalid="ignore", divide="ignore"):
-        return k * (mean - at) + (k * sd) ** 2 / 2 + upper + np.log(-np.expm1(lower - upper))
+        return np.asarray(k * (mean - at) + (k * sd) ** 2 / 2 + upper + np.log(-np.expm1(lower - upper)))
 
 
-def _half(mean: float, sd: float, k: float, end: Floats, z: Floats, at: Floats) -> Floats:
-    """ln ∫ over the half line beyond `end` on the side where z ≤ 0 counts standard deviations; only used for z ≤ 0."""
+def _half(normal: tuple[float, float], k: float, end: Floats, z: Floats, at: Floats) -> Floats:
+    """Ln ∫ over the half line beyond `end` on the side where z ≤ 0 counts standard deviations; only used for z ≤ 0."""
+    mean, sd = normal
     found = k * (end - at) - ((end - mean) / sd) ** 2 / 2 + np.log(special.erfcx(np.maximum(-z, 0.0) / _SQRT2) / 2)
     return np.where(np.isinf(end), -np.inf, found)

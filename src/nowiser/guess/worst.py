@@ -2,10 +2,12 @@
 
 The gain of every victim in a range [x₁, x₂] is bounded in two ways, and the smaller counts:
 
-* *enlarge*: all their goals lie inside [x₁ − r, x₂ + r] and contain [x₂ − r, x₁ + r], so the gain is at most the ceiling of
-  the large goal minus the prior mass of the small one;
-* *follow the slope*: with A the map from after without to after with the jump, and t the peak, the gain moves at the speed
-  p(u)·(A'·e^{−k(u−t)}/N − 1) − p(l)·(A'·e^{−k(t−l)}/N − 1), N = ∫ e^{−k|x−t|} dπ (the peak itself is optimal, so its movement
+* *enlarge*: all their goals lie inside [x₁ − r, x₂ + r] and contain [x₂ − r, x₁ + r], so the gain is at most the
+  ceiling of the large goal minus the prior mass of the small one;
+* *follow the slope*: with A the map from after without to after with the jump, and t the peak, the gain moves at the
+  speed
+  p(u)·(A'·e^{−k(u−t)}/N − 1) − p(l)·(A'·e^{−k(t−l)}/N − 1), N = ∫ e^{−k|x−t|} dπ (the peak itself is optimal, so its
+  movement
   does not count). Bounds on the densities p, on t (which moves forward) and on N (whose logarithm moves at most k per
   unit) bound the speed over the range, and with the gain at both ends that bounds the gain between.
 
@@ -20,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nowiser.guess.line import EPS
-from nowiser.guess.profile import Between, Figures, Near, Profile, lifted
+from nowiser.guess.profile import Anyone, Figures, Near, Profile, lifted
 from nowiser.model.priors.base import Floats
 
 TOLERANCE = 1e-9
@@ -42,13 +44,23 @@ def worst_of(profile: Profile, *, negated: bool = False) -> Worst:
     lo, hi = profile.start()
     if (lo == hi).all():
         return _of_list(profile, lo, negated=negated)
-    if isinstance(profile, Near) and not isinstance(profile, Between):
-        if not profile.rate and not profile.jump:
-            x = float(np.clip(0.0, lo[0], hi[0]))
-            found = profile.at(np.array([x]))
-            return Worst(x, _one(found.negated() if negated else found, 0), 0.0)
-        return _search(profile, negated=negated)
+    if isinstance(profile, Anyone):
+        return _of_anyone(profile, negated=negated)
+    if isinstance(profile, Near) and not profile.rate and not profile.jump:
+        x = float(np.clip(0.0, lo[0], hi[0]))
+        found = profile.at(np.array([x]))
+        return Worst(x, _one(found.negated() if negated else found, 0), 0.0)
     return _search(profile, negated=negated)
+
+
+def _of_anyone(profile: Anyone, *, negated: bool) -> Worst:
+    """The worst prior in closed form: odds before e^{−T/2}, odds after e^{T/2}, gain tanh(T/4) (and its mirror)."""
+    half = profile.reach / 2
+    p = 1 / (1 + math.exp(min(half, 700.0)))
+    p = 1 - p if negated else p
+    figures = profile.at(np.array([p]))
+    gain = min(1.0, math.tanh(half / 2) * (1 + 8 * EPS))
+    return Worst(p, _one(figures.negated() if negated else figures, 0), gain)
 
 
 def _one(figures: Figures, i: int) -> Figures:
@@ -134,7 +146,7 @@ def _split(lo: Floats, hi: Floats, centre: float, scale: float) -> tuple[Floats,
         np.isinf(lo)[:, None], hi[:, None] - growing[::-1] * np.maximum(1, (centre - hi) / scale)[:, None], inner
     )
     inner[:, 0], inner[:, -1] = lo, hi
-    stuck = ~(np.diff(inner, axis=1) > 0).all(axis=1)
+    stuck = np.asarray(~(np.diff(inner, axis=1) > 0).all(axis=1))
     inner = inner[~stuck]
     return inner[:, :-1].ravel(), inner[:, 1:].ravel(), stuck
 
@@ -156,7 +168,9 @@ def _evaluate(
 
 
 class _Follow:
-    """The second bound: speed of the gain along the victims. For `not` goals everything is mirrored: k and jump below 0."""
+    """The second bound: speed of the gain along the victims. For `not` goals everything is mirrored: k and jump
+    below 0.
+    """
 
     def __init__(self, profile: Near, *, negated: bool) -> None:
         self.line, self.r = profile.line, profile.radius
@@ -205,7 +219,7 @@ class _Follow:
         cross = (g2 - g1 - delta * slowest) / (fastest - slowest)
         peak = g1 + np.clip(cross, 0.0, delta) * fastest
         peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
-        return np.maximum(peak, np.maximum(g1, g2)) + 64 * EPS
+        return np.asarray(np.maximum(peak, np.maximum(g1, g2)) + 64 * EPS)
 
     def _lift(self, a: Floats) -> Floats:
         """How fast `after` moves with the posterior before the jump is applied."""
@@ -220,8 +234,8 @@ def _range(k: float, near: Floats, far: Floats) -> tuple[Floats, Floats]:
 
 
 def _most(p: tuple[Floats, Floats], factor: Floats) -> Floats:
-    return np.where(factor > 0, p[1], p[0]) * factor
+    return np.asarray(np.where(factor > 0, p[1], p[0]) * factor)
 
 
 def _least(p: tuple[Floats, Floats], factor: Floats) -> Floats:
-    return np.where(factor > 0, p[0], p[1]) * factor
+    return np.asarray(np.where(factor > 0, p[0], p[1]) * factor)

@@ -1,0 +1,426 @@
+"""Dependent attributes, repeated attributes, sets with gaps, maps: ceilings by the linear programme.
+
+For one victim the goal is a set of cells, and the programme of `programme` gives the tight ceiling (for points) or an
+upper bound (for cells). Inside a cell the likelihood may vary: it is tied to its value m at the cell's centre by
+f ≤ e^{κ} m and m ≤ e^{κ} f, where κ is the largest cost from the centre to any point of the cell; the centres obey the
+metric exactly, so the looseness does not add up along the way.
+
+For the worst victim all distinct goals are ranked by a bound that needs no programme, odds·e^T with T the largest
+cost between two records; programmes are solved in that order until none left can matter. If that takes more than
+`PROGRAMMES`, the best remaining simple bound is reported: looser, never wrong (then `tight` is false).
+"""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.formula import holds, simple_goals
+from nowiser.guess.profile import lifted, odds_of
+from nowiser.guess.programme import Programme, Rows, Solution, axis_rows, joined, solve
+from nowiser.guess.space import Space, space_of
+from nowiser.model.advantage import Advantage
+from nowiser.model.cost import Cost
+from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
+from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
+from nowiser.model.priors.base import Floats
+from nowiser.model.witness import Witness
+
+CELLS = 600
+PROGRAMMES = 40
+MAP_PAIRS = 150  # points of a map up to which all pairs are asked for
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """Rates in nats per raw unit and jumps, per axis; or one Euclidean rate and jump for a map."""
+
+    rates: tuple[float, ...]
+    jumps: tuple[float, ...]
+    map_rate: float | None = None
+    map_jump: float = 0.0
+
+
+def joint_ceiling(
+    prior: JointAtoms | MultivariateNormal | JointHistogram, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
+) -> Advantage:
+    """The ceiling for attributes that depend on each other."""
+    return _ceiling(prior, prior.names, _named(goal, prior.names), costs, victim)
+
+
+def repeated_ceiling(
+    prior: Prior | Mapping[str, Prior], goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
+) -> Advantage:
+    """The ceiling for independent attributes when the goal is not a formula over distinct simple goals."""
+    names = goal.attributes or (("value",) if isinstance(prior, Prior) else tuple(prior)[:1])
+    if isinstance(prior, Prior) and len(names) > 1:
+        raise Misconfigured(f"the goal is about {len(names)} attributes; give a mapping from attribute to prior")
+    return _ceiling(prior, names, _named(goal, names), costs, victim)
+
+
+def _named(goal: Goal, names: tuple[str, ...]) -> Goal:
+    """Bare goals are about the attributes of the prior: all of them for `within` on a map, else the only one."""
+    if isinstance(goal, (Within, Exactly)) and len(names) > 1:
+        return On(names, goal)
+    if isinstance(goal, (Within, Exactly, In)):
+        return On(names[0], goal)
+    parts = simple_goals(goal)
+    if any(isinstance(p, (Within, Exactly, In)) for p in parts):
+        if len(names) != 1:
+            raise Misconfigured("every part of the goal must name its attribute when the prior has several")
+        return _renamed(goal, names[0])
+    return goal
+
+
+def _renamed(goal: Goal, name: str) -> Goal:
+    if isinstance(goal, (Within, Exactly, In)):
+        return On(name, goal)
+    if hasattr(goal, "parts"):
+        return replace(goal, parts=tuple(_renamed(p, name) for p in goal.parts))  # type: ignore[type-var]  # And, Or
+    return replace(goal, goal=_renamed(goal.goal, name)) if hasattr(goal, "goal") and not isinstance(goal, On) else goal  # type: ignore[type-var]  # Not
+
+
+def _ceiling(
+    prior: Any, names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
+) -> Advantage:
+    question = _question(names, goal, costs)
+    known = None if victim is None else _victim(names, victim)
+    space = space_of(prior, names, _cuts(goal, known), CELLS)
+    question = _in_order(question, names, space)
+    if known is not None:
+        inside, partly = _truth(space, goal, known)
+        before = float((space.masses * partly).sum())
+        found = _solved(space, question, inside, partly)
+        after, who = max(found.ceiling, before), known
+        smallest = 1 - _solved(space, question, ~inside | ((partly < 1) & inside), 1 - partly).ceiling
+        tight = not space.continuous
+    else:
+        before, after, smallest, who, found, tight = _worst(space, question, goal)
+    shown: Any = who if len(names) > 1 else next(iter(who.values()))
+    witness = _witness(space, found, shown)
+    answer = _answer(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
+    return replace(answer, worst=victim is None, tight=tight, prior=prior)
+
+
+def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
+    from nowiser.guess.ceiling import odds_factor
+
+    before, after, smallest = figures
+    after = min(1.0, max(after, before))
+    total = [costs] if isinstance(costs, Cost) else list(costs.values())
+    return Advantage(
+        before=before,
+        after=after,
+        gain=after - before,
+        odds=odds_factor(before, after),
+        smallest=smallest,
+        slope=sum(c.slope for c in total),
+        jump=sum(c.jump for c in total),
+        victim=who,
+        witness=witness,
+        goal=str(goal),
+    )
+
+
+def _question(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost]) -> _Question:
+    radii: dict[str, float] = {}
+    for part in simple_goals(goal):
+        if isinstance(part, On) and isinstance(part.goal, Within):
+            for name in part.attributes:
+                radii.setdefault(name, part.goal.radius)
+    if isinstance(costs, Cost):
+        single = simple_goals(goal)
+        if isinstance(goal, On) and len(goal.attributes) > 1:
+            radius = goal.goal.radius if isinstance(goal.goal, Within) else 1.0
+            zeros = tuple(0.0 for _ in names)
+            return _Question(zeros, zeros, costs.slope / radius, costs.jump)
+        about = {a for part in single for a in part.attributes}
+        if len(about) > 1 and costs:
+            raise Misconfigured("a goal on several attributes needs costs per attribute, found one slope and jump")
+        costs = dict.fromkeys(about, costs)
+    for key in costs:
+        if key not in names:
+            raise Misconfigured(f"there is a cost for {key}, but the prior is about {', '.join(names)}")
+    chosen = [costs.get(n, Cost()) for n in names]
+    return _Question(
+        tuple(c.slope / radii.get(n, 1.0) for n, c in zip(names, chosen, strict=True)), tuple(c.jump for c in chosen)
+    )
+
+
+def _in_order(question: _Question, names: tuple[str, ...], space: Space) -> _Question:
+    order = [names.index(a.name) for a in space.axes]
+    rates, jumps = tuple(question.rates[i] for i in order), tuple(question.jumps[i] for i in order)
+    return replace(question, rates=rates, jumps=jumps)
+
+
+def _victim(names: tuple[str, ...], victim: Any) -> dict[str, Any]:
+    if not isinstance(victim, Mapping):
+        values = tuple(victim) if isinstance(victim, (tuple, list)) else (victim,)
+        if len(values) != len(names):
+            raise Misconfigured(f"victim must give a value for each of {', '.join(names)}, found {victim!r}")
+        return dict(zip(names, values, strict=True))
+    missing = [n for n in names if n not in victim]
+    if missing:
+        raise Misconfigured(f"victim must give a value for each of {', '.join(names)}; {missing[0]} is missing")
+    return {n: victim[n] for n in names}
+
+
+def _cuts(goal: Goal, victim: dict[str, Any] | None) -> dict[str, Floats]:
+    """The borders a goal brings with it, per attribute."""
+    found: dict[str, list[float]] = {}
+    for part in simple_goals(goal):
+        if isinstance(part, On) and isinstance(part.goal, In) and part.goal.values is None:
+            found.setdefault(part.attributes[0], []).extend([float(part.goal.low or 0), float(part.goal.high or 0)])
+        if victim is not None and isinstance(part, On) and isinstance(part.goal, Within):
+            for name in part.attributes:
+                x = victim[name]
+                if isinstance(x, (int, float)) and not isinstance(x, bool):
+                    found.setdefault(name, []).extend([x - part.goal.radius, x + part.goal.radius])
+    return {k: np.array(v) for k, v in found.items()}
+
+
+def _truth(
+    space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float] | None = None
+) -> tuple[Any, Floats]:
+    """Which cells may be inside the goal, and which share of each is. `slack`: the victim is only known this well."""
+    shares: dict[int, Floats] = {}
+
+    def answer(part: Goal) -> Any:
+        share = _share(space, part, victim, slack or {})
+        shares[len(shares)] = share
+        return share > 0
+
+    inside = np.broadcast_to(holds(goal, answer), space.masses.shape)
+    if all(((s == 0) | (s == 1)).all() for s in shares.values()):
+        return inside, inside.astype(float)
+    if len(shares) > 1:
+        raise Misconfigured("a disc on a map cannot be joined with other goals; ask about it alone")
+    return inside, np.broadcast_to(shares[0], space.masses.shape)
+
+
+def _share(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, float]) -> Floats:
+    if isinstance(part, Present):
+        raise Misconfigured("presence is independent of values; it cannot be part of a joint prior")
+    assert isinstance(part, On)
+    if len(part.attributes) > 1:
+        return _disc(space, part, victim)
+    name = part.attributes[0]
+    i = space.axis(name)
+    axis, shape = space.axes[i], [-1 if j == i else 1 for j in range(len(space.axes))]
+    goal, x, loose = part.goal, victim[name], slack.get(name, 0.0)
+    if axis.places is None:
+        if isinstance(goal, Within):
+            raise Misconfigured(f"{name} has labels, which have no distances; ask `exactly` or `in`")
+        if isinstance(goal, In):
+            allowed = goal.values if goal.values is not None else ()
+            return np.array([label in allowed for label in axis.labels], float).reshape(shape)
+        if x not in axis.labels:
+            raise Misconfigured(f"victim must be one of the values of {name}, found {x!r}")
+        return np.array([label == x for label in axis.labels], float).reshape(shape)
+    if isinstance(goal, In) and goal.values is not None:
+        return (
+            np.isin(axis.places, [float(v) for v in goal.values if not isinstance(v, str)]).astype(float).reshape(shape)
+        )
+    if isinstance(goal, In):
+        assert goal.low is not None
+        assert goal.high is not None
+        low, high = goal.low, goal.high
+    else:
+        radius = goal.radius if isinstance(goal, Within) else 0.0
+        if isinstance(goal, Exactly) and axis.borders is not None:
+            raise Misconfigured(f"nobody can be guessed exactly on a continuous scale ({name}); ask for `within`")
+        if not isinstance(x, (int, float)) or not axis.places[0] - axis.half[0] <= x <= axis.places[-1] + axis.half[-1]:
+            raise Misconfigured(f"victim must have a possible value of {name}, found {x!r}")
+        low, high = x - radius - loose, x + radius + loose
+    tiny = 1e-12 * max(1.0, abs(low), abs(high)) if axis.borders is not None else 0.0
+    left, right = axis.places - axis.half, axis.places + axis.half
+    touched = (
+        (right > low + tiny) & (left < high - tiny) if axis.borders is not None else (right >= low) & (left <= high)
+    )
+    return touched.astype(float).reshape(shape)
+
+
+def _disc(space: Space, part: On, victim: dict[str, Any]) -> Floats:
+    """The share of each cell within the radius (of points: 0 or 1); shares of cells by a 24×24 grid in each."""
+    grids, radius = [], part.goal.radius if isinstance(part.goal, Within) else 0.0
+    steps = (np.arange(24) + 0.5) / 24 * 2 - 1
+    d = len(space.axes)
+    if set(part.attributes) != {a.name for a in space.axes}:
+        raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
+    fine = any(a.borders is not None for a in space.axes)
+    for i, axis in enumerate(space.axes):
+        if axis.places is None:
+            raise Misconfigured(f"{axis.name} has labels, which have no distances")
+        inner = axis.places[:, None] + axis.half[:, None] * (steps if fine else np.zeros(1))
+        square = (inner - float(victim[axis.name])) ** 2
+        grids.append(square.reshape([square.shape[j // d] if j % d == i else 1 for j in range(2 * d)]))
+    total = sum(grids[1:], grids[0])
+    return np.asarray((total <= radius * radius * (1 + 1e-12)).mean(axis=tuple(range(d, 2 * d))))
+
+
+def _solved(space: Space, question: _Question, inside: Any, share: Floats) -> Solution:
+    """The programme for one goal. Cells that the goal cuts in two become two variables."""
+    shape, n = space.masses.shape, space.masses.size
+    flat, part = space.masses.ravel(), np.broadcast_to(share, shape).ravel()
+    inside = np.broadcast_to(inside, shape).ravel()
+    cut = np.flatnonzero((part > 0) & (part < 1) & inside) if space.continuous else np.zeros(0, np.intp)
+    if not space.continuous:
+        rows, helpers = _metric(space, question, n)
+        masses = np.concatenate([flat, np.zeros(helpers)])
+        return solve(Programme(masses, rows), np.concatenate([inside, np.zeros(helpers, bool)]))
+    # variables: cells (what is outside of a cut cell), the inside of cut cells, centres, helpers
+    masses = np.concatenate([np.where(np.isin(np.arange(n), cut), flat * (1 - part), flat), flat[cut] * part[cut]])
+    count = masses.size
+    rows, helpers = _metric(space, replace(question, jumps=tuple(0.0 for _ in shape), map_jump=0.0), n)
+    rows = (rows[0] + count, rows[1] + count, rows[2])
+    centre = np.concatenate([np.arange(n), cut]) + count
+    spread = _spread(space, question)[np.concatenate([np.arange(n), cut])]
+    jump = sum(question.jumps) + question.map_jump
+    cell = np.arange(count)
+    ties: Rows = (
+        np.concatenate([cell, centre]),
+        np.concatenate([centre, cell]),
+        np.concatenate([spread + jump, spread]),
+    )
+    mask = np.concatenate([inside & ~np.isin(np.arange(n), cut), np.ones(cut.size, bool), np.zeros(n + helpers, bool)])
+    empty = np.concatenate([masses <= 0, np.zeros(n + helpers, bool)])
+    full = np.concatenate([masses, np.zeros(n + helpers)])
+    return solve(Programme(full, joined([rows, ties])), mask & ~empty)
+
+
+def _spread(space: Space, question: _Question) -> Floats:
+    """The largest cost from the centre of a cell to one of its points."""
+    sizes = [a.half for a in space.axes]
+    mesh = np.meshgrid(*sizes, indexing="ij")
+    if question.map_rate is not None:
+        return np.asarray(question.map_rate * np.sqrt(sum(m**2 for m in mesh))).ravel()
+    return np.asarray(sum(r * m for r, m in zip(question.rates, mesh, strict=True))).ravel()
+
+
+def _metric(space: Space, question: _Question, n: int) -> tuple[Rows, int]:
+    shape = space.masses.shape
+    if question.map_rate is not None:
+        return _map_rows(space, question, n)
+    parts, helpers = [], 0
+    for i, axis in enumerate(space.axes):
+        if axis.places is None and question.rates[i]:
+            raise Misconfigured(f"{axis.name} has labels, which have no distances: its slope must be 0")
+        rows, used = axis_rows(shape, i, (question.rates[i], question.jumps[i]), axis.places, n + helpers)
+        parts.append(rows)
+        helpers += used
+    return joined(parts), helpers
+
+
+def _map_rows(space: Space, question: _Question, n: int) -> tuple[Rows, int]:
+    """Euclidean distance: all pairs of few points, else near neighbours in many directions (looser, never wrong)."""
+    assert question.map_rate is not None
+    places = np.stack(np.meshgrid(*[a.places for a in space.axes if a.places is not None], indexing="ij"), -1)
+    points = places.reshape(n, -1)
+    if n <= MAP_PAIRS:
+        i, j = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
+        i, j = i[i != j], j[i != j]
+    else:
+        index = np.arange(n).reshape(space.masses.shape)
+        steps = [s for s in itertools.product(range(-2, 3), repeat=index.ndim) if np.gcd.reduce(s) == 1]
+        pairs = [_shifted(index, s) for s in steps]
+        i, j = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
+    distance = np.sqrt(((points[i] - points[j]) ** 2).sum(1))
+    if not question.map_jump:
+        return (i, j, question.map_rate * distance), 0
+    cells, helper = np.arange(n), n + np.arange(n)
+    links = (np.concatenate([helper, cells]), np.concatenate([cells, helper]), np.repeat([0.0, question.map_jump], n))
+    return joined([(i + n, j + n, question.map_rate * distance), links]), n
+
+
+def _shifted(index: Any, step: tuple[int, ...]) -> tuple[Any, Any]:
+    here = tuple(slice(max(0, -s), index.shape[a] - max(0, s)) for a, s in enumerate(step))
+    there = tuple(slice(max(0, s), index.shape[a] - max(0, -s)) for a, s in enumerate(step))
+    return index[here].ravel(), index[there].ravel()
+
+
+def _reach(space: Space, question: _Question) -> float:
+    """The largest cost between two records."""
+    widths = [0.0 if a.places is None else float(np.ptp(a.places) + a.half[0] + a.half[-1]) for a in space.axes]
+    if question.map_rate is not None:
+        return question.map_rate * float(np.sqrt(sum(w * w for w in widths))) + question.map_jump
+    return sum(r * w for r, w in zip(question.rates, widths, strict=True)) + sum(question.jumps)
+
+
+def _star(space: Space, question: _Question, who: dict[str, Any], inside: Any) -> float:
+    """A bound without a programme: compare every record with the victim's own, inside upward and outside downward."""
+    if space.continuous:
+        return 1.0
+    square, total = np.zeros(space.masses.shape), np.zeros(space.masses.shape)
+    differs = np.zeros(space.masses.shape, bool)
+    for i, axis in enumerate(space.axes):
+        shape = [-1 if j == i else 1 for j in range(len(space.axes))]
+        if axis.places is None:
+            other = np.array([label != who[axis.name] for label in axis.labels]).reshape(shape)
+            far = np.zeros(other.shape)
+        else:
+            far = np.abs(axis.places - float(who[axis.name])).reshape(shape)
+            other = far > 0
+        square, differs = square + far**2, differs | other
+        total = total + question.rates[i] * far + question.jumps[i] * other
+    if question.map_rate is not None:
+        total = question.map_rate * np.sqrt(square) + question.map_jump * differs
+    with np.errstate(over="ignore"):
+        up = float((space.masses * np.exp(total))[inside].sum())
+        down = float((space.masses * np.exp(-total))[~inside].sum())
+    return 1.0 if down <= 0 or not np.isfinite(up) else min(1.0, up / (up + down) * (1 + 1e-12))
+
+
+def _worst(space: Space, question: _Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
+    if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
+        raise Misconfigured(
+            "the worst victim on a continuous map is not looked for; give a victim, or points as JointAtoms"
+        )
+    goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
+    for at in np.argwhere(space.masses > 0):
+        who = {a.name: _value(a, int(i)) for a, i in zip(space.axes, at, strict=True)}
+        slack = {a.name: float(a.half[int(i)]) for a, i in zip(space.axes, at, strict=True) if a.borders is not None}
+        inside, share = _truth(space, goal, who, slack)
+        key = inside.tobytes()
+        if key not in goals:
+            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()})[1] if slack else share
+            goals[key] = (float((space.masses * inner).sum()), who, inside)
+    reach = _reach(space, question)
+    ranked = []
+    for low, who, inside in goals.values():
+        mass = float(space.masses[inside].sum())
+        simple = min(float(lifted(odds_of(min(mass, 1 - 1e-16)), reach)), _star(space, question, who, inside))
+        ranked.append((simple - low, low, who, inside))
+    ranked.sort(key=lambda r: -r[0])
+    best: tuple[float, float, dict[str, Any], Solution, Any] | None = None
+    rest, tight = 0.0, not space.continuous
+    for count, (simple, low, who, inside) in enumerate(ranked):
+        if best is not None and simple <= best[0]:
+            break
+        if count >= PROGRAMMES:
+            rest, tight = simple, False
+            break
+        found = _solved(space, question, inside, inside.astype(float))
+        gain = max(found.ceiling - low, 0.0)
+        if best is None or gain > best[0]:
+            best = (gain, low, who, found, inside)
+    assert best is not None
+    gain, before, who, found, inside = best
+    smallest = 1 - _solved(space, question, ~inside, (~inside).astype(float)).ceiling
+    return before, before + max(gain, rest), smallest, who, found, tight
+
+
+def _value(axis: Any, i: int) -> Any:
+    return axis.labels[i] if axis.places is None else float(axis.places[i])
+
+
+def _witness(space: Space, found: Solution, who: Any) -> Witness:
+    flat = found.likelihood[: space.masses.size]
+    table = []
+    for at, f in zip(np.ndindex(*space.masses.shape), flat, strict=True):
+        if space.masses[at] > 0:
+            record = tuple(_value(a, i) for a, i in zip(space.axes, at, strict=True))
+            table.append((record if len(record) > 1 else record[0], float(f)))
+    return Witness("programme", victim=who, table=tuple(table))

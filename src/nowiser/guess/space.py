@@ -1,0 +1,200 @@
+"""Several attributes as one grid: an axis per attribute, a mass per cell, ready for the linear programme.
+
+Atoms and labels are points; their grid holds every combination, also those without mass (a likelihood on the possible
+records can always be continued to the others: f(x) = min over possible x' of e^{D(x,x')} f(x')), so nothing is lost.
+Continuous attributes are cut into cells, with the goal's own edges among the borders.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.cells import CellLine
+from nowiser.guess.line import line
+from nowiser.guess.programme import LARGEST
+from nowiser.model.prior import (
+    Categories,
+    JointAtoms,
+    JointHistogram,
+    MultivariateNormal,
+    Presence,
+    Prior,
+    Unknown,
+)
+from nowiser.model.priors.base import Floats
+
+TAILS = 8.0  # standard deviations of a multivariate normal that are looked at; beyond lies 1e-15
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One attribute. Points have `places` (numbers) or `labels`; cells have borders instead."""
+
+    name: str
+    places: Floats | None = None  # positions of points, or centres of cells; None for labels
+    labels: tuple[Any, ...] = ()
+    borders: Floats | None = None  # of cells
+
+    @property
+    def size(self) -> int:
+        return len(self.labels) if self.places is None else self.places.size
+
+    @property
+    def half(self) -> Floats:
+        """Half of each cell's width, zero for points."""
+        return np.zeros(self.size) if self.borders is None else np.diff(self.borders) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    axes: tuple[Axis, ...]
+    masses: Floats  # one axis per attribute
+
+    @property
+    def continuous(self) -> bool:
+        return any(a.borders is not None for a in self.axes)
+
+    def axis(self, name: str) -> int:
+        for i, a in enumerate(self.axes):
+            if a.name == name:
+                return i
+        known = ", ".join(a.name for a in self.axes)
+        raise Misconfigured(f"there is no prior for {name}; there are priors for {known}")
+
+
+def space_of(
+    prior: Prior | Mapping[str, Prior], names: tuple[str, ...], cuts: Mapping[str, Floats], cells: int
+) -> Space:
+    """The grid of a prior. `cuts`: borders that must be there, per attribute; `cells`: about how many in all."""
+    if isinstance(prior, JointAtoms):
+        return _atoms(prior)
+    if isinstance(prior, JointHistogram):
+        return _histogram(prior, cuts)
+    if isinstance(prior, MultivariateNormal):
+        return _normal(prior, cuts, max(4, int(cells ** (1 / len(prior.names)))))
+    if isinstance(prior, Prior):
+        prior = {names[0] if names else "value": prior}
+    used = [n for n in prior if n in names] if names else list(prior)
+    each = max(4, int(cells ** (1 / max(1, sum(_is_wide(prior[n]) for n in used)))))
+    axes, masses = [], []
+    for name in used:
+        axis, share = _one(name, prior[name], cuts.get(name, np.zeros(0)), each)
+        axes.append(axis)
+        masses.append(share)
+    _checked_size([a.size for a in axes])
+    grid = np.ones(())
+    for share in masses:
+        grid = np.multiply.outer(grid, share)
+    return Space(tuple(axes), grid)
+
+
+def _checked_size(sizes: list[int]) -> None:
+    if np.prod([float(s) for s in sizes]) > LARGEST:
+        raise Misconfigured(
+            f"the attributes have {int(np.prod([float(s) for s in sizes]))} combinations of values, "
+            f"at most {LARGEST} are allowed",
+            hint="Group values, or use a coarser histogram.",
+        )
+
+
+def _is_wide(prior: Prior) -> bool:
+    return not isinstance(prior, (Categories, Presence))
+
+
+def _atoms(prior: JointAtoms) -> Space:
+    axes = []
+    for i, name in enumerate(prior.names):
+        values = [record[i] for record in prior.records]
+        if isinstance(values[0], (int, float)) and not isinstance(values[0], bool):
+            axes.append(Axis(name, np.unique(np.array(values, float))))
+        else:
+            axes.append(Axis(name, None, tuple(dict.fromkeys(values))))
+    _checked_size([a.size for a in axes])
+    masses = np.zeros([a.size for a in axes])
+    for record, mass in zip(prior.records, prior.masses, strict=True):
+        at = tuple(
+            int(np.searchsorted(a.places, float(v))) if a.places is not None else a.labels.index(v)
+            for a, v in zip(axes, record, strict=True)
+        )
+        masses[at] += mass
+    return Space(tuple(axes), masses / masses.sum())
+
+
+def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats]) -> Space:
+    axes, masses = [], prior.masses
+    for i, (name, edges) in enumerate(zip(prior.names, prior.edges, strict=True)):
+        extra = cuts.get(name, np.zeros(0))
+        borders = np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
+        at = np.searchsorted(edges, borders[:-1], "right") - 1
+        share = np.diff(borders) / np.diff(edges)[at]
+        masses = np.take(masses, at, axis=i) * share.reshape([-1 if j == i else 1 for j in range(masses.ndim)])
+        axes.append(_cells_axis(name, borders))
+    _checked_size([a.size for a in axes])
+    return Space(tuple(axes), masses / masses.sum())
+
+
+def _cells_axis(name: str, borders: Floats) -> Axis:
+    return Axis(name, (borders[:-1] + borders[1:]) / 2, (), borders)
+
+
+def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int) -> Space:
+    spread = np.sqrt(np.diag(prior.covariance))
+    axes = []
+    for i, name in enumerate(prior.names):
+        low, high = prior.mean[i] - TAILS * spread[i], prior.mean[i] + TAILS * spread[i]
+        inner = prior.mean[i] + spread[i] * np.linspace(-4, 4, each)
+        extra = cuts.get(name, np.zeros(0))
+        axes.append(
+            _cells_axis(name, np.unique(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]])))
+        )
+    _checked_size([a.size for a in axes])
+    masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
+    return Space(tuple(axes), masses)
+
+
+@lru_cache(maxsize=16)
+def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) -> Floats:
+    """Probability of every box, from the distribution function at the corners."""
+    import scipy.stats
+
+    corners = np.stack(np.meshgrid(*[np.array(b) for b in borders], indexing="ij"), axis=-1)
+    if corners.shape[-1] > 3 or corners[..., 0].size > 20_000:
+        raise Misconfigured(
+            "a multivariate normal prior is evaluated for up to three attributes; give a joint histogram"
+        )
+    it = scipy.stats.multivariate_normal(prior.mean, prior.covariance, seed=1)
+    masses = np.asarray(it.cdf(corners))
+    for axis in range(masses.ndim):
+        masses = np.diff(masses, axis=axis)
+    masses = np.clip(masses, 1e-30, None)
+    return np.asarray(masses / masses.sum())
+
+
+def _one(name: str, prior: Prior, cuts: Floats, each: int) -> tuple[Axis, Floats]:
+    if isinstance(prior, Categories):
+        masses = np.array(prior.masses)
+        return Axis(name, None, prior.labels), masses / masses.sum()
+    if isinstance(prior, Presence):
+        return Axis(name, None, (True, False)), np.array([prior.probability, 1 - prior.probability])
+    if isinstance(prior, Unknown):
+        raise Misconfigured(f"nothing is known about {name}: it cannot take part in a goal that needs a joint prior")
+    row = line(prior)
+    starts, ends = row.victims()
+    if isinstance(row, CellLine) and (starts == ends).all():
+        return Axis(name, starts), row.masses / row.total
+    if row.atoms.size:
+        raise Misconfigured(f"the prior of {name} mixes single values with a density; give atoms or a histogram")
+    marks = row.landmarks()
+    low, high = max(row.low, float(marks.min())), min(row.high, float(marks.max()))
+    even = np.linspace(low, high, 8 * each + 1)
+    shares = row.mass(even[:-1], even[1:])
+    # cells of equal width where the mass is; the far tails are one cell each
+    kept = even[:-1][shares > 1e-9 * shares.max()]
+    inner = np.linspace(float(kept.min()), float(kept.max()), each + 1)
+    borders = np.unique(np.concatenate([[low, high], inner, cuts[(cuts > low) & (cuts < high)]]))
+    masses = row.mass(borders[:-1], borders[1:])
+    return _cells_axis(name, borders), masses / masses.sum()
