@@ -100,14 +100,15 @@ def largest_multiple(
     Raises Exhausted when that much is not left, on top of `totals` and (for an analyst) `own`.
     What no attacker is after is treated as if the attacker with the smallest gain were, knowing nothing beforehand.
     """
-    if not unit:
+    if not any(account.kind != "delta" for account, _ in unit.amounts):
         raise ValueError("a question that costs nothing needs no noise")
     if not 0 < share <= 1:
         raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
     multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
     factor = share * min(multiples, default=_undefended(policy, unit))
-    # one part in a billion less: whole piconats are charged, rounded up
-    factor = factor * (1 - Fraction(1, 10**9))
+    # whole piconats are charged, rounded up: one less of each, so that n questions of 1/n fit together
+    fewest = min(n * factor for account, n in unit.amounts if account.kind != "delta")
+    factor *= 1 - 1 / max(fewest, Fraction(2))
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
 
