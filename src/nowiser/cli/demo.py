@@ -41,6 +41,7 @@ def tell() -> dict[str, Any]:
     allowed = largest(prior, goal, gain=GAIN, victim=ALICE)
     kept = guess(prior, goal, slope=allowed.slope, victim=ALICE)
     average = expected(prior, goal, slope=allowed.slope)
+    everybody = largest(prior, goal, gain=GAIN)  # the figure for one victim is itself a secret: policies take the worst
     others = simplified_slope(careless.before, GAIN, (28 - 12) / RADIUS)
     scale = laplace_scale(allowed.slope, RADIUS) / PEOPLE
     return {
@@ -48,6 +49,10 @@ def tell() -> dict[str, Any]:
         "careless": {"slope": 1.0, "after": careless.after},
         "kept": {"slope": allowed.slope, "after": kept.after, "expected": None if average is None else average.after},
         "noise": {"people": PEOPLE, "scale": scale, "error": error_bar(scale)},
+        "everybody": {
+            "slope": everybody.slope,
+            "error": error_bar(laplace_scale(everybody.slope, RADIUS) / PEOPLE),
+        },
         "simplified": {"slope": others, "error": error_bar(RADIUS / others / PEOPLE), "ratio": allowed.slope / others},
     }
 
@@ -86,9 +91,12 @@ def show(story: dict[str, Any]) -> None:
                 f"Everything released may cost slope {kept['slope']:.6f} in all. No answer, however lucky, tells more.",
                 f"{buys} (95 % of answers).",
                 f"{usual} for the same promise.",
+                f"Promised to every student, not only to Alice: ±{story['everybody']['error']:.2f} minutes.",
             ],
         )
     )
     console.print(Text("Try it yourself:", style="bold"))
-    console.print("  nowiser guess --prior uniform:12:28 --within 2 --victim 20 --gain 5%")
-    console.print("  nowiser guess --prior uniform:12:28 --within 2 --victim 20 --slope 1 --plot canteen.svg")
+    console.print("  nowiser guess --prior uniform:12:28 --within 2 --victim 20 --gain 5%", soft_wrap=True)
+    console.print(
+        "  nowiser guess --prior uniform:12:28 --within 2 --victim 20 --slope 1 --plot canteen.svg", soft_wrap=True
+    )

@@ -1,0 +1,257 @@
+"""`nowiser guess` as a stranger meets it: figures, words, files, refusals."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from nowiser.cli import prior_text
+from nowiser.errors import Misconfigured
+from nowiser.model.prior import (
+    Atoms,
+    Categories,
+    Frozen,
+    Histogram,
+    LogNormal,
+    Normal,
+    Presence,
+    Truncated,
+    Uniform,
+    Unknown,
+)
+
+CANTEEN = ["--prior", "uniform:12:28", "--within", "2"]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """The command in this process: exit code, standard output, standard error."""
+    from nowiser.cli.main import run as entry
+
+    def call(*words, command="guess"):
+        monkeypatch.setattr(sys, "argv", ["nowiser", command, *words])
+        monkeypatch.setenv("COLUMNS", "100")
+        try:
+            entry()
+            code = 0
+        except SystemExit as end:
+            code = end.code or 0
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def asked(run, *words):
+    code, out, err = run(*words, "--json")
+    assert code == 0, err or out
+    return json.loads(out)
+
+
+def test_the_example_of_the_design(run):
+    found = asked(run, *CANTEEN, "--victim", "20", "--slope", "1", "--jump", "0")
+    assert {"before", "after", "gain", "slope", "jump", "victim", "witness", "expected"} <= set(found)
+    assert found["before"] == 0.25
+    assert found["after"] == pytest.approx(0.643914, abs=1e-6)
+    assert found["expected"] == pytest.approx(0.724090, abs=1e-6)
+    assert found["witness"]["peak"] == pytest.approx(20, abs=1e-3)
+
+
+def test_from_a_gain_to_the_noise(run):
+    found = asked(run, *CANTEEN, "--victim", "20", "--gain", "5%")
+    assert found["slope"] == pytest.approx(0.128401, abs=1e-6)
+    assert found["gain"] <= 0.05
+    assert found["scale"] == pytest.approx(2 / found["slope"])
+    assert found["error"] == pytest.approx(found["scale"] * 2.995732, rel=1e-6)
+    assert asked(run, *CANTEEN, "--victim", "20", "--gain", "0.05") == found
+
+
+def test_it_says_what_an_officer_understands(run):
+    code, out, _ = run(*CANTEEN, "--victim", "20", "--gain", "5%")
+    text = re.sub(r"[│\s]+", " ", out)
+    assert code == 0
+    assert "is right with probability 25.0 %" in text
+    assert "no output lifts it above 30.0 %: at most 5.0 points better" in text
+    assert "everything released may cost slope 0.128401 in all" in text
+    assert "before ██████████ " in text
+
+
+def test_brackets_of_a_goal_are_not_eaten_as_markup(run):
+    _, out, _ = run("--prior", "uniform:12:28", "--in", "[13, 17]", "--jump", "1")
+    assert "in [13, 17]" in out
+
+
+def test_several_attributes(run):
+    two = ["--prior", "time=normal:20:5", "--prior", "dish=categories:soup=.3,pasta=.7"]
+    goal = ["--goal", "time within 2 and dish exactly"]
+    found = asked(
+        run, *two, *goal, "--slope", "time=1", "--jump", "dish=.5", "--victim", "time=20", "--victim", "dish=soup"
+    )
+    import nowiser as nw
+
+    time = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=1.0, victim=20).after
+    dish = nw.guess(nw.Categories({"soup": 0.3, "pasta": 0.7}), nw.Exactly(), jump=0.5, victim="soup").after
+    assert found["after"] == pytest.approx(time * dish)
+    assert found["costs"]["dish"] == {"slope": 0.0, "jump": 0.5}
+    limited = asked(run, *two, *goal, "--slope", "time=1", "--jump", "dish=.5", "--gain", "5%")
+    assert limited["gain"] <= 0.05
+    assert limited["costs"]["time"]["slope"] == pytest.approx(2 * limited["costs"]["dish"]["jump"])
+
+
+def test_records_of_a_file_as_joint_prior(run, tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text("faculty,dish\nmath,soup\nmath,pasta\nmath,pasta\nart,soup\nart,pasta\n")
+    found = asked(run, "--joint", str(table), "--goal", "dish exactly", "--jump", "dish=.5", "--knows", "faculty")
+    assert found["knows"]["known"] == {"faculty": "math"} or found["knows"]["known"] == {"faculty": "art"}
+    assert found["knows"]["after"] >= found["knows"]["before"]
+
+
+def test_a_column_of_a_file_as_prior(run, tmp_path):
+    (tmp_path / "ages.csv").write_text("age\n" + "\n".join(str(20 + i % 30) for i in range(300)) + "\n")
+    found = asked(run, "--prior", f"{tmp_path / 'ages.csv'}:age", "--within", "2", "--victim", "30")
+    assert found["before"] == pytest.approx(5 / 30)
+
+
+def test_those_who_know_less(run):
+    found = asked(run, *CANTEEN, "--victim", "20", "--knows", "5 of 30")["knows"]
+    assert found["unknown"] == 25
+    assert found["after"] <= found["ceiling"]
+    assert found["blind"] <= found["average"] < 0.35
+
+
+def test_comparison_and_questions(run):
+    code, out, _ = run(*CANTEEN, "--victim", "20", "--slope", "0.5", "--compare", "--questions", "5")
+    assert code == 0
+    assert "nowiser (tight)" in out
+    assert "main theorem" in out
+    assert "average (simulated)" in out
+    names = [b["name"] for b in asked(run, *CANTEEN, "--victim", "20", "--compare")["bounds"]]
+    assert names[0] == "nowiser (tight)"
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [["--slope", "1"], ["--gain", "5%"], ["--compare"], ["--questions", "4"]],
+    ids=["densities", "limit", "bounds", "questions"],
+)
+def test_pictures(run, tmp_path, extra):
+    path = tmp_path / "picture.svg"
+    assert asked(run, *CANTEEN, "--victim", "20", *extra, "--plot", str(path))["plot"] == str(path)
+    drawn = path.read_text()
+    assert drawn.startswith("<svg")
+    assert "NaN" not in drawn
+
+
+BAD = [
+    ([], "--prior is missing"),
+    (["--prior", "uniform:12:28"], "give one goal"),
+    ([*CANTEEN, "--exactly"], "found --within and --exactly"),
+    (["--prior", "uniform:12", "--within", "2"], "--prior must look like uniform:low:high; found 'uniform:12'"),
+    (["--prior", "uniform:28:12", "--within", "2"], "Uniform needs low below high"),
+    (["--prior", "banana", "--within", "2"], "'banana' is none of the known forms"),
+    (["--prior", "normal:20:x", "--within", "2"], "a number must stand where 'x' stands"),
+    (["--prior", "normal:20:-5", "--within", "2"], "sd of Normal must be"),
+    (["--prior", "categories:a=.2,b=.7", "--exactly"], "must sum to 1"),
+    (["--prior", "categories:a=.5,a=.5", "--exactly"], "names 'a' twice"),
+    (["--prior", "missing.csv:age", "--within", "2"], "found none at 'missing.csv'"),
+    (["--prior", "uniform:12:28", "--within", "0"], "--within must be a finite number above 0; found '0'"),
+    (["--prior", "uniform:12:28", "--within", "nan"], "--within must be a finite number; found 'nan'"),
+    ([*CANTEEN, "--slope", "-1"], "--slope must be a finite number of at least 0; found '-1'"),
+    ([*CANTEEN, "--jump", "inf"], "--jump must be a finite number; found 'inf'"),
+    ([*CANTEEN, "--slope", "dish=1"], "--slope 'dish=1': the priors name no named attribute"),
+    ([*CANTEEN, "--victim", "99"], "victim must be between 12 and 28"),
+    ([*CANTEEN, "--victim", "20", "--gain", "80%"], "before \\+ gain"),
+    ([*CANTEEN, "--gain", "5 percent"], "--gain must be a percentage"),
+    ([*CANTEEN, "--plot", "picture.gif"], "must end in .svg, .png, .pdf, .html; found .gif"),
+    ([*CANTEEN, "--plot", "no/such/folder/p.svg"], "does not exist"),
+    ([*CANTEEN, "--knows", "everything"], "--knows must be"),
+    ([*CANTEEN, "--knows", "31 of 30"], "K at most N"),
+    ([*CANTEEN, "--questions", "0"], "--questions must be a whole number from 1 to 1000"),
+    (["--prior", "uniform:12:28", "--goal", "time within"], "expected a number after"),
+    (["--prior", "a=uniform:0:1", "--prior", "uniform:0:1", "--goal", "a within 1"], "need a name each"),
+    (["--prior", "unknown", "--within", "2", "--compare"], "range|--compare needs"),
+    (["--joint", "nowhere.csv", "--goal", "a exactly"], "--joint must name a csv or parquet file"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), BAD, ids=lambda v: " ".join(v) if isinstance(v, list) else None)
+def test_bad_input_names_the_argument_and_exits_with_3(run, words, message):
+    code, out, err = run(*words)
+    assert code == 3
+    assert re.search(message, err)
+    assert not out
+    code, out, _ = run(*words, "--json")
+    assert code == 3
+    assert json.loads(out)["error"]["kind"] == "misconfigured"
+
+
+def test_unknown_flags_exit_with_2(run):
+    code, _, err = run(*CANTEEN, "--bogus")
+    assert code == 2
+    assert "--bogus" in err
+
+
+def test_the_help_has_an_example(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert "nowiser guess --prior uniform:12:28 --within 2" in out
+    assert "🅰" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "prior"),
+    [
+        ("uniform:12:28", Uniform(12, 28)),
+        ("normal:20:5", Normal(20, 5)),
+        ("normal:20:5:0:60", Truncated(Normal(20, 5), 0, 60)),
+        ("lognormal:3:.5", LogNormal(3, 0.5)),
+        ("atoms:0=.2,2=.8", Atoms({0: 0.2, 2: 0.8})),
+        ("histogram:0,10,20:.3,.7", Histogram([0, 10, 20], [0.3, 0.7])),
+        ("categories:soup=30%,pasta=70%", Categories({"soup": 0.3, "pasta": 0.7})),
+        ("categories:soup,pasta", Categories(["soup", "pasta"])),
+        ("present:.5", Presence(0.5)),
+        ("unknown", Unknown()),
+        ("unknown:0:60", Unknown(0, 60)),
+        ("scipy:gamma:2:scale=3", Frozen("gamma", 2, scale=3)),
+        ("uniform:-5:-1", Uniform(-5, -1)),
+    ],
+)
+def test_every_form_of_a_prior(text, prior):
+    assert prior_text.prior(text) == prior
+    assert prior_text.named_prior(f"time={text}") == ("time", prior)
+    assert prior_text.named_prior(text) == (None, prior)
+
+
+@pytest.mark.parametrize(
+    "text", ["", ":", "histogram:1,2", "atoms:1", "=uniform:0:1", "scipy:", "categories:", "present"]
+)
+def test_half_written_priors_are_refused(text):
+    with pytest.raises(Misconfigured):
+        prior_text.named_prior(text)
+
+
+def test_the_command_starts_without_heavy_parts():
+    """What it does not import it does not wait for; seconds are measured in benchmarks/."""
+    program = (
+        "import sys\n"
+        "sys.argv = ['nowiser', 'guess', '--prior', 'uniform:12:28', '--within', '2', '--victim', '20', '--json']\n"
+        "from nowiser.cli.main import run\n"
+        "run.__globals__['app'](standalone_mode=False)\n"
+        "heavy = {'scipy.stats', 'altair', 'pandas', 'duckdb', 'sqlalchemy', 'pyarrow', 'sklearn', 'numba', 'vl_convert'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_the_demo_tells_the_canteen(run):
+    code, out, _ = run(command="demo")
+    assert code == 0
+    assert "64.4 %" in out
+    assert "30.0 %" in out
+    code, out, _ = run("--json", command="demo")
+    story = json.loads(out)
+    assert story["simplified"]["ratio"] > 4
+    assert story["everybody"]["slope"] <= story["kept"]["slope"]

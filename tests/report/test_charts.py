@@ -1,0 +1,149 @@
+"""Charts: that they say what the figures say, and draw without a network."""
+
+import json
+import re
+
+import pytest
+
+import nowiser as nw
+from nowiser.errors import Misconfigured
+from nowiser.report import charts
+from nowiser.report.save import FORMATS, save
+from nowiser.report.theme import SEQUENCE
+
+CANTEEN = nw.Uniform(12, 28)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return nw.guess(CANTEEN, nw.Within(2), slope=1.0, victim=20)
+
+
+MAGIC = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF", ".html": b"<!DOCTYPE html>"}
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_is_written(seen, tmp_path, ending):
+    path = save(charts.before_after(seen), tmp_path / f"picture{ending}")
+    assert path.read_bytes().startswith(MAGIC[ending])
+    assert path.stat().st_size > 2000
+
+
+def test_pages_carry_everything_they_need(seen, tmp_path):
+    page = save(charts.before_after(seen), tmp_path / "page.html").read_text()
+    assert not re.search(r"<script[^>]+src=", page)
+    assert not re.search(r"(src|href)=", re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL))
+    assert "cdn." not in page
+    assert "<title>A guess within 2 goes from 25.0 % to at most 64.4 %</title>" in page
+
+
+def test_values_cannot_leave_the_data_of_a_page(tmp_path):
+    evil = "</script><script>alert(1)</script>"
+    prior = nw.Categories({evil: 0.5, "soup": 0.5})
+    page = save(charts.before_after(nw.guess(prior, nw.Exactly(), jump=1.0, victim="soup")), tmp_path / "p.html")
+    assert "<script>alert" not in page.read_text()
+
+
+def rows(chart):
+    spec = chart.to_dict()
+    named = spec.get("datasets", {})
+    found = []
+
+    def walk(part):
+        if isinstance(part, dict):
+            if "data" in part and isinstance(part["data"], dict):
+                found.extend(part["data"].get("values") or named.get(part["data"].get("name"), []))
+            for value in part.values():
+                walk(value)
+        elif isinstance(part, list):
+            for value in part:
+                walk(value)
+
+    walk(spec)
+    return found
+
+
+def test_densities_hold_the_mass_they_claim(seen):
+    drawn = sorted((r for r in rows(charts.before_after(seen)) if "before" in r), key=lambda r: r["x"])
+    xs = [r["x"] for r in drawn]
+    widths = [(xs[min(i + 1, len(xs) - 1)] - xs[max(i - 1, 0)]) / 2 for i in range(len(xs))]
+    pairs = {id(r): w for r, w in zip(drawn, widths, strict=True)}
+    inside = [r for r in drawn if 18 <= r["x"] <= 22]
+    for when, share in (("before", 0.25), ("after", 0.643914)):
+        total = sum(r[when] * pairs[id(r)] for r in drawn)
+        assert sum(r[when] * pairs[id(r)] for r in inside) / total == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "advantage",
+    [
+        lambda: nw.guess(nw.Normal(20, 5), nw.Within(2), slope=1.0, jump=0.5, victim=26),
+        lambda: nw.guess(nw.LogNormal(3, 0.5), nw.Within(2), slope=1.0),
+        lambda: nw.guess(nw.Atoms({0: 0.2, 2: 0.8}), nw.Within(1), slope=1.0, victim=0),
+        lambda: nw.guess(nw.Empirical(range(100)), nw.Within(3), slope=1.0),
+        lambda: nw.guess(nw.Categories({"soup": 0.3, "pasta": 0.7}), nw.Exactly(), jump=1.0),
+        lambda: nw.guess(nw.Unknown(0, 60), nw.Within(2), slope=0.1),
+        lambda: nw.guess(nw.Presence(0.5), nw.Present(), jump=1.0),
+        lambda: nw.guess(CANTEEN, nw.In.between(13, 17), jump=1.0),
+        lambda: nw.guess(
+            {"a": CANTEEN, "b": nw.Categories(["x", "y"])},
+            "a within 2 and b exactly",
+            costs={"a": nw.Cost(1.0), "b": nw.Cost(jump=1.0)},
+        ),
+    ],
+)
+def test_every_kind_of_result_draws_itself(advantage):
+    found = advantage()
+    bundle = found._repr_mimebundle_()
+    assert bundle["text/plain"].startswith("Advantage(before=")
+    assert "<svg" in bundle["text/html"]
+    assert "NaN" not in bundle["text/html"]
+    assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", bundle["text/html"])
+    json.dumps(charts.before_after(found).to_dict())
+
+
+def test_gain_curves_rise_and_the_worst_prior_is_on_top():
+    cases = {"uniform": (CANTEEN, nw.Within(2)), "normal": (nw.Normal(20, 5), nw.Within(2))}
+    drawn = [r for r in rows(charts.gain_curves(cases, costs=[0, 0.25, 0.5, 1.0], reach=8.0)) if "gain" in r]
+    lines = {}
+    for r in drawn:
+        lines.setdefault(r["case"], {})[r["cost"]] = r["gain"]
+    assert len(lines) == 3
+    for line in lines.values():
+        values = [line[c] for c in sorted(line)]
+        assert values == sorted(values)
+        assert values[0] == pytest.approx(0, abs=1e-12)
+    for cost in (0.25, 0.5, 1.0):
+        assert lines["nothing known (worst prior)"][cost] >= lines["uniform"][cost]
+
+
+def test_questions_show_the_ceiling_above_the_average():
+    drawn = [r for r in rows(charts.questions(CANTEEN, nw.Within(2), 0.2, [1, 5, 10], trials=300)) if "what" in r]
+    by = {(r["what"], r["n"]): r["value"] for r in drawn if "text" not in r}
+    for n in (1, 5, 10):
+        assert by["ceiling", n] > by["average", n]
+
+
+def test_bounds_are_drawn_with_their_figures():
+    found = nw.compare(CANTEEN, nw.Within(2), slope=1.0, victim=20)
+    drawn = [r for r in rows(charts.bounds(found, 0.25)) if "name" in r]
+    assert next(r["text"] for r in drawn if r["ours"]) == "64.4 %"
+    assert len({r["name"] for r in drawn}) == sum(b.value is not None for b in found)
+
+
+def test_colours_are_told_apart():
+    assert len(set(SEQUENCE)) == len(SEQUENCE)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: charts.gain_curves({}), "at least one prior"),
+        (lambda: charts.gain_curves({"a": (CANTEEN, nw.Within(2))}, kind="cliff"), "kind must be"),
+        (lambda: charts.questions(nw.Categories(["a"]), nw.Within(2), 0.1), "prior on a number"),
+        (lambda: save(None, "picture.bmp"), "must end in .svg"),
+    ],
+)
+def test_bad_arguments_are_refused(call, words):
+    with pytest.raises(Misconfigured, match=words):
+        call()
