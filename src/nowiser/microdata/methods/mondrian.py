@@ -8,6 +8,7 @@ That is exact for closed models, because a box whose parts pass passes.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,11 +58,11 @@ class Boxes:
     rows: Ints
     starts: Ints
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         return np.diff(np.append(self.starts, len(self.rows)))
 
-    @property
+    @cached_property
     def of_rows(self) -> Ints:
         """The box of every row."""
         box = np.empty(len(self.rows), np.int64)
@@ -107,11 +108,15 @@ class Dimension:
         low, high = np.minimum.reduceat(sorted_places, boxes.starts), np.maximum.reduceat(sorted_places, boxes.starts)
         return low.astype(np.int64), high.astype(np.int64)
 
-    def members(self, boxes: Boxes) -> NDArray[np.bool_]:
-        """Which places every box has."""
-        has = np.zeros((len(boxes.starts), len(self.labels)), bool)
-        has[boxes.of_rows, self.place] = True
-        return has
+    def members(self, boxes: Boxes) -> NDArray[np.uint64]:
+        """Which places every box has, as bits: boxes × words of 64 places."""
+        place = self.place[boxes.rows]
+        bit = np.uint64(1) << (place % 64).astype(np.uint64)
+        words = []
+        for word in range((len(self.labels) + 63) // 64):
+            here = bit if len(self.labels) <= 64 else np.where(place // 64 == word, bit, np.uint64(0))
+            words.append(np.bitwise_or.reduceat(here, boxes.starts))
+        return np.stack(words, axis=1)
 
     def penalty(self, boxes: Boxes) -> float:
         """NCP: the mean over rows of the share of the domain that the released value spans."""
@@ -119,7 +124,7 @@ class Dimension:
             low, high = self.ends(boxes)
             share = (self.position[high] - self.position[low]) / self.span if self.span > 0 else np.zeros(len(low))
         else:
-            covered = self.members(boxes).sum(axis=1)
+            covered = np.bitwise_count(self.members(boxes)).sum(axis=1)
             share = np.where(covered > 1, covered / self.span, 0.0)
         return float(share @ boxes.sizes / boxes.sizes.sum())
 
@@ -130,11 +135,14 @@ class Dimension:
             distinct, inverse = np.unique(low * len(self.labels) + high, return_inverse=True)
             names = [self._range(*divmod(int(key), len(self.labels))) for key in distinct]
         else:
-            has = self.members(boxes)
-            packed = np.packbits(has, axis=1)
-            keys = np.ascontiguousarray(packed).view([("", np.uint8)] * packed.shape[1]).reshape(-1)
-            _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-            names = [self._set(np.flatnonzero(has[i])) for i in first]
+            words = self.members(boxes)
+            inverse = np.zeros(len(words), np.int64)
+            for word in words.T:  # rank the sets word by word
+                _, inner = np.unique(word, return_inverse=True)
+                _, inverse = np.unique(inverse * (int(inner.max()) + 1) + inner, return_inverse=True)
+            _, first = np.unique(inverse, return_index=True)
+            bits = np.unpackbits(words[first].view(np.uint8), axis=1, bitorder="little")
+            names = [self._set(np.flatnonzero(row)) for row in bits]
         places: dict[str, int] = {}
         codes = np.array([-1 if t is None else places.setdefault(t, len(places)) for t in names], dtype=np.int32)
         return Column(self.name, codes[inverse.reshape(-1)][boxes.of_rows], pa.array(list(places), pa.string()))
@@ -189,11 +197,12 @@ def cut(dimensions: list[Dimension], k: int, *, relaxed: bool) -> Tree:
     binned = [_binned(d) for d in dimensions]
     sizes = np.array([len(position) for _, position in binned], dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    codes = np.ascontiguousarray(np.stack([place for place, _ in binned]))
+    kind = np.int16 if sizes.max() < 2**15 else np.int32
+    data = np.stack([place.astype(kind) for place, _ in binned], axis=1)
     ordered = np.array([d.ordered for d in dimensions])
     spans = np.array([d.span for d in dimensions])
     positions = np.concatenate([position for _, position in binned])
-    return Tree(*split(codes, sizes, ordered, positions, starts, spans, k, relaxed))
+    return Tree(*split(data, sizes, ordered, positions, starts, spans, k, relaxed))
 
 
 def _binned(dimension: Dimension) -> tuple[NDArray[np.int32], Floats]:

@@ -66,22 +66,20 @@ def _best_cut(counts: Any, size: int, n: int, k: int, ordered: bool, position: A
 
 
 @njit(cache=True, nogil=True)
-def _cut_of(
-    values: Any, rows: Any, a: int, b: int, room: Any, k: int, ordered: bool, position: Any, span: float
-) -> Any:
-    """The best cut of one attribute for the rows a … b − 1; room[0] comes and goes all zero."""
+def _cut_of(data: Any, j: int, a: int, b: int, room: Any, k: int, ordered: bool, position: Any, span: float) -> Any:
+    """The best cut of attribute j for the rows a … b − 1; room[0] comes and goes all zero."""
     m, size = b - a, len(position)
     counts = room[0]
     if m > 64 or size <= 4 * m:
         for i in range(a, b):
-            counts[values[rows[i]]] += 1
+            counts[data[i, j]] += 1
         removed, cut, left = _best_cut(counts, size, m, k, ordered, position, span)
         for c in range(size):
             counts[c] = 0
         return removed, cut, left
     own, d = room[1], 0  # few rows, many values: the values that are there, in order, with their counts in room[2]
     for i in range(a, b):
-        value, at = values[rows[i]], d
+        value, at = data[i, j], d
         while at > 0 and own[at - 1] > value:
             at -= 1
         if at > 0 and own[at - 1] == value:
@@ -101,64 +99,66 @@ def _cut_of(
 
 
 @njit(cache=True, nogil=True)
-def _halve(codes: Any, rows: Any, a: int, b: int, sizes: Any, counts: Any, spare: Any) -> int:
-    """Put the lower half of the attribute that spans most of its domain first; rows on the left, or −1 if all alike."""
+def _middle(data: Any, a: int, b: int, sizes: Any, counts: Any) -> Any:
+    """For halving: the attribute that spans most of its domain, its value at the middle, and how many rows lie below.
+
+    Attribute −1: all rows are alike.
+    """
     best, best_j = 0.0, -1
-    for j in range(codes.shape[0]):
-        low, high = codes[j, rows[a]], codes[j, rows[a]]
+    for j in range(data.shape[1]):
+        low, high = data[a, j], data[a, j]
         for i in range(a, b):
-            low, high = min(low, codes[j, rows[i]]), max(high, codes[j, rows[i]])
+            low, high = min(low, data[i, j]), max(high, data[i, j])
         wide = (high - low) / max(1, sizes[j] - 1)
         if wide > best:
             best, best_j = wide, j
     if best_j < 0:
-        return -1
+        return -1, 0, 0
     half, below, middle = (b - a) // 2, 0, 0
     for i in range(a, b):
-        counts[codes[best_j, rows[i]]] += 1
+        counts[data[i, best_j]] += 1
     while below + counts[middle] <= half:
         below += counts[middle]
         middle += 1
     for c in range(sizes[best_j]):
         counts[c] = 0
-    left_at, right_at, fill = a, a + half, half - below  # `fill` of the rows at the middle value go left
-    for i in range(a, b):
-        value = codes[best_j, rows[i]]
-        if value < middle or (value == middle and fill > 0):
-            fill -= value == middle
-            spare[left_at] = rows[i]
-            left_at += 1
-        else:
-            spare[right_at] = rows[i]
-            right_at += 1
-    for i in range(a, b):
-        rows[i] = spare[i]
-    return half
+    return best_j, middle, below
 
 
 @njit(cache=True, nogil=True)
-def _divide(values: Any, rows: Any, a: int, b: int, cut: int, left: int, spare: Any) -> None:
-    """Rows up to the cut first, the others after them."""
+def _divide(data: Any, rows: Any, a: int, b: int, j: int, cut: int, fill: int, left: int, spare: Any, ids: Any) -> None:
+    """Rows below or at the cut first (of those at cut + 1 also the first `fill`), the others after them."""
     left_at, right_at = a, a + left
     for i in range(a, b):
-        if values[rows[i]] <= cut:
-            spare[left_at] = rows[i]
+        value = data[i, j]
+        to_left = value <= cut
+        if not to_left and fill > 0 and value == cut + 1:
+            to_left = True
+            fill -= 1
+        if to_left:
+            at = left_at
             left_at += 1
         else:
-            spare[right_at] = rows[i]
+            at = right_at
             right_at += 1
+        ids[at] = rows[i]
+        for c in range(data.shape[1]):
+            spare[at, c] = data[i, c]
     for i in range(a, b):
-        rows[i] = spare[i]
+        rows[i] = ids[i]
+        for c in range(data.shape[1]):
+            data[i, c] = spare[i, c]
 
 
 @njit(cache=True, nogil=True)
-def split(codes: Any, sizes: Any, ordered: Any, positions: Any, starts: Any, spans: Any, k: int, relaxed: bool) -> Any:
+def split(data: Any, sizes: Any, ordered: Any, positions: Any, starts: Any, spans: Any, k: int, relaxed: bool) -> Any:
     """Rows in the order of boxes, and the tree: every node's parent (−1 for the root), first and last row, if a leaf.
 
-    codes: attributes × rows, in the order of their values. positions[starts[j] + c] is where value c lies.
+    data: rows × attributes, places in the order of values; it is reordered, so that the rows of a box lie
+    together in memory. positions[starts[j] + c] is where value c lies.
     """
-    q, n = codes.shape
-    rows, spare = np.arange(n), np.empty(n, np.int64)
+    n, q = data.shape
+    rows, ids, spare = np.arange(n), np.empty(n, np.int64), np.empty_like(data)
     room = np.zeros((3, max(sizes.max(), 64) + 1), np.int64)
     most = 4 * (n // max(1, k)) + 4
     parent, leaf = np.full(most, -1, np.int64), np.ones(most, np.bool_)
@@ -170,18 +170,19 @@ def split(codes: Any, sizes: Any, ordered: Any, positions: Any, starts: Any, spa
         a, b = first[here], last[here]
         if b - a < 2 * k:
             continue
-        best, best_j, best_cut, left = 0.0, -1, -1, 0
+        best, best_j, cut, left, fill = 0.0, -1, -1, 0, 0
         for j in range(q):
             position = positions[starts[j] : starts[j] + sizes[j]]
-            found = _cut_of(codes[j], rows, a, b, room, k, ordered[j], position, spans[j])
+            found = _cut_of(data, j, a, b, room, k, ordered[j], position, spans[j])
             if found[1] >= 0 and found[0] > best:
-                best, best_j, best_cut, left = found[0], j, found[1], found[2]
-        if best_j >= 0:
-            _divide(codes[best_j], rows, a, b, best_cut, left, spare)
-        elif relaxed:
-            left = _halve(codes, rows, a, b, sizes, room[0], spare)
-        if best_j < 0 and left <= 0:
+                best, best_j, cut, left = found[0], j, found[1], found[2]
+        if best_j < 0 and relaxed:
+            best_j, middle, below = _middle(data, a, b, sizes, room[0])
+            left = (b - a) // 2
+            cut, fill = middle - 1, left - below
+        if best_j < 0:
             continue
+        _divide(data, rows, a, b, best_j, cut, fill, left, spare, ids)
         leaf[here] = False
         parent[made], first[made], last[made] = here, a, a + left
         parent[made + 1], first[made + 1], last[made + 1] = here, a + left, b
