@@ -12,7 +12,7 @@ from nowiser.sql.select import read
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
-from world import POLICY
+from world import POLICY  # noqa: E402 (tests are no package; the helper stands beside)
 
 
 def blocks(name):
@@ -59,10 +59,12 @@ def described(found):
 
 @pytest.mark.parametrize(("sql", "wanted"), list(blocks("answered.txt")))
 def test_planned(sql, wanted):
-    try:
+    if wanted.startswith("refused: "):
+        with pytest.raises(NotAnswerable) as caught:
+            read(sql, POLICY)
+        assert caught.value.message == wanted.strip().removeprefix("refused: ")
+    else:
         assert described(plan(read(sql, POLICY), POLICY)) == wanted.strip()
-    except NotAnswerable as refusal:
-        assert f"refused: {refusal.message}" == wanted.strip()
 
 
 @pytest.mark.parametrize(("sql", "underlined", "message"), pairs())

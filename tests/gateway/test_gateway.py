@@ -1,0 +1,205 @@
+"""The flow of a question: what is charged, kept, refused, and said."""
+
+import json
+
+import pytest
+
+import nowiser as nw
+from nowiser.engines.base import Broken
+from nowiser.errors import Exhausted, Misconfigured, NotAnswerable, NotAuthorised, NotEvaluated, NowiserError
+
+AVERAGE = "SELECT AVG(time) FROM visits WHERE faculty = 'math'"
+
+
+def test_the_canteen(canteen):
+    answer = canteen.query(AVERAGE)
+    assert answer.columns == ("avg",)
+    assert len(answer.rows) == 1
+    assert answer.error[0] > 0
+    assert answer.exact == ()
+    cost = answer.cost["visits"]["time"]
+    assert cost["slope"] > 0
+    assert cost["jump"] < 1e-6
+    assert cost["unit"] == 2
+    (guess,) = answer.guesses
+    assert guess["before"] < guess["after"] <= guess["limit"]
+    assert 0.94 < answer.left < 0.96
+    assert not answer.stored
+
+
+def test_the_printed_guess_is_reproduced_from_the_printed_cost(canteen):
+    answer = canteen.query(AVERAGE)
+    cost = answer.cost["visits"]["time"]
+    prior = nw.Truncated(nw.Normal(20, 5), 0, 60) if hasattr(nw, "Truncated") else nw.Normal(20, 5)
+    found = nw.guess(prior, nw.Within(2), slope=cost["slope"], jump=cost["jump"])
+    gain = answer.guesses[0]["after"] - answer.guesses[0]["before"]
+    assert found.after - found.before == pytest.approx(gain, abs=2e-3)
+
+
+def test_json_has_exactly_the_documented_keys(canteen):
+    answer = canteen.query(AVERAGE)
+    keys = ["columns", "rows", "error", "exact", "cost", "guesses", "left", "stored", "bounding"]
+    assert list(json.loads(answer.to_json())) == keys
+    explained = canteen.explain("SELECT COUNT(*) FROM visits WHERE time > 3")
+    assert list(json.loads(explained.to_json())) == [k for k in keys if k != "rows"]
+    assert explained.error[0] > 0
+    assert answer.to_pandas().shape == (1, 1)
+    assert answer.to_arrow().column_names == ["avg"]
+    assert "<table>" in answer._repr_html_()
+
+
+def test_the_same_question_gets_its_stored_answer_again_free(canteen):
+    first = canteen.query(AVERAGE)
+    again = canteen.query("select avg(v.TIME)\nfrom visits as v -- the same\nwhere 'math' = v.faculty")
+    assert again.stored
+    assert again.to_dict() | {"stored": False} == first.to_dict()
+    assert not canteen.query(AVERAGE, spend="4%").stored
+    canteen_file = canteen.policy.path.parent / "canteen.csv"
+    canteen_file.write_text(canteen_file.read_text() + "new,math,30\n")
+    assert not canteen.query(AVERAGE).stored, "other data, another answer"
+
+
+def test_public_questions_are_exact_and_free(canteen):
+    answer = canteen.query("SELECT faculty, COUNT(*) FROM visits GROUP BY faculty")
+    rows = dict(answer.rows)
+    assert list(rows) == ["math", "computer science", "law"], "all declared groups, in order, empty ones too"
+    assert rows["law"] == 0
+    assert sum(rows.values()) == 300
+    assert answer.exact == ("faculty", "count")
+    assert answer.cost == {}
+    assert answer.left == 1
+
+
+def test_explain_touches_no_data_and_charges_nothing(canteen):
+    (canteen.policy.path.parent / "canteen.csv").unlink()
+    explained = canteen.explain(AVERAGE)
+    assert explained.rows is None
+    assert explained.left < 1
+    assert canteen.allowance()["left"] == 1
+    assert any("useless" in note for note in explained.notes)
+
+
+def test_the_error_asked_for_is_the_error_given(canteen):
+    answer = canteen.query("SELECT COUNT(*) FROM visits WHERE time > 20", error=60)
+    assert 50 <= answer.error[0] <= 60
+    answer = canteen.query("SELECT AVG(time) FROM visits", error=2)
+    assert 1.99 <= answer.error[0] <= 2
+    with pytest.raises(NotAnswerable, match="not known beforehand"):
+        canteen.query("SELECT AVG(time) FROM visits WHERE time > 3", error=2)
+    with pytest.raises(Misconfigured):
+        canteen.query(AVERAGE, error=2, spend="1%")
+    with pytest.raises(Misconfigured):
+        canteen.query(AVERAGE, spend="200%")
+
+
+def test_the_allowance_ends(canteen):
+    asked = 0
+    try:
+        for asked in range(30):
+            canteen.query(f"SELECT AVG(time) FROM visits WHERE student <> 's{asked}'")
+    except Exhausted as refusal:
+        assert "is left" in str(refusal)  # noqa: PT017 (how many were answered is what this is about)
+    assert 18 <= asked <= 20
+    left = canteen.allowance()["left"]
+    assert left < 0.1
+    before = canteen.allowance()
+    with pytest.raises(Exhausted):
+        canteen.query("SELECT AVG(time) FROM visits", error=0.0001)
+    assert canteen.allowance() == before
+    assert canteen.query("SELECT COUNT(*) FROM visits").rows == ((300,),), "what is free stays answered"
+
+
+@pytest.mark.parametrize("sql", ["SELECT time FROM visits", "SELEC", "SELECT COUNT(*) FROM visits WHERE foo(time)"])
+def test_a_refusal_charges_nothing_and_touches_no_data(canteen, sql, monkeypatch):
+    monkeypatch.setattr(canteen, "_engine", None)
+    with pytest.raises(NotAnswerable):
+        canteen.query(sql)
+    assert canteen.allowance()["left"] == 1
+
+
+def test_a_failed_run_keeps_its_charge_and_says_nothing(canteen, monkeypatch):
+    canteen._engine.version()
+
+    def broken(tally):
+        raise Broken("Alice earns 17")
+
+    monkeypatch.setattr(canteen._engine, "run", broken)
+    with pytest.raises(NotEvaluated) as caught:
+        canteen.query(AVERAGE)
+    assert "Alice" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert canteen.allowance()["left"] < 0.96
+    monkeypatch.undo()
+    assert not canteen.query(AVERAGE).stored
+
+
+def test_analysts_are_known_by_name(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    policy.write_text(policy.read_text() + "analysts: {ann: 10%, bob: 50%}\n")
+    with nw.open(policy) as gate:
+        with pytest.raises(NotAuthorised):
+            gate.query(AVERAGE)
+        with pytest.raises(NotAuthorised):
+            gate.query(AVERAGE, analyst="eve")
+        gate.query(AVERAGE, analyst="ann")
+        with pytest.raises(Exhausted):
+            gate.query("SELECT AVG(time) FROM visits", analyst="ann", spend="6%")
+        gate.query("SELECT AVG(time) FROM visits", analyst="bob", spend="6%")
+
+
+def test_results_are_computed_after_the_noise(canteen):
+    answer = canteen.query(
+        "SELECT faculty, ROUND(AVG(time)) AS a, 1 + COUNT(*) AS n, CASE WHEN COUNT(*) = 0 THEN 'nobody' ELSE 'some' END AS w "
+        "FROM visits GROUP BY faculty HAVING COUNT(*) >= 0 ORDER BY n DESC LIMIT 2 OFFSET 1"
+    )
+    assert answer.columns == ("faculty", "a", "n", "w")
+    assert len(answer.rows) == 2
+    assert answer.rows[1] == ("law", None, 1, "nobody")
+    assert answer.exact == ("faculty", "n", "w")
+
+
+def test_clipped_rows_are_estimated_on_request_and_charged(canteen):
+    answer = canteen.query("SELECT SUM(time) FROM visits", clipped=True, spend="2%")
+    assert any("were outside the declared range" in note for note in answer.bounding)
+    assert answer.cost["visits"]["time"]["jump"] > 1e-4
+    assert answer.left < 0.99
+
+
+def test_persons_pay_presence_and_jump_for_every_attribute(hospital):
+    gate = hospital()
+    answer = gate.query("SELECT ward, COUNT(*), AVG(cost) FROM patients GROUP BY ward")
+    for attribute in ("diagnosis", "cost"):
+        cost = answer.cost["patients"][attribute]
+        assert cost["presence"] > 0
+        assert cost["jump"] > 0
+        assert cost["slope"] == 0
+    assert answer.exact == ("ward",)
+    assert [g["guess"] for g in answer.guesses] == ["patients.diagnosis exactly", "present in patients"]
+    assert all(0 <= row[2] <= 1000 for row in answer.rows)
+
+
+QUESTIONS = [
+    "SELECT COUNT(*) FROM patients WHERE name = 'Alice' AND diagnosis = 'HIV'",
+    "SELECT SUM(1/(CASE WHEN name='Alice' AND diagnosis='HIV' THEN 0 ELSE 1 END)) FROM patients",
+    "SELECT SUM(SQRT(CASE WHEN name='Alice' AND diagnosis='HIV' THEN -1 ELSE 1 END)) FROM patients",
+    "SELECT AVG(CASE WHEN name='Alice' THEN cost END) FROM patients",
+    "SELECT diagnosis, COUNT(*) FROM patients GROUP BY diagnosis",
+    "SELECT CASE WHEN name='Alice' THEN diagnosis ELSE 'other' END k, COUNT(*) FROM patients GROUP BY k",
+    "SELECT SUM(CAST(CASE WHEN name='Alice' AND diagnosis='HIV' THEN 9223372036854775807 ELSE 0 END AS BIGINT) + 1) FROM patients",
+    "SELECT MAX(cost) FROM patients",
+]
+
+
+def test_the_outcome_is_the_same_with_and_without_alice(hospital):
+    worlds = [hospital("with"), hospital("changed", "1,Alice,A,flu,10"), hospital("without", None)]
+    for sql in QUESTIONS:
+        outcomes = []
+        for gate in worlds:
+            try:
+                answer = gate.query(sql, spend="1%")
+                outcomes.append(
+                    ("answered", answer.columns, len(answer.rows), answer.cost, answer.left, answer.guesses)
+                )
+            except NowiserError as error:
+                outcomes.append((type(error).__name__, str(error)))
+        assert outcomes[0] == outcomes[1] == outcomes[2], sql
