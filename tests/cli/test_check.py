@@ -68,7 +68,7 @@ def test_the_hospital_linked_and_with_notes(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "some persons have more than 4 rows" in done.stdout
     assert "present in stays" in done.stdout
-    assert "(too coarse: 50 useful ones need some" in done.stdout
+    assert "(too coarse: 20 useful ones need some" in done.stdout
 
 
 def test_after_a_question_less_is_left(folder):

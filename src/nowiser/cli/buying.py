@@ -117,9 +117,12 @@ def _question(table: Table, column: Column | None, people: int) -> tuple[str, st
     if column.kind is Kind.TEXT:
         value = str(column.domain[0]) if column.domain else "x"
         literal = value.replace("'", "''")
-        return f"SELECT COUNT(*) FROM {source} WHERE {name} = '{literal}'", f"counts by {table.name}.{column.name}"
+        return (
+            f"SELECT COUNT(*) FROM {source} WHERE {name} = '{literal}'",
+            f"counts with a condition on {table.name}.{column.name}",
+        )
     if column.kind is Kind.BOOLEAN:
-        return f"SELECT COUNT(*) FROM {source} WHERE {name}", f"counts by {table.name}.{column.name}"
+        return f"SELECT COUNT(*) FROM {source} WHERE {name}", f"counts with a condition on {table.name}.{column.name}"
     return None
 
 

@@ -28,14 +28,19 @@ tables:
     source: stays.{format}
     person: {{patient_id: patients.id}}  # a stay belongs to the patient of that row
     rows_per_person: 4                 # further stays of one patient are left out, and the answer says so
+    presence: 10%                      # one in ten people of the region was here: that is no secret
     columns:
       stay_id: {{identifier: integer}}
       patient_id: {{identifier: integer}}
       ward: {{sensitive: [surgery, cardiology, neurology, oncology, paediatrics, maternity, psychiatry, geriatrics]}}
-      diagnosis: {{sensitive: [injury, heart, stroke, cancer, infection, birth, depression, diabetes, other]}}
+      diagnosis:
+        sensitive: [injury, heart, stroke, cancer, infection, birth, depression, diabetes, other]
+        prior:                         # as published for the whole country
+          categories: {{injury: 15%, heart: 16%, stroke: 6%, cancer: 12%, infection: 12%, birth: 10%, depression: 8%,
+                       diabetes: 7%, other: 14%}}
       admitted: {{sensitive: [2023-01-01, 2024-12-31]}}
       days: {{sensitive: [0, 60], kind: integer}}
-      cost: {{sensitive: [0, 40000], grid: 0.01}}
+      cost: {{sensitive: [0, 40000], grid: 0.01, prior: {{lognormal: {{mean: 8.5, sd: 0.6}}}}}}
       emergency: {{sensitive: boolean}}
   wards:
     source: wards.{format}
@@ -49,7 +54,7 @@ attackers:
   - {{guess: stays.diagnosis exactly, gain: 10%}}
   - {{guess: stays.cost within 500, gain: 10%}}
   - {{guess: present in stays, gain: 10%}}
-answers: {{spend: 2%}}
+answers: {{spend: 5%}}
 """
 
 
