@@ -53,6 +53,8 @@ _HOMES: dict[str, str] = {
     "exponential": "nowiser.noise.exponential",
     "publish": "nowiser.microdata.publish",
     "risk": "nowiser.microdata.measure",
+    "compare_release": "nowiser.microdata.compare",
+    "ru_map": "nowiser.microdata.compare",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
 }
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from nowiser.guess.knowledge import knowing as knowing
     from nowiser.guess.knowledge import knowing_part as knowing_part
     from nowiser.guess.published import compare as compare
+    from nowiser.microdata.compare import compare_release as compare_release
+    from nowiser.microdata.compare import ru_map as ru_map
     from nowiser.microdata.measure import risk as risk
     from nowiser.microdata.publish import publish as publish
     from nowiser.model.advantage import Advantage as Advantage

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import check, demo, explain, guess, init, ledger, output, publish, query, risk
+from nowiser.cli import check, compare, demo, explain, guess, init, ledger, output, publish, query, risk
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -39,6 +39,7 @@ app.command()(explain.explain)
 app.command()(ledger.ledger)
 app.command()(publish.publish)
 app.command()(risk.risk)
+app.command()(compare.compare)
 
 
 def run() -> None:

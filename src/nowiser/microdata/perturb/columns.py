@@ -47,6 +47,8 @@ class Numeric:
         if pa.types.is_timestamp(kind):
             micro = pa.array(np.rint(values * 1e6).astype(np.int64), mask=gone)
             return Column.of(self.name, micro.cast(pa.timestamp("us")).cast(kind, safe=False))
+        if _whole_text(self.column) and not real:  # a csv file is read as text
+            return Column.of(self.name, pa.array(np.rint(values).astype(np.int64), mask=gone))
         if pa.types.is_integer(kind) and not real:
             low, high = _integer_range(kind)
             whole = np.clip(np.rint(values), low, high).astype(np.int64)
@@ -178,6 +180,14 @@ def _column_of_floats(name: str, values: Floats, present: Mask) -> Column:
     codes = np.full(len(values), -1, dtype=np.int32)
     codes[order] = np.cumsum(new) - 1
     return Column(name, codes, pa.array(ordered[new]))
+
+
+def _whole_text(column: Column) -> bool:
+    """Whether the column is text that spells whole numbers."""
+    kind = column.values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return False
+    return all(v.strip().lstrip("+-").isdigit() for v in column.values.to_pylist())
 
 
 def _integer_range(kind: pa.DataType) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from nowiser.microdata.release import Guessing, Run
 from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, clopper_pearson, usual_goal
 from nowiser.microdata.risk.channel import Channel, Matrix, Released
-from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, links
+from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
 from nowiser.microdata.table import Column, MicroTable
 
 VICTIMS = 1000  # drawn per attacker; all rows if there are fewer
@@ -65,7 +65,7 @@ def guesses(
     before = belief.before()
     text = str(aim)
 
-    out = [found(belief, channel, released, text, random)] if released.rows else []
+    out = [found(belief, channel, released, text, random)] if released.rows and is_aligned(released) else []
     for level in LEVELS:
         if level != "not at all" and not quasi:
             continue

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen
+from nowiser.microdata.perturb.columns import chosen, grouped
 from nowiser.microdata.risk.best_guess import Floats, clopper_pearson
 from nowiser.microdata.risk.nearest import nearest
 from nowiser.microdata.table import MicroTable
@@ -53,12 +53,21 @@ def linkage(
         victims = np.sort(np.random.default_rng(seed).choice(victims, most, replace=False))
     if not len(victims):
         raise Misconfigured("no released row belongs to an original one: rows cannot be linked")
-    near, distance = nearest(known[victims], seen, k)
+    # equal rows lie at equal distances: search among the distinct ones, and share the guess by their numbers
+    place, distinct = grouped(released, names)
+    first = np.zeros(distinct, dtype=np.int64)
+    first[place[::-1]] = np.arange(released.rows)[::-1]
+    alike = np.bincount(place, minlength=distinct)
+    near, distance = nearest(known[victims], seen[first], min(k, distinct))
     own = ((known[victims] - seen[where[victims]]) ** 2).sum(axis=1)
     tie = np.abs(distance - own[:, None]) <= 1e-9 * (1 + own[:, None])
+    tied = np.where(tie, alike[near], 0).sum(axis=1)
     closest = own <= distance[:, 0] * (1 + 1e-9) + 1e-12
-    linked = float(np.where(closest, 1 / np.maximum(1, tie.sum(axis=1)), 0.0).mean())
-    among = float(((near == where[victims][:, None]).any(axis=1) | (own <= distance[:, -1])).mean())
+    linked = float(np.where(closest, 1 / np.maximum(1, tied), 0.0).mean())
+    nearer = np.where(distance < own[:, None] * (1 - 1e-9), alike[near], 0).sum(axis=1)
+    among = float(
+        np.clip((k - nearer) / np.maximum(1, tied), 0, 1)[own <= distance[:, -1] * (1 + 1e-9)].sum() / len(own)
+    )
     low, high = clopper_pearson(round(linked * len(victims)), len(victims))
     return Linkage(len(victims), linked, among, k, low, high, 1 / released.rows)
 

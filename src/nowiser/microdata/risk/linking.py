@@ -91,6 +91,7 @@ def links(
 ) -> Links:
     """Who could be who, for an attacker with this knowledge of the quasi-identifiers."""
     used = [q for q in quasi if q in released and q in original] if knowledge != "not at all" else []
+    aligned = is_aligned(released)
     key_true = np.zeros(original.rows, dtype=np.int64)
     key_seen = np.zeros(released.rows, dtype=np.int64)
     soft: list[Soft] = []
@@ -100,7 +101,12 @@ def links(
             true, seen = coarse_codes(old, new)
         else:
             true, seen = shared_codes(old, new)
-        recoded = _recoding(true, seen, released.origin)
+        if aligned:
+            recoded = _recoding(true, seen, released.origin)
+        elif int(seen.max(initial=-1)) <= int(true.max(initial=-1)):
+            recoded = true  # the same values: compared as they are
+        else:
+            continue  # nobody can say which row is whose, and the values are not comparable
         if recoded is None:
             published = channels.get(name) if knowledge == "exactly" else None
             soft.append(_soft(old, new, (true, seen), released.origin, published))
@@ -114,8 +120,14 @@ def links(
     order = np.argsort(group_seen, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(group_seen, minlength=len(found)))])
     own = np.full(original.rows, -1, dtype=np.int64)
-    own[released.origin] = np.arange(released.rows)
+    if aligned:
+        own[released.origin] = np.arange(released.rows)
     return Links(group.astype(np.int64), order, start, tuple(soft), own)
+
+
+def is_aligned(released: MicroTable) -> bool:
+    """Whether it is known which original row each released row came from."""
+    return bool((released.origin >= 0).all())
 
 
 def shared_codes(old: Column, new: Column) -> tuple[Ints, Ints]:

@@ -1,0 +1,86 @@
+"""`nowiser compare`: hold a release, made by anybody with any tool, against its original."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nowiser.cli import output
+from nowiser.errors import Misconfigured
+
+
+def compare(  # noqa: PLR0917 (typer passes options by name)
+    original: Annotated[Path, typer.Argument(help="The custodian's table: csv or parquet.")],
+    released: Annotated[Path, typer.Argument(help="The release: csv or parquet.")],
+    quasi: Annotated[str, typer.Option(help="What attackers may know: column, …")] = "",
+    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:within], …")] = "",
+    weights: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
+    household: Annotated[str | None, typer.Option(help="A column that says who lives together.")] = None,
+    key: Annotated[str | None, typer.Option(help="A column that tells which row is whose.")] = None,
+    target: Annotated[str | None, typer.Option(help="What a classifier should predict.")] = None,
+    victims: Annotated[int, typer.Option(help="How many victims each simulated attacker tries.")] = 1000,
+    out: Annotated[Path | None, typer.Option("-o", "--output", help="Write the report as one HTML file.")] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+) -> None:
+    """What an attacker gains from a release, and what an analyst loses by it.
+
+    Example: nowiser compare original.csv released.csv --quasi age,sex --sensitive income:1000,diagnosis -o report.html
+    """
+    from nowiser.microdata.compare import compare as held_against
+
+    if victims < 1:
+        raise Misconfigured(f"--victims must be at least 1, not {victims}")
+    secrets, within = precise(sensitive)
+    found = held_against(
+        original,
+        released,
+        quasi=listed(quasi, "--quasi"),
+        sensitive=secrets,
+        within=within,
+        weight=weights,
+        household=household,
+        key=key,
+        target=target,
+        victims=victims,
+    )
+    if out is not None:
+        found.save(out)
+    if as_json:
+        output.emit(found.to_json())
+        return
+    from rich.console import Console
+
+    from nowiser.report.compare import words
+
+    Console().print(words(found.to_json()), highlight=False, markup=False)
+    if out is not None:
+        typer.echo(f"\nThe report is in {out}.")
+
+
+def listed(text: str, option: str) -> tuple[str, ...]:
+    """Names between commas."""
+    names = tuple(n.strip() for n in text.split(",")) if text.strip() else ()
+    if "" in names:
+        raise Misconfigured(
+            f"{option}: there is an empty name in {text!r}", hint="Write names with commas between them."
+        )
+    return names
+
+
+def precise(text: str) -> tuple[tuple[str, ...], dict[str, float]]:
+    """`income:1000,diagnosis` → the columns, and how precisely numbers must be hit."""
+    names, within = [], {}
+    for item in listed(text, "--sensitive"):
+        name, colon, radius = item.rpartition(":")
+        if not colon:
+            names.append(item)
+            continue
+        try:
+            within[name] = float(radius)
+        except ValueError:
+            raise Misconfigured(
+                f"--sensitive: {radius!r} in {item!r} is no number", hint="Write column:within."
+            ) from None
+        names.append(name)
+    return tuple(names), within

@@ -1,0 +1,52 @@
+"""The map of risk against utility: one point per candidate, the ones worth choosing joined by a line."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nowiser.report.theme import AFTER, GREY, altair, data, themed
+
+
+def chart(points: Sequence[Mapping[str, Any]]) -> Any:
+    """From plain values: title, risk, utility, low, high, dominated."""
+    alt = altair()
+    rows = [dict(p) | {"state": "another is better" if p["dominated"] else "worth choosing"} for p in points]
+    highest = max([0.05, *(r["high"] if r["high"] is not None else r["risk"] for r in rows)])
+    lowest = min([0.95, *(r["utility"] for r in rows)])
+    x = alt.X(
+        "utility:Q",
+        title="utility: two-column distributions kept",
+        scale=alt.Scale(domain=[max(0.0, lowest - 0.05), 1.0]),
+        axis=alt.Axis(format="%"),
+    )
+    y = alt.Y(
+        "risk:Q",
+        title="risk: how much better the best attacker guesses",
+        scale=alt.Scale(domain=[0, min(1.0, highest * 1.15)]),
+        axis=alt.Axis(format="%"),
+    )
+    colour = alt.Color(
+        "state:N",
+        scale=alt.Scale(domain=["worth choosing", "another is better"], range=[AFTER, GREY]),
+        legend=alt.Legend(orient="top-left"),
+    )
+    base = alt.Chart(data(rows))
+    bars = (
+        base.transform_filter("datum.low != null")
+        .mark_rule(strokeWidth=1.5, opacity=0.6)
+        .encode(x=x, y=alt.Y("low:Q", title=""), y2="high:Q", color=colour)
+    )
+    line = (
+        base.transform_filter("!datum.dominated")
+        .mark_line(strokeWidth=1.5, color=AFTER, opacity=0.5)
+        .encode(x=x, y=y, order="risk:Q")
+    )
+    dots = base.mark_circle(size=110, opacity=1).encode(x=x, y=y, color=colour)
+    right = base.transform_filter("!datum.dominated").mark_text(align="left", dx=10, dy=4)
+    left = base.transform_filter("datum.dominated").mark_text(align="right", dx=-10, dy=4)
+    words = [part.encode(x=x, y=y, text="title:N") for part in (right, left)]
+    best = [r["title"] for r in rows if not r["dominated"]]
+    subtitle = "Down and to the right is better. Bars: 95 % interval of a simulated attacker."
+    layered = alt.layer(bars, line, dots, *words).properties(
+        width=560, height=380, padding={"left": 12, "top": 12, "bottom": 12, "right": 110}
+    )
+    return themed(layered, f"{len(best)} of {len(rows)} candidates are worth choosing", subtitle)
