@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
-from nowiser.errors import NotAuthorised, NotEvaluated
+from nowiser.errors import Exhausted, NotAuthorised, NotEvaluated
 from nowiser.guess import allowance
 from nowiser.ledger.base import Ledger
 from nowiser.model.charge import Charge
@@ -166,16 +166,21 @@ class Gateway:
         if planned.free:
             return Chosen(Charge(), tuple(None for _ in planned.tally.cells), "exact")
         totals, own = self._ledger.totals(), self._ledger.totals(who) if who else Charge()
+        fewest = None if dry or wish.error is None else self._fewest(planned)
         options: list[tuple[Fraction, Way, Fraction]] = []
+        refusal: Exhausted | None = None
         for way in planned.ways:
-            if wish.error is None:
-                assert wish.spend is not None
-                s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
-                s = _coarse(s)
-                options.append((precision.width(planned, way.noise(s)), way, s))
-            else:
-                s = precision.needed(planned, way, wish.error, None if dry else self._fewest(planned))
-                options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
+            try:
+                if wish.spend is not None:
+                    s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
+                    options.append((precision.width(planned, way.noise(_coarse(s))), way, _coarse(s)))
+                else:
+                    s = precision.needed(planned, way, wish.error or Fraction(0), fewest, dry=dry)
+                    options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
+            except Exhausted as found:
+                refusal = found
+        if not options:
+            raise refusal or AssertionError("a plan that is not free has a way")
         _, way, s = min(options, key=lambda option: option[0])
         return Chosen(way.charge(s), way.noise(s), way.name)
 

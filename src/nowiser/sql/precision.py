@@ -60,10 +60,10 @@ def width(plan: Plan, noise: tuple[Noise, ...]) -> Fraction:
     )
 
 
-def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fraction:
+def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None, *, dry: bool = False) -> Fraction:
     """How precise the noise must be so that every noisy column has at most this error.
 
-    `fewest`: rows in the smallest group, where averages divide by a public number of rows.
+    `fewest`: rows in the smallest group, where averages divide by a public number of rows. `dry`: no data is touched.
     """
     found = Fraction(0)
     for reading in plan.readings:
@@ -72,8 +72,11 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fractio
         cell_error = error
         if reading.bottom is not None:
             if not plan.reaches[reading.bottom].exact or fewest is None:
+                public = plan.reaches[reading.bottom].exact
                 raise NotAnswerable(
-                    "How many rows this average is over is not known beforehand, so no error can be promised.",
+                    "How many rows this average is over is not known beforehand, so no error can be promised."
+                    if not (public and dry)
+                    else "What this error costs depends on how many rows there are, and explaining touches no data.",
                     hint="Say what to spend instead, for example --spend 5%.",
                     span=reading.aggregate.span,
                 )
