@@ -95,7 +95,8 @@ def test_several_attributes(run):
     dish = nw.guess(nw.Categories({"soup": 0.3, "pasta": 0.7}), nw.Exactly(), jump=0.5, victim="soup").after
     assert found["after"] == pytest.approx(time * dish)
     assert found["costs"]["dish"] == {"slope": 0.0, "jump": 0.5}
-    limited = asked(run, *two, *goal, "--slope", "time=1", "--jump", "dish=.5", "--gain", "5%")
+    who = ["--victim", "time=20", "--victim", "dish=soup"]
+    limited = asked(run, *two, *goal, *who, "--slope", "time=1", "--jump", "dish=.5", "--gain", "5%")
     assert limited["gain"] <= 0.05
     assert limited["costs"]["time"]["slope"] == pytest.approx(2 * limited["costs"]["dish"]["jump"])
 
