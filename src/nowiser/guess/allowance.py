@@ -106,11 +106,23 @@ def largest_multiple(
         raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
     multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
     factor = share * min(multiples, default=_undefended(policy, unit))
-    # whole piconats are charged, rounded up: one less of each, so that n questions of 1/n fit together
-    fewest = min(n * factor for account, n in unit.amounts if account.kind != "delta")
-    factor *= 1 - 1 / max(fewest, Fraction(2))
+    factor *= 1 - _rounding(policy, unit, factor)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
+
+
+def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
+    """How much less to spend, because whole piconats are charged, rounded up: n questions of 1/n must fit together.
+
+    Rounding adds at most one piconat to each account. A hundredfold, since those may hurt more than what was meant.
+    """
+    ones = Charge(tuple((account, 1) for account, _ in unit.amounts))
+    shares = [
+        exposure(policy, a, ones).reach / (meant * factor)
+        for a in policy.attackers
+        if (meant := exposure(policy, a, unit).reach)
+    ]
+    return min(Fraction(1, 2), 100 * max(shares, default=Fraction(0)))
 
 
 def _undefended(policy: Policy, unit: Charge) -> Fraction:

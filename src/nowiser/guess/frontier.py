@@ -15,12 +15,12 @@ from typing import Any
 from nowiser.guess.exposure import Exposure, Share, exposure
 from nowiser.guess.goal_bounds import FAR, before_after, costs
 from nowiser.model.attacker import Attacker
-from nowiser.model.charge import Charge
+from nowiser.model.charge import Charge, ceil_fraction
 from nowiser.model.policy import Policy
 
 Point = tuple[float, ...]  # the costs of a goal, each part of which only hurts
 
-FINE, ROUGH = 1e-9, 1e-4  # how near to the frontier a search ends, as a share of the cost
+FINE, ROUGH = 1e-8, 1e-3  # how near to the frontier a search ends, as a share of the cost
 NEAR = 1e-2  # how near a remembered point must be to stand for the frontier in a displayed share
 KEPT = 64  # points remembered on either side
 
@@ -145,31 +145,34 @@ def _along(
 ) -> tuple[Fraction, Fraction | None]:
     """The largest multiple that keeps the promise, from below; and one just beyond that does not, if there is one.
 
-    Starts where no prior whatsoever could gain too much (the worst prior gains tanh(reach/4)), doubles until the
+    Starts where no prior whatsoever could gain too much (the worst prior gains tanh(reach/4)), steps on until the
     promise breaks, then closes in by false position. Every multiple returned was itself evaluated.
     """
 
     def excess(multiple: Fraction) -> Fraction:
         return _excess(policy, attacker, at(multiple))
 
+    worst = 4 * math.atanh(float(attacker.gain)) * (1 - 1e-9)
     reach = at(Fraction(1)).reach
-    low = Fraction(4 * math.atanh(float(attacker.gain)) * (1 - 1e-9)) / reach
-    if low <= 0 or at(low).reach > 4 * math.atanh(float(attacker.gain)):
+    low = _short(Fraction(worst) / reach)
+    if at(low).reach > worst:  # ρ does not grow in proportion
         low = Fraction(0)
-    step = low or 1 / reach
-    low_excess, high, high_excess = -attacker.gain, step * 2, excess(step * 2)
-    while high_excess <= 0:
+    high, low_excess = (low or 1 / reach) * 2, -attacker.gain
+    while (high_excess := excess(high)) <= 0:
         low, low_excess = high, high_excess
         if at(low).reach >= FAR:
             return low, None
-        high = min(high * 2, low * (1 + FAR / at(low).reach))
-        high_excess = excess(high)
+        # the gain grows about in proportion: aim a little beyond the limit
+        ahead = attacker.gain / (low_excess + attacker.gain) if low_excess + attacker.gain > 0 else Fraction(8)
+        aimed = low * min(max(ahead * Fraction(103, 100), Fraction(103, 100)), Fraction(8))
+        high = _short(min(aimed, low * (1 + FAR / at(low).reach)))
     side = 0
     for _ in range(80):
         if high - low <= high * Fraction(tolerance):
             break
         weight = low_excess / (low_excess - high_excess)
-        middle = _short(low + (high - low) * min(max(weight, Fraction(1, 64)), Fraction(63, 64)))
+        margin = max(Fraction(tolerance) * high / (high - low) / 3, Fraction(1, 1 << 30))
+        middle = _short(low + (high - low) * min(max(weight, margin), 1 - margin))
         found = excess(middle)
         if found <= 0:
             low, low_excess = middle, found
@@ -201,19 +204,24 @@ def _times(suffered: Exposure, factor: Fraction) -> Exposure:
 
 
 def _direction(suffered: Exposure) -> Exposure:
-    """The same cost with reach 1, every part rounded up to 1/1024 of it."""
+    """The same cost with reach 1, every part rounded up to ten binary digits, so that directions repeat."""
     if suffered.shares is None:
         return Exposure(None, Fraction(1))
     parts = []
     for name, share in suffered.shares:
-        jump = -(-share.jump * 1024 // suffered.reach)
-        # slopes have units of their own: their share of the reach is what is rounded
         slope = share.slope / suffered.reach
-        over_range = (suffered.reach - share.jump) / suffered.reach if share.slope else Fraction(0)
-        if over_range > 0 and len(suffered.shares) == 1:
-            slope *= Fraction(-(-over_range * 1024 // 1), 1024) / over_range
-        parts.append((name, Share(slope, Fraction(jump, 1024))))
+        over_range = (suffered.reach - share.jump) / suffered.reach
+        if slope and len(suffered.shares) == 1:
+            # slopes have units of their own: their share of the reach is what is rounded
+            slope *= _ten_digits(over_range) / over_range
+        parts.append((name, Share(slope, _ten_digits(share.jump / suffered.reach))))
     return Exposure(tuple(parts), Fraction(1))
+
+
+def _ten_digits(part: Fraction) -> Fraction:
+    """Rounded up; nothing is finer than 2^-30."""
+    digits = min(30, 10 + max(0, part.denominator.bit_length() - part.numerator.bit_length()))
+    return Fraction(ceil_fraction(part * (1 << digits)), 1 << digits)
 
 
 def _short(value: Fraction) -> Fraction:
