@@ -1,22 +1,39 @@
 """`nowiser check`: policy, data and ledger together, with honest exit codes and not one value of the data."""
 
 import json
-import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from nowiser.cli import main
 from nowiser.examples import canteen, hospital
 
-COMMAND = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "check"]
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def run(folder: Path, *arguments: str):
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )  # fmt: skip
+def run(folder: Path, *arguments: str) -> Done:
+    """The command as `nowiser` starts it, in this process: its exit code and what it says."""
+    out, err, code = StringIO(), StringIO(), 0
+    before = sys.argv
+    sys.argv = ["nowiser", "check", *arguments]
+    try:
+        with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+            main.run()
+    except SystemExit as left:
+        code = int(left.code or 0)
+    finally:
+        sys.argv = before
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

@@ -1,23 +1,41 @@
 """`nowiser init`: three questions, a policy that passes, nothing overwritten, nothing half written."""
 
 import json
-import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from nowiser.cli import main
 from nowiser.examples import canteen, hospital
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.policy import read
 
-COMMAND = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "init"]
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def run(folder: Path, *arguments: str, typed: str = ""):
-    return subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, input=typed, capture_output=True, text=True, timeout=120, check=False
-    )
+def run(folder: Path, *arguments: str, typed: str = "") -> Done:
+    """The command as `nowiser` starts it, in this process: its exit code and what it says."""
+    out, err, code = StringIO(), StringIO(), 0
+    before, keyboard = sys.argv, sys.stdin
+    sys.argv = ["nowiser", "init", *arguments]
+    sys.stdin = StringIO(typed)
+    try:
+        with chdir(folder), redirect_stdout(out), redirect_stderr(err):
+            main.run()
+    except SystemExit as left:
+        code = int(left.code or 0)
+    finally:
+        sys.argv, sys.stdin = before, keyboard
+    return Done(code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture

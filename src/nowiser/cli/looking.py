@@ -23,7 +23,6 @@ _READERS = {
     ".tsv": "read_csv",
     ".txt": "read_csv",
     ".parquet": "read_parquet",
-    ".pq": "read_parquet",
 }
 _DATABASES = (".duckdb", ".ddb", ".db")
 _KINDS = {

@@ -13,7 +13,9 @@ from nowiser.model.schema import Table
 class Policy:
     tables: tuple[Table, ...]
     attackers: tuple[Attacker, ...]
-    priors: dict[str, Prior]  # `table.column` → what attackers are taken to believe beforehand
+    # What attackers are taken to believe beforehand: `table.column` → about a sensitive column, cut to its range;
+    # `table` → about the presence of a person in it, where that is secret.
+    priors: dict[str, Prior]
     engine: str = "duckdb"
     spend: Fraction = Fraction(1, 20)  # default share of the whole allowance per question
     delta: Fraction = Fraction(0)  # how often a promise may fail, over all answers; 0 forbids Gaussian noise
