@@ -35,7 +35,7 @@ def same_everywhere(worlds: dict, sql: str) -> tuple:
     if first.kind == "answered":
         for answer in answers:
             assert all(finite(v) for row in answer.rows for v in row), f"{sql}: a value that is no number"
-            for i in noisy_columns(answer):
+            for i in noisy_columns(answer) if answer.rows else ():
                 bars = answer.error[i] if isinstance(answer.error[i], list) else [answer.error[i]]
                 assert all(bar is None or bar > 0 for bar in bars), f"{sql}: column {i} has no noise"
     return first, answers

@@ -1,6 +1,7 @@
 """Our own attacks, on a made-up fixture, on three databases that differ in Alice alone."""
 
 import json
+import signal
 import time
 from pathlib import Path
 
@@ -21,6 +22,22 @@ ENGINE_WORDS = (
 )
 
 
+class Hangs(BaseException):
+    """Raised by the alarm; nothing under test may catch it."""
+
+
+def hangs(*_):
+    raise Hangs
+
+
+@pytest.fixture(autouse=True)
+def alarm():
+    signal.signal(signal.SIGALRM, hangs)
+    signal.setitimer(signal.ITIMER_REAL, 15)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c['id']} {c['name']}")
 def test_case(case, our_worlds):
     sql = spelled(case["sql"])
@@ -33,7 +50,8 @@ def test_case(case, our_worlds):
             f"{case['why']}: {seen.words}"
         )
     if seen.refused:
-        assert not any(word.lower() in seen.words.lower() for word in ENGINE_WORDS), seen.words
+        foreign = [w for w in ENGINE_WORDS if w.lower() in seen.words.lower() and w.lower() not in sql.lower()]
+        assert not foreign, seen.words
         assert len(seen.words) < 3 * len(sql[:2000]) + 1500, "a refusal is short"
     assert took < 10, f"three answers took {took:.1f} s"
 

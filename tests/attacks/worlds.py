@@ -127,7 +127,11 @@ def made_up_tables() -> dict[str, list[dict[str, Any]]]:
 
 
 def read_tables(folder: Path, names: tuple[str, ...]) -> dict[str, list[dict[str, Any]]]:
-    return {name: list(csv.DictReader((folder / f"{name}.csv").open(encoding="utf-8"))) for name in names}
+    found = {}
+    for name in names:
+        with (folder / f"{name}.csv").open(encoding="utf-8") as file:
+            found[name] = list(csv.DictReader(file))
+    return found
 
 
 def neighbours(tables: dict[str, list[dict[str, Any]]]) -> dict[str, dict[str, list[dict[str, Any]]]]:
@@ -168,7 +172,7 @@ def ask(gateway: Any, sql: str) -> tuple[Seen, Any]:
         words = json.dumps(
             {k: said[k] for k in ("columns", "exact", "cost", "guesses", "left", "stored")}, sort_keys=True
         )
-    return Seen(kind, words, str(gateway.ledger.totals())), answer
+    return Seen(kind, words, str(gateway._ledger.totals())), answer
 
 
 def noisy_columns(answer: Any) -> list[int]:

@@ -1,0 +1,33 @@
+"""An account in memory: adds up and admits like the real one, without waiting for a disk. For simulations only."""
+
+from nowiser.ledger.base import Reservation
+from nowiser.model.charge import Charge
+
+
+class MemoryLedger:
+    def __init__(self) -> None:
+        self.spent: list[tuple[str, Charge]] = []
+        self.answers: dict[tuple[str, str], bytes] = {}
+
+    def declare(self, *_, **__) -> bool:
+        return True
+
+    def totals(self, analyst=None) -> Charge:
+        return Charge.of(a for who, charge in self.spent if analyst is None or who == analyst for a in charge.amounts)
+
+    def reserve(self, charge, admit, *, question, sql, analyst, data_version) -> Reservation:
+        admit(self.totals(), self.totals(analyst))
+        self.spent.append((analyst, charge))
+        return Reservation(len(self.spent), question, data_version)
+
+    def settle(self, reservation, answer) -> None:
+        self.answers[reservation.question, reservation.data_version] = answer
+
+    def fail(self, _) -> None:
+        pass
+
+    def stored(self, question, data_version):
+        return self.answers.get((question, data_version))
+
+    def close(self) -> None:
+        pass
