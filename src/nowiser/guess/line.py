@@ -90,12 +90,12 @@ class Line(Protocol):
 @lru_cache(maxsize=256)
 def line(prior: Prior) -> Line:
     """The prior prepared for interval goals; prepared once."""
-    from nowiser.guess.cells import CellLine
-    from nowiser.guess.cut import cells_of
-    from nowiser.guess.tilt import TiltLine, is_closed
-
     if isinstance(prior, Uniform):
         return UniformLine(prior.low, prior.high)
+    from nowiser.guess.cells import CellLine
+    from nowiser.guess.cut import cells_of
+    from nowiser.guess.tilt import TiltLine, is_closed  # brings scipy.special, a third of the start-up time
+
     if isinstance(prior, Truncated) and isinstance(prior.prior, Uniform):
         low, high = max(prior.low, prior.prior.low), min(prior.high, prior.prior.high)
         if not low < high:
