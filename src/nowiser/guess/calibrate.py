@@ -64,7 +64,7 @@ def largest(
         >>> nw.largest(nw.Uniform(12, 28), nw.Within(2), gain=0.05, victim=20)
         Cost(slope=0.128401, jump=0.0)
     """
-    from nowiser.guess.ceiling import ceiling
+    from nowiser.guess.ceiling import gain_of
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     limit = percentage(gain)
@@ -76,13 +76,13 @@ def largest(
         def at(times: float) -> dict[str, Cost]:
             return {name: cost * times for name, cost in named.items()}
 
-        return at(_largest(lambda t: _gain(ceiling(prior, wanted, at(t), victim)), limit, _size(named.values())))
+        return at(_largest(lambda t: _gain(gain_of(prior, wanted, at(t), victim)), limit, _size(named.values())))
     fixed, direction = _direction(prior, wanted, slope, jump, along)
 
     def cost_at(times: float) -> Cost:
         return fixed + direction * times
 
-    return cost_at(_largest(lambda t: _gain(ceiling(prior, wanted, cost_at(t), victim)), limit, _size([direction])))
+    return cost_at(_largest(lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim)), limit, _size([direction])))
 
 
 def _checked(name: str, cost: Any) -> Cost:
@@ -96,9 +96,10 @@ def _size(costs: Any) -> float:
     return max(float(max(c.slope, c.jump)) for c in costs)
 
 
-def _gain(found: Any) -> tuple[Fraction, float]:
+def _gain(figures: tuple[float, float]) -> tuple[Fraction, float]:
     """The gain exactly, and the prior probability."""
-    return Fraction(found.after) - Fraction(found.before), found.before
+    before, after = figures
+    return Fraction(after) - Fraction(before), before
 
 
 def _direction(

@@ -11,7 +11,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
-from nowiser.guess.several import worst_of_several
+from nowiser.guess.several import worst_of_several, worst_with_one_range
 from nowiser.guess.worst import worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -55,6 +55,20 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     return replace(found, slope=slope, jump=jump, worst=victim is None, prior=prior)
 
 
+def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tuple[float, float]:
+    """Only before and after of `ceiling`, without witness and smallest posterior: for searches."""
+    if victim is None and isinstance(prior, Prior) and prior.kind != "joint" and len(simple_goals(goal)) == 1:
+        of = formula(goal)
+        leaf = simple_goals(goal)[0]
+        if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple) and not has_gaps(prior, leaf):
+            profile = profile_of(prior, leaf, _cost(costs, name_of(leaf), alone=True))
+            found = worst_of(profile, negated=of.negated, smallest=False)
+            before = float(found.figures.before)
+            return before, min(1.0, max(float(found.figures.after), before, before + found.gain))
+    whole = ceiling(prior, goal, costs, victim)
+    return whole.before, whole.after
+
+
 @lru_cache(maxsize=4096)
 def _worst(
     key: tuple[tuple[Prior, Goal, Cost], ...], goal: Goal
@@ -64,7 +78,7 @@ def _worst(
     if isinstance(of, Leaf):
         one = worst_of(profiles[0], negated=of.negated)
         return one.figures, (one.x,), one.gain, profiles
-    several = worst_of_several(profiles, of)
+    several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
     return _joined(of, several.figures), several.xs, several.gain, profiles
 
 

@@ -302,9 +302,11 @@ def _lean(k: float, width: Floats) -> Floats:
 def _prefix(weights: Floats, exponents: Floats) -> Floats:
     """Logarithms of the running sums of weights·e^{exponents}, one longer than the input and starting at −∞."""
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-        if not exponents.size or float(np.abs(exponents).max()) < WIDEST:
-            sums = np.cumsum(weights.astype(LONG) * np.exp(exponents.astype(LONG)))
-            found = np.log(sums)
+        widest = float(np.abs(exponents).max())
+        if widest < 600:
+            found = np.log(np.cumsum((weights * np.exp(exponents)).astype(LONG)).astype(float))
+        elif widest < WIDEST:
+            found = np.log(np.cumsum(weights.astype(LONG) * np.exp(exponents.astype(LONG))))
         else:
             found = np.logaddexp.accumulate(np.log(weights.astype(LONG)) + exponents.astype(LONG))
     return np.concatenate([np.full(1, -np.inf), found.astype(float)])

@@ -57,8 +57,8 @@ class Profile(Protocol):
         """Ranges that cover all victims."""
         ...
 
-    def at(self, x: Floats) -> Figures:
-        """The figures of single victims."""
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
+        """The figures of single victims; without `smallest` that one is left at 0, which saves half of the work."""
         ...
 
     def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
@@ -101,7 +101,8 @@ class Listed:
         every = every if every.size else np.zeros(1)
         return every, every
 
-    def at(self, x: Floats) -> Figures:
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
+        del smallest  # costs nothing here
         before = self.masses[np.asarray(x, np.intp)]
         if not self.jump:
             return Figures(before, before, before)
@@ -157,7 +158,8 @@ class Anyone:
         grid = np.linspace(0.0, 1.0, 65)
         return grid[:-1], grid[1:]
 
-    def at(self, x: Floats) -> Figures:
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
+        del smallest  # costs nothing here
         x = np.asarray(x, float)
         return Figures(x, np.maximum(lifted(odds_of(x), self.reach), x), np.minimum(lifted(odds_of(x), -self.reach), x))
 
@@ -211,13 +213,15 @@ class Near:
             return np.asarray(odds_of(share), float)
         return self.line.odds(-self.rate if low else self.rate, l, u)
 
-    def at(self, x: Floats) -> Figures:
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         x = np.atleast_1d(np.asarray(x, float))
         l, u = x - self.radius, x + self.radius
         before = self.line.mass(l, u)
         if not self.rate and not self.jump:
             return Figures(before, before, before)
         after = np.maximum(lifted(self._odds(l, u), self.jump), before)
+        if not smallest:
+            return Figures(before, after, np.zeros_like(after))
         return Figures(before, after, np.minimum(lifted(self._odds(l, u, low=True), -self.jump), before))
 
     def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
@@ -281,13 +285,15 @@ class Between(Near):
     def start(self) -> tuple[Floats, Floats]:
         return np.zeros(1), np.zeros(1)
 
-    def at(self, x: Floats) -> Figures:
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         del x
         l, u = np.array([self.low]), np.array([self.high])
         before = self.line.mass(l, u)
         if not self.rate and not self.jump:
             return Figures(before, before, before)
         after = np.maximum(lifted(self._odds(l, u), self.jump), before)
+        if not smallest:
+            return Figures(before, after, np.zeros_like(after))
         return Figures(before, after, np.minimum(lifted(self._odds(l, u, low=True), -self.jump), before))
 
     def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:

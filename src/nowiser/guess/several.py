@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from nowiser.guess.formula import Formula, leaves, value
 from nowiser.guess.profile import Figures, Near, Profile
+from nowiser.guess.worst import Objective, worst_of
 from nowiser.model.priors.base import Floats
 
-TOLERANCE = 1e-7
+TOLERANCE = 1e-5
+CHOICES = 512  # combinations of victims that are searched together
 BOXES = 300_000  # boxes looked at per round
 RANGES = 4_000_000  # all boxes together; then the search stops with the bound it has
 
@@ -27,6 +29,53 @@ class WorstOfSeveral:
     xs: tuple[float, ...]
     figures: tuple[Figures, ...]
     gain: float
+
+
+def worst_with_one_range(profiles: Sequence[Profile], of: Formula) -> WorstOfSeveral | None:
+    """When at most one part has infinitely many victims: its search, for all choices of the other victims at once.
+
+    The formula is linear in each leaf, so for each choice the gain is offset + up·after − down·before of that leaf.
+    """
+    signs = {leaf.index: leaf.negated for leaf in leaves(of)}
+    starts = [p.start() for p in profiles]
+    wide = [i for i, (lo, hi) in enumerate(starts) if (hi > lo).any()] or [
+        int(np.argmax([lo.size for lo, _ in starts]))
+    ]
+    lead, others = wide[0], [i for i in range(len(profiles)) if i != wide[0]]
+    if len(wide) > 1 or np.prod([float(starts[i][0].size) for i in others]) > CHOICES:
+        return None
+    figures = [_at(profiles[i], starts[i][0], negated=signs[i]) for i in others]
+    kept = [_undominated(f) for f in figures]
+    grids = np.meshgrid(*kept, indexing="ij")
+    index = [g.ravel() for g in grids]
+    before, after = [np.zeros(())] * len(profiles), [np.zeros(())] * len(profiles)
+    for i, f, at in zip(others, figures, index, strict=True):
+        before[i], after[i] = np.atleast_1d(f.before)[at], np.atleast_1d(f.after)[at]
+    parts = []
+    for known in (after, before):
+        ends = []
+        for leaf in (0.0, 1.0):
+            known[lead] = np.asarray(leaf)
+            ends.append(np.broadcast_to(value(of, known), index[0].shape))
+        parts.append((ends[0], ends[1] - ends[0]))
+    slack = 16 * len(profiles) * 2.0**-52
+    objective = Objective(parts[0][0] - parts[1][0] + slack, parts[0][1], parts[1][1])
+    found = worst_of(profiles[lead], negated=signs[lead], objective=objective)
+    pick = objective.choice(found.figures.before, found.figures.after)
+    xs, every = [0.0] * len(profiles), [found.figures] * len(profiles)
+    xs[lead] = found.x
+    for i, f, at in zip(others, figures, index, strict=True):
+        xs[i] = float(starts[i][0][at[pick]])
+        every[i] = Figures(*(float(np.atleast_1d(v)[at[pick]]) for v in (f.before, f.after, f.smallest)))
+    return WorstOfSeveral(tuple(xs), tuple(every), found.gain)
+
+
+def _undominated(figures: Figures) -> npt.NDArray[np.intp]:
+    """Victims that no other beats both in a larger after and in a smaller before: only those can be worst."""
+    before, after = np.atleast_1d(figures.before), np.atleast_1d(figures.after)
+    order = np.lexsort((-after, before))
+    best = np.maximum.accumulate(np.concatenate([[-1.0], after[order]]))[:-1]
+    return np.sort(order[after[order] > best])
 
 
 def worst_of_several(profiles: Sequence[Profile], of: Formula) -> WorstOfSeveral:
@@ -112,7 +161,7 @@ def _bounds(profile: Profile, lo: Floats, hi: Floats, *, negated: bool) -> Figur
 
 
 def _at(profile: Profile, x: Floats, *, negated: bool) -> Figures:
-    found = profile.at(x)
+    found = profile.at(x, smallest=True)
     return found.negated() if negated else found
 
 

@@ -140,6 +140,8 @@ class TiltLine:
 
     def _newton(self, k: float, l: Floats, u: Floats, out: tuple[Floats, Floats]) -> Floats:
         """The t with the sharpest bound met on the way; stops where a further step would gain less than 1e-12 of it."""
+        if len(self.pieces) == 1 and self.pieces[0].sd and self.low == -math.inf and self.high == math.inf:
+            return _normal_crossing(self.pieces[0], k, l, u)
         best, sharpest = (l + u) / 2, np.full_like(l, np.inf)
         low, high, s = np.full_like(l, -745.0), np.full_like(l, 745.0), np.zeros_like(l)
         side, todo = math.copysign(1.0, k), np.arange(l.size)
@@ -267,3 +269,23 @@ def _half(normal: tuple[float, float], k: float, end: Floats, z: Floats, at: Flo
     mean, sd = normal
     found = k * (end - at) - ((end - mean) / sd) ** 2 / 2 + np.log(special.erfcx(np.maximum(-z, 0.0) / _SQRT2) / 2)
     return np.where(np.isinf(end), -np.inf, found)
+
+
+def _normal_crossing(normal: Piece, k: float, l: Floats, u: Floats) -> Floats:
+    """The crossing for one normal: ln Φ(t−κ) − ln Φ(−t−κ) = ln Φ(l−κ) − ln Φ(−u−κ) in standard units, by Newton."""
+    shift = k * normal.sd
+    low, high = (l - normal.mean) / normal.sd, (u - normal.mean) / normal.sd
+    target = special.log_ndtr(low - shift) - special.log_ndtr(-high - shift)
+    t, a, b = (low + high) / 2, low.copy(), high.copy()
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for _ in range(12):
+            left, right = special.log_ndtr(t - shift), special.log_ndtr(-t - shift)
+            gap = left - right - target
+            a, b = np.where(gap < 0, t, a), np.where(gap > 0, t, b)
+            rate = np.exp(-((t - shift) ** 2) / 2 - left) + np.exp(-((t + shift) ** 2) / 2 - right)
+            new = t - gap * math.sqrt(2 * math.pi) / rate
+            new = np.where((new >= a) & (new <= b), new, (a + b) / 2)
+            if not (np.abs(new - t) > 1e-13 * (1 + np.abs(t))).any():
+                break
+            t = new
+    return np.clip(normal.mean + normal.sd * t, l, u)

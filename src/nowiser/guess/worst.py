@@ -31,6 +31,29 @@ MOST = 200_000  # evaluations after which the search stops and reports the bound
 
 
 @dataclass(frozen=True)
+class Objective:
+    """What is maximised over victims: offset + up·after − down·before, with the leaf's own after and before.
+
+    A goal of several parts, in which only one part depends on a continuous victim, has this form for each choice of
+    the other victims, because its probability is linear in each part.
+    """
+
+    offset: Floats
+    up: Floats
+    down: Floats
+
+    def of(self, before: Floats, after: Floats) -> Floats:
+        """The largest over the choices, for each victim."""
+        return np.asarray((self.offset[:, None] + self.up[:, None] * after - self.down[:, None] * before).max(axis=0))
+
+    def choice(self, before: float, after: float) -> int:
+        return int(np.argmax(self.offset + self.up * after - self.down * before))
+
+
+PLAIN = Objective(np.zeros(1), np.ones(1), np.ones(1))
+
+
+@dataclass(frozen=True)
 class Worst:
     """A victim (coordinate), his figures, and a bound on the gain of every victim."""
 
@@ -39,18 +62,20 @@ class Worst:
     gain: float
 
 
-def worst_of(profile: Profile, *, negated: bool = False) -> Worst:
-    """The victim with the largest gain for a goal of one part."""
+def worst_of(profile: Profile, *, negated: bool = False, objective: Objective = PLAIN, smallest: bool = True) -> Worst:
+    """The victim with the largest gain for a goal of one part (or the largest objective)."""
     lo, hi = profile.start()
     if (lo == hi).all():
-        return _of_list(profile, lo, negated=negated)
+        return _of_list(profile, lo, objective, negated=negated, smallest=smallest)
+    if objective is not PLAIN:
+        return _search(profile, objective, negated=negated, smallest=smallest)
     if isinstance(profile, Anyone):
         return _of_anyone(profile, negated=negated)
     if isinstance(profile, Near) and not profile.rate and not profile.jump:
         x = float(np.clip(0.0, lo[0], hi[0]))
         found = profile.at(np.array([x]))
         return Worst(x, _one(found.negated() if negated else found, 0), 0.0)
-    return _search(profile, negated=negated)
+    return _search(profile, objective, negated=negated, smallest=smallest)
 
 
 def _of_anyone(profile: Anyone, *, negated: bool) -> Worst:
@@ -71,12 +96,13 @@ def _one(figures: Figures, i: int) -> Figures:
     )
 
 
-def _of_list(profile: Profile, every: Floats, *, negated: bool) -> Worst:
-    figures = profile.at(every)
+def _of_list(profile: Profile, every: Floats, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
+    figures = profile.at(every, smallest=negated)
     figures = figures.negated() if negated else figures
-    gains = np.atleast_1d(figures.after - figures.before)
+    gains = objective.of(np.atleast_1d(figures.before), np.atleast_1d(figures.after))
     i = int(np.argmax(gains))
-    return Worst(float(every[i]), _one(figures, i), float(gains[i]))
+    own = profile.at(every[i : i + 1], smallest=smallest or negated)
+    return Worst(float(every[i]), _one(own.negated() if negated else own, 0), float(gains[i]))
 
 
 def _nodes(profile: Profile) -> Floats:
@@ -96,8 +122,8 @@ def _nodes(profile: Profile) -> Floats:
     return np.unique(np.clip(many, lo.min(), hi.max()))
 
 
-def _search(profile: Profile, *, negated: bool) -> Worst:
-    follow = _Follow(profile, negated=negated) if isinstance(profile, Near) and profile.rate > 0 else None
+def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
+    follow = _Follow(profile, objective, negated=negated) if isinstance(profile, Near) and profile.rate > 0 else None
     tolerance = ROUGH if isinstance(profile, Near) and profile.line.wiggle() > 0 else TOLERANCE
     nodes = _nodes(profile)
     lo, hi = nodes[:-1], nodes[1:]
@@ -110,11 +136,18 @@ def _search(profile: Profile, *, negated: bool) -> Worst:
     best, at, dropped, spent = -1.0, float(nodes[0]), 0.0, 0
     centre, scale = float(nodes[nodes.size // 2]), float(nodes[-1] - nodes[0]) or 1.0
     while lo.size:
-        ceiling, gains, probe = _evaluate(profile, follow, lo, hi, negated=negated)
+        if follow is not None:
+            ceiling, gains, probe = follow.ceiling(lo, hi)
+        else:
+            ceiling, (gains, probe) = np.full(lo.size, np.inf), _ends(profile, objective, lo, hi, negated=negated)
         dropped = max(dropped, float(gains.max()))
         if gains.max() > best:
             best, at = float(gains.max()), float(probe[int(np.argmax(gains))])
         spent += lo.size
+        hard = ceiling > best + tolerance
+        if hard.any():
+            bounds = profile.bounds_negated(lo[hard], hi[hard]) if negated else profile.bounds(lo[hard], hi[hard])
+            ceiling[hard] = np.minimum(ceiling[hard], objective.of(bounds.before, bounds.after))
         open_ = (ceiling > best + tolerance) & (hi > lo)
         if spent > MOST or (~open_).any():
             dropped = max(dropped, float((ceiling if spent > MOST else ceiling[~open_]).max()))
@@ -124,9 +157,10 @@ def _search(profile: Profile, *, negated: bool) -> Worst:
         if stuck.any():
             dropped = max(dropped, float(ceiling[open_][stuck].max()))
         lo, hi = profile.snap(lo, hi)
-    found = profile.at(np.array([at]))
+    found = profile.at(np.array([at]), smallest=smallest or negated)
     figures = _one(found.negated() if negated else found, 0)
-    return Worst(at, figures, max(dropped, figures.after - figures.before))
+    own = float(objective.of(np.array([figures.before]), np.array([figures.after]))[0])
+    return Worst(at, figures, max(dropped, own))
 
 
 def _split(lo: Floats, hi: Floats, centre: float, scale: float) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
@@ -151,20 +185,13 @@ def _split(lo: Floats, hi: Floats, centre: float, scale: float) -> tuple[Floats,
     return inner[:, :-1].ravel(), inner[:, 1:].ravel(), stuck
 
 
-def _evaluate(
-    profile: Profile, follow: "_Follow | None", lo: Floats, hi: Floats, *, negated: bool
-) -> tuple[Floats, Floats, Floats]:
-    """Bounds on the gain per range; and the gains of some victims, with their values."""
-    bounds = profile.bounds_negated(lo, hi) if negated else profile.bounds(lo, hi)
-    ceiling = np.asarray(bounds.after - bounds.before)
-    if follow is not None:
-        sharper, gains, victims = follow.ceiling(lo, hi)
-        return np.minimum(ceiling, sharper), gains, victims
+def _ends(profile: Profile, objective: Objective, lo: Floats, hi: Floats, *, negated: bool) -> tuple[Floats, Floats]:
+    """The gains of the victims at the ends of the ranges, and those victims."""
     victims = np.unique(np.concatenate([lo, hi]))
     victims = victims[np.isfinite(victims)]
-    found = profile.at(victims)
+    found = profile.at(victims, smallest=negated)
     found = found.negated() if negated else found
-    return ceiling, np.atleast_1d(found.after - found.before), victims
+    return objective.of(np.atleast_1d(found.before), np.atleast_1d(found.after)), victims
 
 
 class _Follow:
@@ -172,33 +199,37 @@ class _Follow:
     below 0.
     """
 
-    def __init__(self, profile: Near, *, negated: bool) -> None:
+    def __init__(self, profile: Near, objective: Objective, *, negated: bool) -> None:
+        self.objective = objective
         self.line, self.r = profile.line, profile.radius
         self.side = -1.0 if negated else 1.0
         self.k, self.jump = self.side * profile.rate, self.side * profile.jump
 
-    def node(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Gain (rounded up), posterior without the jump, peak and N for single victims."""
+    def node(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Before and after of the (negated) goal, posterior without the jump, peak and N for single victims."""
         l, u = x - self.r, x + self.r
         odds, t = self.line.tight(self.k, l, u)
-        gain = self.side * (lifted(odds, self.jump) - self.line.mass(l, u))
+        before, after = self.line.mass(l, u), lifted(odds, self.jump)
+        if self.side < 0:
+            before, after = 1 - before, 1 - after
         with np.errstate(over="ignore"):
-            return gain + 8 * EPS, lifted(odds, 0.0), t, self.line.weight(self.k, t)
+            return before - 4 * EPS, after + 4 * EPS, lifted(odds, 0.0), t, self.line.weight(self.k, t)
 
     def ceiling(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds per range; and the gains of the victims at their ends."""
         x, where = np.unique(np.concatenate([lo, hi]), return_inverse=True)
         whole = np.isfinite(x)
-        nodes = np.full((4, x.size), np.nan)
+        nodes = np.full((5, x.size), np.nan)
         nodes[:, whole] = self.node(x[whole])
         with np.errstate(all="ignore"):
             found = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
-        found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found) + self.line.wiggle()
-        return found, nodes[0, whole], x[whole]
+        found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
+        spare = self.line.wiggle() * float(self.objective.down.max())
+        return found + spare, self.objective.of(nodes[0, whole], nodes[1, whole]), x[whole]
 
     def _tent(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:
         k, r, delta = self.k, self.r, x2 - x1
-        (g1, a1, t1, n1), (g2, a2, t2, n2) = first, second
+        (b1, f1, a1, t1, n1), (b2, f2, a2, t2, n2) = first, second
         move = abs(k) * np.maximum(t2 - t1, 0.0)
         thin, thick = np.maximum(n1, n2) * np.exp(-move), np.minimum(n1, n2) * np.exp(move)
         p_l, p_u = self.line.heights(x1 - r, x2 - r), self.line.heights(x1 + r, x2 + r)
@@ -206,20 +237,22 @@ class _Follow:
         most_l, least_l = _range(k, np.maximum(t1 - x2 + r, 0.0), t2 - x1 + r)
         drift = delta * (p_u[1] * most_u + p_l[1] * most_l) / thin
         lower, upper = np.maximum(np.minimum(a1, a2) - drift, 0.0), np.minimum(np.maximum(a1, a2) + drift, 1.0)
-        steep, gentle = (
-            np.maximum(self._lift(lower), self._lift(upper)),
-            np.minimum(self._lift(lower), self._lift(upper)),
-        )
-        up_u, down_u = steep * most_u / thin - 1, gentle * least_u / thick - 1
-        up_l, down_l = steep * most_l / thin - 1, gentle * least_l / thick - 1
-        fastest = _most(p_u, up_u) - _least(p_l, down_l)
-        slowest = _least(p_u, down_u) - _most(p_l, up_l)
-        if self.side < 0:
-            fastest, slowest = -slowest, -fastest
-        cross = (g2 - g1 - delta * slowest) / (fastest - slowest)
-        peak = g1 + np.clip(cross, 0.0, delta) * fastest
-        peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
-        return np.asarray(np.maximum(peak, np.maximum(g1, g2)) + 64 * EPS)
+        steep = np.maximum(self._lift(lower), self._lift(upper))
+        gentle = np.minimum(self._lift(lower), self._lift(upper))
+        best = np.full_like(delta, -np.inf)
+        for offset, up, down in zip(self.objective.offset, self.objective.up, self.objective.down, strict=True):
+            up_u, down_u = up * steep * most_u / thin - down, up * gentle * least_u / thick - down
+            up_l, down_l = up * steep * most_l / thin - down, up * gentle * least_l / thick - down
+            fastest = _most(p_u, up_u) - _least(p_l, down_l)
+            slowest = _least(p_u, down_u) - _most(p_l, up_l)
+            if self.side < 0:
+                fastest, slowest = -slowest, -fastest
+            g1, g2 = offset + up * f1 - down * b1, offset + up * f2 - down * b2
+            cross = (g2 - g1 - delta * slowest) / (fastest - slowest)
+            peak = g1 + np.clip(cross, 0.0, delta) * fastest
+            peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
+            best = np.maximum(best, np.maximum(peak, np.maximum(g1, g2)))
+        return np.asarray(best + 64 * EPS)
 
     def _lift(self, a: Floats) -> Floats:
         """How fast `after` moves with the posterior before the jump is applied."""
