@@ -109,7 +109,8 @@ def _print(read: "Account") -> None:
         out.print()
     width = max((len(g.guess) for g in read.guesses), default=0)
     for g in read.guesses:
-        out.print(f"[bold]{escape(g.guess.ljust(width))}[/bold]")
+        gained = f"at most {100 * (g.after - g.before):.2f} of {100 * (g.limit - g.before):.2f} points better"
+        out.print(f"[bold]{escape(g.guess.ljust(width))}[/bold]  {gained}")
         rows = (("before", g.before, "bright_black"), ("now", g.after, "blue"), ("limit", g.limit, "red"))
         for label, share, colour in rows:
             out.print(f"  {label:<6} [{colour}]{bar(share, 30)}[/{colour}] {share:.2%}")

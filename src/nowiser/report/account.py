@@ -114,29 +114,39 @@ def course(policy: Policy, lines: Iterable[Line]) -> list[tuple[int, tuple[Guess
 
 
 def chart(policy: Policy, read: Account) -> Any:
-    """After each answer: how well every attacker guesses at most, below the limit that was promised."""
+    """After each answer: how much better every attacker guesses at most, below the gain that was promised.
+
+    The gain is drawn, not the guess itself: the most exposed victim changes from answer to answer, and with him the
+    guess before; his gain only grows.
+    """
     alt = altair()
     steps = course(policy, read.lines)
+    most = len([line for line in read.lines if line.charge])
+    x = alt.X(
+        "n:Q",
+        title="answers given",
+        scale=alt.Scale(domain=[0, max(1, most)], nice=False),
+        axis=alt.Axis(tickMinStep=1, format="d"),
+    )
     layers = []
     for i, attacker in enumerate(policy.attackers):
         colour = SEQUENCE[i % len(SEQUENCE)]
-        rows = [{"n": n, "value": g[i].after, "limit": g[i].limit} for n, g in steps]
-        base = alt.Chart(data(rows)).encode(
-            x=alt.X("n:Q", title="answers given", axis=alt.Axis(tickMinStep=1, format="d"))
-        )
-        value = alt.Y("value:Q", title="guess is right", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True))
-        last: list[dict[str, Any]] = [{"n": 0, "value": rows[0]["limit"], "text": f"limit of {attacker.text}"}]
+        limit = 100 * float(attacker.gain)
+        rows = [{"n": n, "value": 100 * (g[i].after - g[i].before)} for n, g in steps]
+        value = alt.Y("value:Q", title="points better than before, at most", scale=alt.Scale(zero=True))
+        base = alt.Chart(data(rows)).encode(x=x, y=value)
+        words: list[dict[str, Any]] = [{"n": 0, "value": limit, "text": f"promised: {attacker.text}, {limit:g} points"}]
         layers += [
-            base.mark_line(color=LIMIT, strokeDash=[5, 4], strokeWidth=1.5).encode(y=alt.Y("limit:Q", title="")),
-            base.mark_line(color=colour, interpolate="step-after").encode(y=value),
-            base.mark_point(color=colour, filled=True, size=30, opacity=1).encode(y=value),
-            alt.Chart(data(last))
-            .mark_text(align="left", dy=-8, color=LIMIT, fontWeight=600)
-            .encode(x="n:Q", y="value:Q", text="text:N"),
+            alt.Chart(data(words)).mark_rule(color=LIMIT, strokeDash=[5, 4], strokeWidth=1.5).encode(y="value:Q"),
+            base.mark_line(color=colour, interpolate="step-after"),
+            base.mark_point(color=colour, filled=True, size=30, opacity=1),
+            alt.Chart(data(words))
+            .mark_text(align="left", dy=-8, dx=4, color=LIMIT, fontWeight=600)
+            .encode(x=x, y="value:Q", text="text:N"),
         ]
-    said = f"{float(read.left):.1%} of the allowance is left" if read.lines else "nothing has been asked yet"
+    said = f"{float(read.left):.1%} of the allowance is left" if most else "nothing has been asked yet"
     return themed(
         alt.layer(*layers).properties(width=560, height=320),
         f"What all answers together tell: {said}",
-        "The ceiling on each attacker's success after every answer, whoever asked; dashed: what was promised",
+        "How much better each attacker guesses at most, after every answer, whoever asked",
     )
