@@ -150,6 +150,7 @@ def test_a_duckdb_file_and_linked_rows(tmp_path):
     assert stays.column("admitted").kind is Kind.DATE
     assert stays.column("emergency").kind is Kind.BOOLEAN
     assert stays.column("days").kind is Kind.INTEGER
+    assert stays.column("stay_id").role is Role.IDENTIFIER
 
 
 def test_names_and_values_that_need_quotes(tmp_path):

@@ -21,6 +21,8 @@ CONFIRM = "to be confirmed as public"
 _FEW = 50  # so many different values are listed, more become a range or free text
 _WIDTH = 60  # where comments start
 
+_ROW_NAMES = ("id", "nr", "no", "key", "number", "index")
+
 Edge = int | float | date | datetime
 
 
@@ -105,8 +107,8 @@ def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> str:
         return f"{name}: {{identifier: {seen.kind.value}}}"
     # Under `protect: persons` what is not asked about is kept secret all the same; that costs nothing.
     role = "sensitive" if is_secret or wishes.protect is Protect.PERSONS else "public"
-    if not is_secret and seen.kind is Kind.TEXT and seen.values is None and seen.distinct > rows // 2:
-        return _noted(f"{name}: identifier", "nearly every row has its own")
+    if not is_secret and _names_rows(seen, rows):
+        return _noted(f"{name}: {{identifier: {seen.kind.value}}}", "nearly every row has its own")
     declared, confirm = _declared(seen)
     extra = ", kind: integer" if seen.kind is Kind.INTEGER and seen.low is not None else ""
     if is_secret:
@@ -117,6 +119,15 @@ def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> str:
     if not confirm and seen.kind is not Kind.BOOLEAN:
         notes.append("no range declared: counted, not summed" if seen.kind is not Kind.TEXT else "any text")
     return _noted(f"{name}: {{{role}: {declared}{extra}}}", "; ".join(notes))
+
+
+def _names_rows(seen: Seen, rows: int) -> bool:
+    """Texts that hardly repeat (names, addresses), and whole numbers that never do and are called a number or key."""
+    if seen.kind is Kind.TEXT:
+        return seen.values is None and seen.distinct > rows // 2
+    words = seen.name.lower().replace("-", "_").split("_")
+    called = any(word in _ROW_NAMES for word in words) or seen.name.lower().endswith("id")
+    return seen.kind is Kind.INTEGER and seen.distinct == rows and called
 
 
 def _declared(seen: Seen) -> tuple[str, bool]:
