@@ -8,7 +8,7 @@ import typer
 from nowiser.errors import Misconfigured
 from nowiser.model.checks import percentage
 from nowiser.model.schema import Kind
-from nowiser.policy.draft import Profile, Seen, decimal, percent, radius_of
+from nowiser.policy.draft import Profile, Seen, decimal, names_rows, percent, radius_of
 from nowiser.policy.tables import EACH_ROW
 from nowiser.policy.tree import suggestion
 
@@ -87,7 +87,7 @@ def _known(name: str, profile: Profile) -> Seen:
 
 def likely_secrets(profile: Profile, person: tuple[str, ...]) -> str:
     """Numbers with many values, with a distance; if there are none, whatever is left."""
-    rest = [c for c in profile.columns if c.name not in person]
+    rest = [c for c in profile.columns if c.name not in person and not names_rows(c, profile.rows)]
     numbers = [c for c in rest if c.kind in (Kind.INTEGER, Kind.REAL) and c.distinct > 20]
     chosen = numbers or [c for c in rest if c.values is not None or c.kind is Kind.BOOLEAN] or rest
     spelled = [c.name if (r := radius_of(c)) is None else f"{c.name}:{decimal(r)}" for c in chosen]

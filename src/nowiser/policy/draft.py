@@ -107,7 +107,7 @@ def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> str:
         return f"{name}: {{identifier: {seen.kind.value}}}"
     # Under `protect: persons` what is not asked about is kept secret all the same; that costs nothing.
     role = "sensitive" if is_secret or wishes.protect is Protect.PERSONS else "public"
-    if not is_secret and _names_rows(seen, rows):
+    if not is_secret and names_rows(seen, rows):
         return _noted(f"{name}: {{identifier: {seen.kind.value}}}", "nearly every row has its own")
     declared, confirm = _declared(seen)
     extra = ", kind: integer" if seen.kind is Kind.INTEGER and seen.low is not None else ""
@@ -121,7 +121,7 @@ def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> str:
     return _noted(f"{name}: {{{role}: {declared}{extra}}}", "; ".join(notes))
 
 
-def _names_rows(seen: Seen, rows: int) -> bool:
+def names_rows(seen: Seen, rows: int) -> bool:
     """Texts that hardly repeat (names, addresses), and whole numbers that never do and are called a number or key."""
     if seen.kind is Kind.TEXT:
         return seen.values is None and seen.distinct > rows // 2
