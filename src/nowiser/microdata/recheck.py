@@ -271,17 +271,18 @@ class _Check:
         if options.get("among") is not None:
             chosen = ", ".join(literal(str(v)) for v in options["among"])
             before = f"(SELECT sum(p) FROM prior WHERE s IN ({chosen}))"
-            inner = self._each(f"sum(c) FILTER (s IN ({chosen})) / max(n) - {before}", part, keys)
+            inner = self._each(f"coalesce(sum(c) FILTER (s IN ({chosen})), 0) / max(n) - {before}", part, keys)
             return self.one(f"SELECT coalesce(max(v), -1) FROM ({inner})")
         if options.get("within") is not None:
-            near = f"abs(CAST(a.s AS DOUBLE) - CAST(b.s AS DOUBLE)) <= {float(options['within'])!r} + 1e-9"
-            same = "".join(f"a.{k} IS NOT DISTINCT FROM b.{k} AND " for k in keys)
-            goal = f"({near} OR a.s IS NOT DISTINCT FROM b.s)"
-            wide = f"(SELECT a.s, sum(b.p) AS p FROM prior a JOIN prior b ON {goal} GROUP BY a.s)"
-            keyed = "".join(f"a.{k}, " for k in keys)
-            inner = (
-                f"SELECT {keyed} a.s, sum(b.c) / max(b.n) AS after FROM {part} a JOIN {part} b ON {same} {goal} "
-                f"GROUP BY {keyed} a.s"
+            r = repr(float(options["within"]))
+            reach = f"(VALUES (-{r}), ({r})) t(e)"
+            edges = f"SELECT DISTINCT CAST(s AS DOUBLE) + e AS y FROM prior, {reach} WHERE s IS NOT NULL"
+            guesses = (
+                f"(WITH edges AS ({edges}) SELECT y FROM edges UNION ALL "
+                "SELECT (y + lead(y) OVER (ORDER BY y)) / 2 FROM edges)"
             )
-            return self.one(f"SELECT max(after - w.p) FROM ({inner}) i JOIN {wide} w ON i.s IS NOT DISTINCT FROM w.s")
+            hit = f"abs(CAST(s AS DOUBLE) - y) <= {r} + 1e-9"
+            before = f"(SELECT y, sum(p) AS p FROM prior JOIN {guesses} ON {hit} GROUP BY y)"
+            after = f"(SELECT {by} y, sum(c) / max(n) AS a FROM {part} JOIN {guesses} ON {hit} GROUP BY {by} y)"
+            return self.one(f"SELECT max(a - p) FROM {after} JOIN {before} USING (y)")
         return self.one(f"SELECT max(c / n - p) FROM {part}")

@@ -1,9 +1,9 @@
 """Gain: no group of look-alikes lets anyone guess a sensitive value more than η better than the whole table does.
 
 *Before*: the share of the whole table for which the guess is right (everyone who sees the table as a whole).
-*After*: its share within the group of look-alikes of the victim. A guess is an exact value, a number
-`within` a distance, or one of a set (`among`). The score of a group is the largest after − before over all
-values its members have; every member's own gain is at most that.
+*After*: its share within the group of look-alikes of the victim. A guess is an exact value, any number
+`within` a distance of the truth (also one that nobody has), or a set (`among`). The score of a group is the
+largest after − before over all guesses.
 
 **Who is covered.** An attacker who knows a subset of the quasi-identifiers sees a union of full groups.
 His share is the size-weighted mean of the shares in the groups he unites, so it is at most the largest of
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nowiser.errors import Misconfigured
 from nowiser.microdata.groups import Groups, Target
 from nowiser.microdata.models import TOLERANCE, GroupModel, lost_above
-from nowiser.microdata.table import Floats
+from nowiser.microdata.table import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -59,30 +59,28 @@ class Gain(GroupModel):
         return self.about
 
     def lifts(self, groups: Groups) -> Floats:
-        """After − before for every group and guess; −1 where no member of the group has such a value."""
+        """After − before for every group and guess. Guesses are the target's values, unless within or among is set."""
         target, histogram = groups.target(self.about)
-        goals = self._goals(target)
-        size = np.maximum(groups.size, 1)[:, None]
-        after = (histogram @ goals) / size
-        lifts = after - target.prior @ goals
-        present = histogram > 0 if goals.shape[1] == histogram.shape[1] else (histogram @ goals) > 0
-        return np.where(present, lifts, -1.0)
+        return self._after(groups, histogram, target) - self._sums(target.prior[None, :], target)
 
-    def _goals(self, target: Target) -> Floats:
-        """Values × guesses: 1 where the value makes the guess right. One guess per value (or one set)."""
-        n = len(target.totals)
+    def _after(self, groups: Groups, histogram: NDArray[np.int32], target: Target) -> Floats:
+        return self._sums(histogram / np.maximum(groups.size, 1)[:, None], target)
+
+    def _sums(self, shares: Floats, target: Target) -> Floats:
+        """From shares of values to chances of guesses."""
         if self.among is not None:
             unknown = set(self.among) - set(target.labels)
             if unknown:
                 raise Misconfigured(f"column {self.about!r} has no value {', '.join(map(repr, sorted(unknown)))}")
-            return np.isin(np.array(target.labels, dtype=object), list(self.among)).astype(np.float64)[:, None]
+            chosen = [label in self.among for label in target.labels]
+            return np.asarray(shares[:, chosen].sum(axis=1, keepdims=True), dtype=np.float64)
         if self.within is None:
-            return np.eye(n)
+            return shares
         if not target.ordered:
             raise Misconfigured(f"a gain within {self.within:g} needs numbers, and {self.about!r} has other values")
-        x = target.numbers
-        near = np.abs(x[:, None] - x[None, :]) <= self.within + TOLERANCE
-        return (near | np.eye(n, dtype=bool)).astype(np.float64)
+        first, last = windows(target.numbers[np.isfinite(target.numbers)], self.within)
+        running = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
+        return np.asarray(running[:, last] - running[:, first], dtype=np.float64)
 
     def score(self, groups: Groups) -> Floats:
         if not len(groups):
@@ -100,8 +98,8 @@ class Gain(GroupModel):
         if self.gain is None or self.knows is not None:
             return np.zeros(len(groups))
         target, histogram = groups.target(self.about)
-        goals = self._goals(target)
-        return lost_above((histogram @ goals) / np.maximum(groups.size, 1)[:, None], target.prior @ goals + self.gain)
+        before = self._sums(target.prior[None, :], target)[0]
+        return lost_above(self._after(groups, histogram, target), before + self.gain)
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Groups to suppress. Below full knowledge suppression changes the unions, so it is repeated until all pass."""
@@ -114,6 +112,20 @@ class Gain(GroupModel):
             if not again.any():
                 return failing
             failing[left[again]] = True
+
+
+def windows(numbers: Floats, within: float) -> tuple[Ints, Ints]:
+    """Every set of values that one guess y can be `within` of: numbers[first:last], each set once.
+
+    What a guess covers changes only where it comes within reach of a value or leaves it, so the guesses at
+    those points and between two neighbouring ones are all there are.
+    """
+    edges = np.unique(np.concatenate([numbers - within, numbers + within]))
+    guesses = np.concatenate([edges, (edges[1:] + edges[:-1]) / 2])
+    first = np.searchsorted(numbers, guesses - within - TOLERANCE, side="left")
+    last = np.searchsorted(numbers, guesses + within + TOLERANCE, side="right")
+    pairs = np.unique(np.stack([first, last], axis=1)[last > first], axis=0)
+    return pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
 
 
 MODEL = Gain
