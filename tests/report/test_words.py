@@ -6,7 +6,7 @@ import pytest
 
 import nowiser as nw
 from nowiser.report.terminal import bar
-from nowiser.report.words import calibrated, cost_words, error_bar, laplace_scale, on_average, told
+from nowiser.report.words import calibrated, cost_words, down, error_bar, laplace_scale, on_average, told
 
 
 def test_a_finding_in_sentences():
@@ -45,3 +45,19 @@ def test_noise_of_a_cost():
 )
 def test_bars(share, drawn):
     assert bar(share, 4) == drawn.ljust(4)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.3, "0.3"),
+        (1.0, "1"),
+        (0.1284019, "0.128401"),
+        (0.0066722399, "0.00667223"),
+        (1234567.9, "1.23456e+06"),
+        (0, "0"),
+    ],
+)
+def test_printed_costs_are_rounded_down(value, text):
+    assert down(value) == text
+    assert float(down(value)) <= value

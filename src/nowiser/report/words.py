@@ -1,5 +1,6 @@
 """Sentences a data-protection officer understands, from figures."""
 
+from decimal import ROUND_FLOOR, Decimal
 from math import inf, log
 
 from nowiser.model.advantage import Advantage, points, shown
@@ -25,8 +26,17 @@ def attempt(advantage: Advantage) -> str:
 
 
 def cost_words(slope: float, jump: float) -> str:
-    parts = [f"{name} {value:.6g}" for name, value in (("slope", slope), ("jump", jump)) if value]
+    parts = [f"{name} {down(value)}" for name, value in (("slope", slope), ("jump", jump)) if value]
     return " and ".join(parts) or "nothing"
+
+
+def down(value: float, digits: int = 6) -> str:
+    """A cost with this many digits, rounded down: a printed allowance is never more than what was granted."""
+    exact = Decimal(repr(float(value)))
+    if not exact:
+        return "0"
+    step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(step, rounding=ROUND_FLOOR)):.{digits}g}"
 
 
 def told(advantage: Advantage) -> list[str]:

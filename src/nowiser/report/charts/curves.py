@@ -9,6 +9,7 @@ from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Prior
 from nowiser.report.theme import BLUE, GREY, INK, LIMIT, SEQUENCE, altair, data, themed
+from nowiser.report.words import down
 
 Case = tuple[Prior | Mapping[str, Prior], Goal]
 
@@ -113,10 +114,10 @@ def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit
     allowed = (
         alt.Chart(data([{"gain": 0, "cost": getattr(cost, main)}]))
         .mark_text(align="left", dx=6, dy=-10, color=INK)
-        .encode(x="cost:Q", y="gain:Q", text=alt.value(f"{main} {getattr(cost, main):.4g} is allowed"))
+        .encode(x="cost:Q", y="gain:Q", text=alt.value(f"{main} {down(getattr(cost, main), 4)} is allowed"))
     )
     return themed(
         alt.layer(rule, drop, curve, dot, promised, allowed).properties(width=560, height=320),
-        f"A {main} of {getattr(cost, main):.4g} keeps the gain below {100 * limit:g} points",
+        f"A {main} of {down(getattr(cost, main), 4)} keeps the gain below {100 * limit:g} points",
         f"Goal: {goal}" + ("" if victim is None else f", victim {shown(victim)}") + ". Noise grows to the left.",
     )
