@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-UV     := $(BIN)/uv pip install --quiet --python $(BIN)/python
+UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 JOBS   ?= auto
 
 .PHONY: demo test test-long lint format docs bench lock clean
