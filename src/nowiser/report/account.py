@@ -141,7 +141,7 @@ def chart(policy: Policy, read: Account) -> Any:
             base.mark_line(color=colour, interpolate="step-after"),
             base.mark_point(color=colour, filled=True, size=30, opacity=1),
             alt.Chart(data(words))
-            .mark_text(align="left", dy=-8, dx=4, color=LIMIT, fontWeight=600)
+            .mark_text(align="left", dy=14, dx=4, color=LIMIT, fontWeight=600)
             .encode(x=x, y="value:Q", text="text:N"),
         ]
     said = f"{float(read.left):.1%} of the allowance is left" if most else "nothing has been asked yet"
