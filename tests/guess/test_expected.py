@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.ask import guess
 from nowiser.guess.expected import expected
 from nowiser.guess.repeated import after_questions
 from nowiser.model.cost import Cost
@@ -167,3 +168,16 @@ def test_more_questions_teach_more():
     assert values == sorted(values)
     with pytest.raises(Misconfigured, match="questions must be whole numbers"):
         after_questions(Uniform(12, 28), Within(2), 0.3, [0])
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=lambda p: type(p).__name__)
+@pytest.mark.parametrize("slope", [0.2, 1.0, 4.0])
+def test_the_average_is_never_above_the_ceiling_of_the_most_exposed(prior, slope):
+    """The attacker's best window is a goal of some victim, so some victim's ceiling lies above his average."""
+    from nowiser.guess.law import support
+
+    average = expected(prior, Within(2), slope=slope)
+    low, high = support(prior)
+    victims = prior.values if isinstance(prior, Atoms) else np.linspace(low, high, 61)
+    after = max(guess(prior, Within(2), slope=slope, victim=float(v)).after for v in victims)
+    assert average.after <= after + average.error + 1e-3
