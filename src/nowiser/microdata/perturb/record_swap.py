@@ -23,6 +23,7 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.perturb.columns import (
     Floats,
     Ints,
+    Mask,
     Names,
     chosen,
     dense,
@@ -34,6 +35,8 @@ from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.guessing import guesses_of
 from nowiser.microdata.table import Column, MicroTable
+
+ROUNDS = 4  # how often partners are looked for before a match column is dropped
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def unit_risk(table: MicroTable, quasi: Sequence[str], strata: Sequence[str], un
     return risk
 
 
-def choose(risk: Floats, layer: Ints, part: float, k: int, random: np.random.Generator) -> np.ndarray:
+def choose(risk: Floats, layer: Ints, part: float, k: int, random: np.random.Generator) -> Mask:
     """All units with risk above 1/k, and by risk so many others that `part` of each stratum takes part.
 
     Half of the units that take part are chosen here; their partners are the other half.
@@ -111,33 +114,36 @@ def choose(risk: Floats, layer: Ints, part: float, k: int, random: np.random.Gen
     return wanted
 
 
-def pair(wanted: np.ndarray, value: Ints, profiles: list[Ints], size: Ints, random: np.random.Generator) -> Ints:
+def pair(wanted: Mask, value: Ints, profiles: list[Ints], size: Ints, random: np.random.Generator) -> Ints:
     """For every unit its partner (itself if none): same profile and size, different value."""
     partner = np.arange(len(value))
     free = np.ones(len(value), dtype=bool)
     for profile in profiles:
         group, _ = dense(profile * (int(size.max()) + 1) + size)
-        need = wanted & free
-        if not need.any():
-            break
-        taking = need | _donors(need, free, group, random)
-        rows = np.flatnonzero(taking)
-        rows = random.permutation(rows)
-        rows = rows[np.lexsort((value[rows], group[rows]))]
-        start = np.searchsorted(group[rows], group[rows], side="left")
-        count = np.searchsorted(group[rows], group[rows], side="right") - start
-        place = np.arange(len(rows)) - start
-        half = count // 2
-        left = np.flatnonzero(place < half)
-        a, b = rows[left], rows[left + (count - half)[left]]
-        useful = (value[a] != value[b]) & (wanted[a] | wanted[b])
-        a, b = a[useful], b[useful]
-        partner[a], partner[b] = b, a
-        free[a] = free[b] = False
+        for _ in range(ROUNDS):  # other donors are drawn each time
+            need = wanted & free
+            if not need.any():
+                return partner
+            a, b = _halves(need | _donors(need, free, group, random), group, value, random)
+            useful = (value[a] != value[b]) & (wanted[a] | wanted[b])
+            a, b = a[useful], b[useful]
+            partner[a], partner[b] = b, a
+            free[a] = free[b] = False
     return partner
 
 
-def _donors(need: np.ndarray, free: np.ndarray, group: Ints, random: np.random.Generator) -> np.ndarray:
+def _halves(taking: Mask, group: Ints, value: Ints, random: np.random.Generator) -> tuple[Ints, Ints]:
+    """Inside each group, ordered by value: the first half and, half a group further, their partners."""
+    rows = random.permutation(np.flatnonzero(taking))
+    rows = rows[np.lexsort((value[rows], group[rows]))]
+    start = np.searchsorted(group[rows], group[rows], side="left")
+    count = np.searchsorted(group[rows], group[rows], side="right") - start
+    half = count // 2
+    left = np.flatnonzero(np.arange(len(rows)) - start < half)
+    return rows[left], rows[left + (count - half)[left]]
+
+
+def _donors(need: Mask, free: Mask, group: Ints, random: np.random.Generator) -> Mask:
     """As many random other free units of each group as there are units in need."""
     rest = np.flatnonzero(free & ~need)
     rest = random.permutation(rest)

@@ -34,7 +34,7 @@ class Classifier:
 
 
 def classifier(pair: Pair, target: str, *, seed: int = 0) -> Classifier | None:
-    """Logistic regression on the other columns and their squares; None if the target has only one class among the test rows."""
+    """Logistic regression on the other columns and squares; None if the test rows are all of one class."""
     if target not in pair.columns:
         raise Misconfigured(f"the target {target!r} is not in both tables")
     old, new, _, owner = design(pair)

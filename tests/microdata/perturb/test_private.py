@@ -1,0 +1,112 @@
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from nowiser.errors import Misconfigured
+from nowiser.microdata.perturb import exact_transition
+from nowiser.microdata.perturb.private import PrivateNoise, PrivatePram, PrivateResponse
+from nowiser.microdata.table import Column, MicroTable
+from nowiser.model.charge import PICO, Account
+from nowiser.noise.entropy import OS
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(2, 40), st.floats(1e-3, 20))
+def test_randomised_response_never_costs_more_than_asked(size, jump):
+    W = exact_transition.response(size, Fraction(jump))
+    assert (W.sum(axis=1) == exact_transition.ONE).all()
+    worst = max(Fraction(int(W[i, y]), int(W[j, y])) for i, j, y in itertools.product(range(min(size, 4)), repeat=3))
+    assert math.log(worst) <= jump
+    assert math.log(worst) >= jump * 0.999 - 1e-6  # nor wastes much of it
+    assert exact_transition.cost(W, column="v") >= math.log(worst) * PICO
+
+
+def test_draws_have_exactly_these_chances():
+    W = exact_transition.response(3, Fraction(1))
+    drawn = exact_transition.draw(np.zeros(100_000, dtype=np.int64), W, OS)
+    seen = np.bincount(drawn, minlength=3)
+    assert stats.chisquare(seen, W[0] / exact_transition.ONE * 1e5).pvalue > 1e-7
+    for wrong in (Fraction(13, 10), Fraction(7, 10)):
+        other = exact_transition.response(3, wrong)[0] / exact_transition.ONE * 1e5
+        assert stats.chisquare(seen, other).pvalue < 1e-7
+
+
+def test_the_charge_of_a_response_goes_to_the_attribute(run):
+    table = MicroTable.of([Column.of("v", ["a", "b"] * 500)])
+    method = PrivateResponse("visits", "v", ["a", "b", "c"], jump=1.0, rows_per_person=2)
+    step = method.apply(table, run(table, sensitive=("v",)))
+    amount = step.charge[Account("jump", ("visits.v",))]
+    assert 2 * 0.999 * PICO < amount <= 2 * PICO * (1 + 1e-11) + 4
+    ceiling = [g for g in step.guesses if g.how == "bound"]
+    assert len(ceiling) == 1
+    assert all(g.after <= ceiling[0].after + 1e-12 for g in step.guesses if g.how == "Bayes")
+
+
+def test_a_matrix_pays_for_its_largest_ratio(run):
+    table = MicroTable.of([Column.of("v", ["a", "b"] * 5)])
+    matrix = {"a": {"a": 0.75, "b": 0.25}, "b": {"a": 0.25, "b": 0.75}}
+    step = PrivatePram("t", "v", matrix).apply(table, run(table))
+    assert step.charge[Account("jump", ("t.v",))] == pytest.approx(math.log(3) * PICO, rel=1e-9)
+    with pytest.raises(Misconfigured, match="rule a category out"):
+        PrivatePram("t", "v", {"a": {"a": 1.0}, "b": {"a": 0.5, "b": 0.5}}).apply(table, run(table))
+
+
+def test_noise_is_laplace_of_the_stated_scale_and_costs_slope(run):
+    table = MicroTable.of([Column.of("v", [30] * 40_000)])
+    step = PrivateNoise("t", "v", 0, 60, scale=5).apply(table, run(table))
+    noise = step.table["v"].numbers - 30
+    assert noise.std() == pytest.approx(5 * math.sqrt(2), rel=0.05)
+    assert abs(noise.mean()) < 0.25
+    assert step.charge[Account("slope", ("t.v",))] == PICO // 5
+    assert step.charge[Account("jump", ("t.v",))] == 0
+    for wrong in (3.5, 6.5):
+        assert abs(noise.std() / (wrong * math.sqrt(2)) - 1) > 0.05
+
+
+def test_a_real_column_pays_for_its_rounding(run):
+    table = MicroTable.of([Column.of("v", [1.26, 7.3])])
+    step = PrivateNoise("t", "v", 0, 10, scale=2, grid=0.5).apply(table, run(table))
+    assert step.charge[Account("slope", ("t.v",))] == PICO // 2
+    assert step.charge[Account("jump", ("t.v",))] == PICO // 4
+    assert all(float(v) % 0.5 == 0 for v in step.table["v"].numbers)
+
+
+def test_it_cannot_be_seeded(run):
+    table = MicroTable.of([Column.of("v", list(range(200)))])
+    method = PrivateNoise("t", "v", 0, 200, scale=10)
+    releases = [method.apply(table, run(table, seed=3)).table["v"].numbers.tolist() for _ in range(2)]
+    assert releases[0] != releases[1]
+
+
+def test_values_are_clipped_to_the_stated_range_and_clamped_if_asked(run):
+    table = MicroTable.of([Column.of("v", [-1000, 1000] * 200)])
+    step = PrivateNoise("t", "v", 0, 10, scale=1, clamp=True).apply(table, run(table))
+    assert step.table["v"].numbers.min() >= 0
+    assert step.table["v"].numbers.max() <= 10
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        (PrivateNoise("t", "v", 0, 10, scale=0), "scale"),
+        (PrivateNoise("t", "v", 10, 0, scale=1), "low must be below high"),
+        (PrivateNoise("t", "v", 0.5, 10, scale=1), "multiples of grid"),
+        (PrivateNoise("t", "v", 0, 10, scale=1, rows_per_person=0), "rows_per_person"),
+        (PrivateNoise("t", "gap", 0, 10, scale=1), "missing"),
+        (PrivateResponse("t", "v", [1, 2, 3], jump=-1), "jump"),
+        (PrivateResponse("t", "v", [1], jump=1), "two different"),
+        (PrivateResponse("t", "v", [1, 5], jump=1), "2 rows"),
+        (PrivateResponse("t", "v", [1, 2, 3], jump=99), "at most 30"),
+        (PrivateResponse("t", "v", [1, 2, 3], jump=1, rows_per_person=0), "rows_per_person"),
+    ],
+)
+def test_bad_input_is_refused(run, method, words):
+    table = MicroTable.of([Column.of("v", [1, 2, 3]), Column.of("gap", [1, None, 2])])
+    with pytest.raises(Misconfigured, match=words):
+        method.apply(table, run(table))
