@@ -72,6 +72,7 @@ class _Shared(ABC):
     better: ClassVar[Literal["higher", "lower"]] = "higher"
     closed: ClassVar[bool] = False
     upward: ClassVar[bool] = False
+    by_size: ClassVar[bool] = False  # whether the size of a group is all it looks at
 
     @property
     @abstractmethod

@@ -18,6 +18,7 @@ class KAnonymity(GroupModel):
     name: ClassVar[str] = "k-anonymity"
     closed: ClassVar[bool] = True
     upward: ClassVar[bool] = True
+    by_size: ClassVar[bool] = True
 
     @property
     def limit(self) -> float | None:

@@ -12,12 +12,14 @@ Each is a norm of the difference between the group's shares and the table's, hen
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.groups import Groups, Target
+from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.models import TOLERANCE
 from nowiser.microdata.models.about import AboutColumn
 from nowiser.microdata.table import Floats
@@ -44,13 +46,16 @@ class TCloseness(AboutColumn):
     def must_lose(self, groups: Groups) -> Floats:
         if self.t is None or not len(groups):
             return np.zeros(len(groups))
-        target, _ = groups.target(self.about)
-        # a norm is largest at the corners: no group is farther than one that holds a single value
-        farthest = float(self._distance(np.eye(len(target.totals)) - target.prior, target).max(initial=0.0))
+        farthest = self._farthest(groups.target(self.about)[0])
         if farthest <= self.t:
             return np.zeros(len(groups))
         over = (self.score(groups) - self.t - TOLERANCE) / (farthest - self.t)
         return np.asarray(np.clip(over, 0.0, 1.0), dtype=np.float64)
+
+    @lru_cache(maxsize=64)  # noqa: B019 (a frozen value and a target compared by identity; the cache is small)
+    def _farthest(self, target: Target) -> float:
+        """A norm is largest at the corners: no group is farther than one that holds a single value."""
+        return float(self._distance(np.eye(len(target.totals)) - target.prior, target).max(initial=0.0))
 
     def _distance(self, moved: Floats, target: Target) -> Floats:
         if self.distance == "equal":
@@ -68,12 +73,15 @@ def hierarchical(moved: Floats, target: Target) -> Floats:
             f"the hierarchical distance needs a hierarchy of {target.column!r}",
             hint=f"Name it with the sensitive column, as in --sensitive {target.column}:file.csv.",
         )
-    matrix = tree.matrix[: moved.shape[1]]  # the row for NULL is last and only present if there are NULLs
-    total = np.zeros(len(moved))
-    for level in range(tree.height):
-        sums = moved @ np.eye(len(tree.labels[level]))[matrix[:, level]]
-        total += np.abs(sums).sum(axis=1)
-    return np.asarray(total / (2 * max(1, tree.height)), dtype=np.float64)
+    return np.asarray(np.abs(moved @ _labels(tree, moved.shape[1])).sum(axis=1) / (2 * max(1, tree.height)))
+
+
+@lru_cache(maxsize=64)
+def _labels(tree: Hierarchy, values: int) -> Floats:
+    """Values × labels of all levels below the top: 1 where the label covers the value. NULL is the last value."""
+    matrix = tree.matrix[:values]
+    levels = [np.eye(len(tree.labels[level]))[matrix[:, level]] for level in range(tree.height)]
+    return np.concatenate(levels, axis=1) if levels else np.zeros((values, 0))
 
 
 MODEL = TCloseness

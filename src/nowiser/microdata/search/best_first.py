@@ -24,7 +24,7 @@ import numpy as np
 from nowiser.microdata.groups import Groups
 from nowiser.microdata.losses.base import Levels
 from nowiser.microdata.release import quiet
-from nowiser.microdata.search.problem import Found, Node, Problem, blocked, evaluate
+from nowiser.microdata.search.problem import Found, Node, Problem, blocked, blocked_by_size, evaluate
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table import Codes
 
@@ -50,6 +50,7 @@ class Search:
         self._seen: set[Levels] = set()
         self._heap: list[tuple[float, Levels]] = []
         self._lift_order = list(range(len(self.problem.heights)))
+        self._sizes_decide = all(getattr(m, "by_size", False) for m in self.problem.models)
         self._simple = all(m.closed for m in self.problem.models) and self.problem.loss.rising
 
     def run(self) -> Found:
@@ -143,8 +144,8 @@ class Search:
                 middle = high if low == current[j] else (low + high + 1) // 2
                 trial = (*current[:j], middle, *current[j + 1 :])
                 self.checked += 1
-                rolled = self.rollup.roll(groups, tuple(current), trial)
-                if blocked(self.problem, rolled):
+                rolled = self._ruled_out(groups, tuple(current), trial)
+                if rolled is not None:
                     current[j], low, groups = middle, middle, rolled
                 else:
                     high = middle - 1
@@ -154,6 +155,13 @@ class Search:
         self.cut_count += 1
         self._lift_order = self._lift_order[1:] + self._lift_order[:1]
         return tuple(current)
+
+    def _ruled_out(self, groups: Groups, start: Levels, trial: Levels) -> Groups | None:
+        """The groups at `trial` if it is ruled out. Sizes alone are counted first; they often decide."""
+        if self._sizes_decide and not blocked_by_size(self.problem, self.rollup.sizes_at(groups, start, trial)):
+            return None
+        rolled = self.rollup.roll(groups, start, trial)
+        return rolled if blocked(self.problem, rolled) else None
 
     def _dive(self) -> None:
         """A first feasible node: from the top down, always the step that lowers the bound most and stays feasible."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from nowiser.microdata.groups import Groups
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
 from nowiser.microdata.models import Model
+from nowiser.microdata.table import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +25,7 @@ class Problem:
     suppress: int = 0  # rows
     most: tuple[BoundLoss, float] | None = None  # another loss that must not exceed this
 
-    @property
+    @cached_property
     def heights(self) -> Levels:
         return tuple(h.height for h in self.hierarchies)
 
@@ -120,8 +122,20 @@ def blocked(problem: Problem, groups: Groups) -> bool:
             for m in problem.models
             if m.closed
         )
+    if blocked_by_size(problem, groups.size):
+        return True
     lost = np.zeros(len(groups))
     for model in problem.models:
         if model.scope == "group":
             lost = np.maximum(lost, model.must_lose(groups))
     return float(groups.size @ lost) > problem.suppress + 1e-6
+
+
+def blocked_by_size(problem: Problem, size: Ints) -> bool:
+    """The same from the sizes of the groups alone: true only if they suffice to rule the node out."""
+    for model in problem.models:
+        if getattr(model, "by_size", False) and model.limit is not None:
+            short = size[size < model.limit]
+            if int(short.sum()) > problem.suppress or (short == 0).any():
+                return True
+    return False

@@ -55,15 +55,34 @@ class Rollup:
         self._remember(levels, rolled)
         return rolled
 
-    def roll(self, groups: Groups, start: Levels, levels: Levels) -> Groups:
+    def _keys(self, groups: Groups, start: Levels, levels: Levels) -> tuple[list[Codes], Ints, int]:
         columns, sizes = [], []
         for j, (low, high) in enumerate(zip(start, levels, strict=True)):
             column = groups.codes[:, j]
             columns.append(column if low == high else self.maps[j][low][high - low][column])
             sizes.append(len(self.problem.hierarchies[j].labels[high]) - 1)
-        if not columns:
-            return groups
         key, room = group_codes(columns, sizes)
+        return columns, key, room
+
+    def sizes_at(self, groups: Groups, start: Levels, levels: Levels) -> Ints:
+        """Only how large the groups would be."""
+        _, key, room = self._keys(groups, start, levels)
+        if room <= 4 * len(key) + 1024:
+            rows = np.bincount(key, weights=groups.size, minlength=room)
+            return rows[rows > 0].astype(np.int64) if groups.population is None else self._exact(key, groups)
+        return self._exact(key, groups)
+
+    @staticmethod
+    def _exact(key: Ints, groups: Groups) -> Ints:
+        order = key.argsort()
+        ranked = key[order]
+        starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
+        return np.asarray(np.add.reduceat(groups.size[order], starts), dtype=np.int64)
+
+    def roll(self, groups: Groups, start: Levels, levels: Levels) -> Groups:
+        if not levels:
+            return groups
+        columns, key, room = self._keys(groups, start, levels)
         order = key.astype(np.int32).argsort() if room < 2**31 else key.argsort()
         ranked = key[order]
         starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
