@@ -47,7 +47,7 @@ _HOMES: dict[str, str] = {
     "expected": "nowiser.guess.expected",
     "compare": "nowiser.guess.published",
     "knowing": "nowiser.guess.knowledge",
-    "knowing_part": "nowiser.guess.knowledge",
+    "knowing_part": "nowiser.guess.part_known",
     "randomised_response": "nowiser.noise.randomised_response",
     "noisy_max": "nowiser.noise.noisy_max",
     "exponential": "nowiser.noise.exponential",
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from nowiser.guess.calibrate import scale as scale
     from nowiser.guess.expected import expected as expected
     from nowiser.guess.knowledge import knowing as knowing
-    from nowiser.guess.knowledge import knowing_part as knowing_part
+    from nowiser.guess.part_known import knowing_part as knowing_part
     from nowiser.guess.published import compare as compare
     from nowiser.microdata.compare import compare_release as compare_release
     from nowiser.microdata.compare import ru_map as ru_map

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.guess.correlated import group
-from nowiser.guess.knowledge import knowing, knowing_part
+from nowiser.guess.knowledge import knowing
+from nowiser.guess.part_known import knowing_part
 
 
 def test_knowing_everyone_else_is_the_ceiling():

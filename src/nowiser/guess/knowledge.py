@@ -7,7 +7,6 @@
 * part of the victim's record: the prior is conditioned on the part, and the worst class counts.
 """
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +15,9 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import law
 from nowiser.guess.correlated.revealed import worst_output
-from nowiser.model.advantage import Advantage
 from nowiser.model.checks import number
-from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, On, Within, parse_goal
-from nowiser.model.prior import Atoms, Categories, JointAtoms, MultivariateNormal, Normal, Presence, Prior
+from nowiser.model.prior import Categories, Presence, Prior
 from nowiser.model.priors.base import Floats
 
 _LATTICE = 1 << 17  # cells of the law of the sum
@@ -217,80 +214,3 @@ def _smeared(law_of_sum: Floats, decay: float, pad: int) -> Floats:
     backward = lfilter([1.0], [1.0, -decay], padded[::-1])[::-1]
     found: Floats = forward + backward - padded
     return found
-
-
-@dataclass(frozen=True)
-class PartKnown:
-    """The worst class of people who agree on what the attacker knows about the victim."""
-
-    known: dict[str, Any]
-    share: float  # how many people are in that class
-    advantage: Advantage
-
-
-def knowing_part(
-    prior: JointAtoms | MultivariateNormal,
-    goal: Goal | str,
-    known: Iterable[str],
-    *,
-    slope: float = 0.0,
-    jump: float = 0.0,
-    costs: Mapping[str, Cost] | None = None,
-) -> PartKnown:
-    """The attacker knows these attributes of the victim: condition the prior on them, take the worst class.
-
-    The release is still charged for the whole record; what he knows already cannot be learned again, so only the
-    costs of the other attributes count.
-    """
-    from nowiser.guess.ask import guess
-
-    names = tuple([known] if isinstance(known, str) else known)
-    for name in names:
-        if name not in prior.names:
-            raise Misconfigured(f"known must name attributes of the prior ({', '.join(prior.names)}); found {name!r}")
-    if not names or len(names) >= len(prior.names):
-        raise Misconfigured(f"known must name some but not all of {', '.join(prior.names)}; found {', '.join(names)}")
-    best: PartKnown | None = None
-    for value, share, rest in _classes(prior, names):
-        if costs is None:
-            found = guess(rest, goal, slope=slope, jump=jump)
-        else:
-            found = guess(rest, goal, costs={n: c for n, c in costs.items() if n not in names})
-        if best is None or found.after > best.advantage.after:
-            best = PartKnown(dict(zip(names, value, strict=True)), share, found)
-    assert best is not None
-    return best
-
-
-def _classes(prior: JointAtoms | MultivariateNormal, names: tuple[str, ...]) -> Iterable[tuple[Any, float, Any]]:
-    rest = tuple(n for n in prior.names if n not in names)
-    if isinstance(prior, MultivariateNormal):
-        # all classes have the same spread, and the worst victim of one is the shifted worst victim of another
-        i, j = ([prior.names.index(n) for n in group] for group in (rest, names))
-        c = prior.covariance
-        spread = c[np.ix_(i, i)] - c[np.ix_(i, j)] @ np.linalg.solve(c[np.ix_(j, j)], c[np.ix_(j, i)])
-        centre = prior.mean[i]
-        value = tuple(float(prior.mean[n]) for n in j)
-        left: Any = MultivariateNormal(rest, centre, (spread + spread.T) / 2)
-        if len(rest) == 1:
-            left = {rest[0]: Normal(float(centre[0]), float(np.sqrt(spread[0, 0])))}
-        yield value, 1.0, left
-        return
-    groups: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = {}
-    where = [prior.names.index(n) for n in names]
-    kept = [prior.names.index(n) for n in rest]
-    for record, mass in zip(prior.records, prior.masses, strict=True):
-        members = groups.setdefault(tuple(record[i] for i in where), {})
-        what = tuple(record[i] for i in kept)
-        members[what] = members.get(what, 0.0) + mass
-    for value, members in groups.items():
-        total = sum(members.values())
-        yield value, total, _rest_prior(rest, {k: m / total for k, m in members.items()})
-
-
-def _rest_prior(names: tuple[str, ...], shares: dict[tuple[Any, ...], float]) -> Any:
-    if len(names) > 1:
-        return JointAtoms(names, shares)
-    single = {k[0]: m for k, m in shares.items()}
-    numeric = all(isinstance(v, int | float) and not isinstance(v, bool) for v in single)
-    return {names[0]: Atoms(single) if numeric else Categories(single)}

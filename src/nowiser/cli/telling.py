@@ -1,0 +1,157 @@
+"""How the answer of `nowiser guess` is told: one JSON object, sentences with bars, or a picture."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nowiser.cli.asked import Question
+from nowiser.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from nowiser.model.advantage import Advantage
+
+
+def as_object(result: dict[str, Any]) -> dict[str, Any]:
+    """The JSON form: the advantage's stable keys first."""
+    from nowiser.report.words import error_bar, laplace_scale
+
+    asked: Question = result["asked"]
+    advantage: Advantage = result["advantage"]
+    found = advantage.to_json()
+    if result["average"] is not None:
+        found["average"] = result["average"].to_json()
+    if asked.costs is not None:
+        found["costs"] = {n: c.to_json() for n, c in asked.costs.items()}
+    if "limit" in result:
+        found["limit"] = float(result["limit"])
+        if asked.costs is None and asked.cost.slope > 0 and asked.radius is not None:
+            scale: float | None = laplace_scale(asked.cost.slope, asked.radius)
+        else:
+            scale = 1 / asked.cost.jump if asked.costs is None and asked.cost.jump > 0 else None
+        found["scale"] = scale
+        found["error"] = None if scale is None else error_bar(scale)
+    if "knows" in result:
+        known = result["knows"]
+        found["knows"] = (
+            known.to_json()
+            if hasattr(known, "to_json")
+            else {"known": known.known, "share": known.share, **known.advantage.to_json()}
+        )
+    if "bounds" in result:
+        found["bounds"] = [b.to_json() for b in result["bounds"]]
+    if "plot" in result:
+        found["plot"] = result["plot"]
+    return found
+
+
+def say(result: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    from nowiser.model.advantage import points
+    from nowiser.report import words
+    from nowiser.report.terminal import panel
+
+    advantage: Advantage = result["advantage"]
+    asked: Question = result["asked"]
+    rows = [
+        ("before", advantage.before, points(advantage.before), "bright_black"),
+        ("after", advantage.after, f"at most {points(advantage.after, up=True)}", "blue"),
+    ]
+    lines = []
+    if "limit" in result:
+        lines += _granted(asked, result["limit"])
+    lines += words.told(advantage)
+    average = result["average"]
+    if average is not None:
+        lines.append(words.on_average(average.before, average.after, average.how, worst=advantage.worst))
+    if "limit" in result and asked.costs is None:
+        lines += words.calibrated(asked.cost, asked.radius)
+    console = Console(highlight=False, markup=False, emoji=False)
+    console.print(panel("How much better can an attacker guess?", rows, lines))
+    if "knows" in result:
+        console.print(_knowing_words(result["knows"]))
+    if "bounds" in result:
+        console.print(_bounds_table(result["bounds"]))
+    if "questions" in result:
+        console.print(_questions_table(asked, result["questions"]))
+    if "plot" in result:
+        console.print(f"Drawn: {result['plot']}")
+
+
+def _granted(asked: Question, limit: Fraction) -> list[str]:
+    from nowiser.report.words import cost_words
+
+    points = f"{float(limit) * 100:g} points"
+    if asked.costs is None:
+        cost = cost_words(asked.cost.slope, asked.cost.jump)
+        return [f"To keep the gain within {points}, everything released may cost {cost} in all."]
+    each = "; ".join(f"{n}: {cost_words(c.slope, c.jump)}" for n, c in asked.costs.items())
+    return [f"To keep the gain within {points}, everything released may cost in all — {each}."]
+
+
+def _knowing_words(known: Any) -> str:
+    from nowiser.model.advantage import points
+
+    if hasattr(known, "unknown"):
+        return str(known)
+    told = ", ".join(f"{k} = {v}" for k, v in known.known.items())
+    found = known.advantage
+    return (
+        f"An attacker who knows {told} (the worst class, {known.share:.1%} of people) goes from "
+        f"{points(found.before)} to at most {points(found.after, up=True)}."
+    )
+
+
+def _bounds_table(bounds: Any) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        "bound", "after", "holds", "conditions", box=box.SIMPLE, title="Bounds side by side", title_justify="left"
+    )
+    for b in bounds:
+        value = "—" if b.value is None else f"{100 * b.value:.2f} %"
+        table.add_row(b.name, value, b.holds, b.condition, style="bold blue" if b.name.startswith("nowiser") else None)
+    return table
+
+
+def _questions_table(asked: Question, count: int) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    from nowiser.guess.ask import guess as ceiling
+    from nowiser.guess.repeated import after_questions
+
+    steps = sorted({1, 2, 5, 10, 20, 50, 100, 200, 500, count} & set(range(1, count + 1)))
+    title = f"Answers of slope {asked.cost.slope:g} each"
+    table = Table("answers", "ceiling", "average (simulated)", box=box.SIMPLE, title=title, title_justify="left")
+    _within_only(asked)
+    for found in after_questions(asked.prior, asked.goal, asked.cost.slope, steps):
+        top = ceiling(asked.prior, asked.goal, slope=found.questions * asked.cost.slope, victim=asked.victim)
+        table.add_row(str(found.questions), f"{top.after:.1%}", f"{found.success:.1%} ± {2 * found.error:.1%}")
+    return table
+
+
+def _within_only(asked: Question) -> None:
+    if asked.radius is None or getattr(asked.prior, "kind", "") != "line" or not asked.cost.slope:
+        raise Misconfigured("--questions needs a prior on a number, --within and a slope above 0")
+
+
+def draw(result: dict[str, Any], path: Path) -> Path:
+    """The picture that fits what was asked."""
+    from nowiser.report import charts
+
+    asked: Question = result["asked"]
+    advantage: Advantage = result["advantage"]
+    if "bounds" in result:
+        chart = charts.bounds(result["bounds"], advantage.before)
+    elif "questions" in result:
+        _within_only(asked)
+        top = result["questions"]
+        counts = sorted({max(1, round(top * i / 12)) for i in range(1, 13)})
+        chart = charts.questions(asked.prior, asked.goal, asked.cost.slope, counts)
+    elif "limit" in result and asked.costs is None:
+        chart = charts.gain_limit(asked.prior, asked.goal, asked.cost, float(result["limit"]), victim=asked.victim)
+    else:
+        chart = charts.before_after(advantage)
+    return Path(charts.save(chart, path))
