@@ -4,26 +4,53 @@ A canteen knows when each student comes to eat. It wants to publish averages. Ho
 Alice eats?
 """
 
+import tempfile
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from nowiser.cli import output
+from nowiser.errors import Misconfigured
 
 RADIUS, GAIN, ALICE = 2.0, 0.05, 20.0
 PEOPLE = 100
 
 
-def demo(as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False) -> None:
-    """The canteen, end to end, nothing to prepare.
+class Example(StrEnum):
+    CANTEEN = "canteen"
+    HOSPITAL = "hospital"
+
+
+def demo(
+    example: Annotated[Example, typer.Argument(help="The canteen, or 100,000 hospital stays.")] = Example.CANTEEN,
+    *,
+    folder: Annotated[
+        Path | None, typer.Option("--folder", help="Where to leave policy, data and ledger. [default: a new one]")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """The canteen, end to end, nothing to prepare: the promise, questions through the gateway, a picture.
 
     Example: nowiser demo
     """
-    story = tell()
+    from nowiser.cli import tour
+    from nowiser.report.save import save
+
+    home = folder or Path(tempfile.mkdtemp(prefix="nowiser-"))
+    if (home / "nowiser.yaml").exists():
+        raise Misconfigured(f"There is a policy in {home} already.", hint="Name another --folder.")
+    story = tell() if example is Example.CANTEEN else {}
+    if story and not as_json:
+        show(story)
+    walked = tour.walk(example.value, home)
+    drawn = save(tour.picture(walked), home / "demo.svg")
     if as_json:
-        output.emit(story)
+        output.emit(story | {"tour": tour.plain(walked), "picture": str(drawn)})
         return
-    show(story)
+    tour.show(walked)
+    typer.echo(f"  The picture is {drawn}")
 
 
 def tell() -> dict[str, Any]:

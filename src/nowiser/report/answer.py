@@ -3,6 +3,7 @@
 import html
 import json
 from dataclasses import dataclass, field
+from math import floor, log10
 from typing import Any
 
 Error = float | None | list[float | None]
@@ -83,7 +84,19 @@ def with_bar(value: Any, error: float | None) -> str:
         return "–"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
-    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
     if error is None:
         return f"{shown} ± ?"
-    return f"{shown} ± {error:,.3g}" if error else shown
+    return f"{shown} ± {rounded(error)}" if error else shown
+
+
+def rounded(number: float) -> str:
+    """Three significant digits, without exponents where people would not write them."""
+    if number == 0 or not 1e-6 <= abs(number) < 1e15:
+        return f"{number:.3g}"
+    digits = 2 - floor(log10(abs(number)))
+    return (
+        f"{round(number, digits):,.{max(digits, 0)}f}".rstrip("0").rstrip(".")
+        if digits > 0
+        else f"{round(number, digits):,.0f}"
+    )

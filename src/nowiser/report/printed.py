@@ -2,19 +2,25 @@
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from rich.tree import Tree
 
 from nowiser.report.answer import Answer, with_bar
 
 
-def print_answer(answer: Answer, console: Console | None = None) -> None:
-    out = console or Console(highlight=False)
+def table_of(answer: Answer) -> Table:
+    """The rows, every number with its error bar."""
     table = Table(show_edge=False, pad_edge=False)
     for name in answer.columns:
-        table.add_column(name, overflow="fold")
+        table.add_column(Text(name), overflow="fold")
     for row, errors in zip(answer.rows or (), answer.errors(), strict=True):
-        table.add_row(*(with_bar(v, e) for v, e in zip(row, errors, strict=True)))
-    out.print(table)
+        table.add_row(*(Text(with_bar(v, e)) for v, e in zip(row, errors, strict=True)))
+    return table
+
+
+def print_answer(answer: Answer, console: Console | None = None) -> None:
+    out = console or Console(highlight=False)
+    out.print(table_of(answer))
     out.print()
     if answer.stored:
         out.print("The answer given before to this question, again, free.")

@@ -48,7 +48,7 @@ class Bars:
         if reading.bottom is None:
             if cell.unit == 1:
                 return Estimates([int(v) for v in top], wide)
-            return Estimates(_tidy(np.asarray(top, dtype=np.float64) * float(cell.unit), wide).tolist(), wide)
+            return Estimates(tidy(np.asarray(top, dtype=np.float64) * float(cell.unit), wide).tolist(), wide)
         rows = np.asarray(self.cells[reading.bottom], dtype=np.float64)
         total = np.asarray(top, dtype=np.float64) * float(cell.unit)
         if self.noise[reading.bottom] is None:
@@ -59,7 +59,7 @@ class Bars:
         """Over a number of rows that is public. Nobody there: NULL."""
         some = rows > 0
         size = np.where(some, rows, 1.0)
-        values = _tidy(total / size, wide / size)
+        values = tidy(total / size, wide / size)
         errors = wide / size
         if some.all() and (errors == errors[:1]).all():
             return Estimates(values.tolist(), float(errors[0]) if len(errors) else wide)
@@ -82,14 +82,14 @@ class Bars:
         nearer = (wide + np.abs(quotient) * spread) / np.where(sure, rows - spread, 1.0)
         errors = np.minimum(np.where(sure, np.minimum(errors, nearer), errors), high - low)
         values = float(cell.shift * cell.unit) + np.clip(quotient, low, high)
-        return Estimates(_tidy(values, errors).tolist(), errors.tolist())
+        return Estimates(tidy(values, errors).tolist(), errors.tolist())
 
 
 def _or_none(values: NDArray[np.float64], some: NDArray[np.bool_]) -> list[Any]:
     return [v if s else None for v, s in zip(values.tolist(), some.tolist(), strict=True)]
 
 
-def _tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Digits more than two places below the error bar say nothing; they go."""
     bars = np.broadcast_to(np.asarray(errors, dtype=np.float64), values.shape)
     noisy = bars > 0

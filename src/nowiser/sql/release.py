@@ -12,10 +12,11 @@ from fractions import Fraction
 from functools import cmp_to_key, partial
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind
-from nowiser.sql.estimates import Bars, Estimates, Half
+from nowiser.sql.estimates import Bars, Estimates, Half, tidy
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Mismatch
@@ -123,6 +124,11 @@ class _Results:
         if not k:
             return Estimates([_shown(v, e.type.kind) for v in values], 0.0)
         errors = [self.error(e, g, v, k) for g, v in enumerate(values)]
+        if e.type.kind is Kind.REAL:
+            values = [
+                v if v is None or not h else float(tidy(np.array([v]), h)[0])
+                for v, h in zip(values, errors, strict=True)
+            ]
         return Estimates([_shown(v, e.type.kind) for v in values], errors)
 
     def error(self, e: Expression, g: int, value: Any, k: int) -> Half:

@@ -48,6 +48,7 @@ class _Select:
     policy: Policy
     tree: exp.Select
     aggregates: dict[Aggregate, int] = field(default_factory=dict)
+    key_names: list[str] = field(default_factory=list)
 
     def refuse(self, node: exp.Expr, message: str, hint: str | None = None) -> NotAnswerable:
         return NotAnswerable(message, hint=hint, span=place(node, self.text))
@@ -61,6 +62,7 @@ class _Select:
             condition = self.condition(rows, where.this)
             relation = Filter(relation, condition)
         keys = self.keys(scope)
+        self.key_names = [k.declared.name for k in keys]
         after = self.after(scope, keys, rows)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
         having = self.tree.args.get("having")
@@ -227,8 +229,12 @@ class _Select:
 
     def output(self, binder: Binder, node: exp.Expr) -> Output:
         inner = node.this if isinstance(node, exp.Alias) else node
-        name = node.alias if isinstance(node, exp.Alias) else _name(inner)
-        return Output(name, binder.bind(inner))
+        bound = binder.bind(inner)
+        if isinstance(node, exp.Alias):
+            alias = node.args["alias"]
+            # PostgreSQL folds names that are not quoted, so that N and n are the same column of the same question.
+            return Output(node.alias if alias.args.get("quoted") else node.alias.lower(), bound)
+        return Output(self.key_names[bound.index] if isinstance(bound, Grouped) else _name(inner), bound)
 
     def order(self, binder: Binder, outputs: tuple[Output, ...]) -> tuple[Order, ...]:
         clause = self.tree.args.get("order")
