@@ -1,6 +1,5 @@
 """Whoever edits, drops, adds, reorders or rolls back is found, and the first wrong entry is named."""
 
-import json
 import shutil
 import sqlite3
 
@@ -8,6 +7,8 @@ import pytest
 
 from nowiser.errors import LedgerBroken
 from nowiser.ledger import open_ledger
+from nowiser.ledger.anchor import Anchor
+from nowiser.ledger.base import Head
 from nowiser.model.charge import Account, Charge
 
 ONE = Charge.of({Account("jump", ("visits.time",)): 10})
@@ -122,8 +123,23 @@ def test_an_anchor_that_lags_behind_is_fine(file):
     with sqlite3.connect(file) as connection:
         seq, hash_ = connection.execute("SELECT seq, hash FROM nowiser_entries WHERE seq = 4").fetchone()
     connection.close()
-    file.with_suffix(".head").write_text(json.dumps({"seq": seq, "hash": hash_}))
+    file.with_suffix(".head").unlink()
+    Anchor(file.with_suffix(".head")).create(Head(seq, hash_))
     verify(file)
+
+
+@pytest.mark.parametrize("torn", range(0, 256, 17))
+def test_a_torn_write_costs_one_line_of_the_anchor_only(file, torn):
+    anchor = Anchor(file.with_suffix(".head"))
+    whole = anchor.read()
+    content = bytearray(anchor.path.read_bytes())
+    content[torn] ^= 1
+    anchor.path.write_bytes(content)
+    assert anchor.read().seq in (whole.seq, whole.seq - 1)
+    with open_ledger(f"sqlite:///{file}") as ledger:
+        ledger.verify()
+        ask(ledger, "d")
+    assert anchor.read().seq == whole.seq + 1
 
 
 def test_rewriting_the_chain_from_an_old_entry_is_found(file):

@@ -73,12 +73,12 @@ class SqlLedger:
                     answer=answer,
                 )
             )
-        self._advance(head)
+        self._advance(head, durable=False)  # its charge is anchored already
 
     def fail(self, reservation: Reservation) -> None:
         with self._database.write() as connection:
             head = self._append(connection, "failed", {"reservation": reservation.seq}, reservation)
-        self._advance(head)
+        self._advance(head, durable=False)  # its charge is anchored already
 
     def _charge(self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]) -> Head:
         with self._database.write() as connection:
@@ -201,9 +201,9 @@ class SqlLedger:
             # a new ledger; or another host's ledger, trusted as it is found when first used from here
             self._anchor.create(head)
 
-    def _advance(self, head: Head) -> None:
+    def _advance(self, head: Head, *, durable: bool = True) -> None:
         if self._anchor is not None:
-            self._anchor.advance(head)
+            self._anchor.advance(head, durable=durable)
 
     def close(self) -> None:
         self._database.close()

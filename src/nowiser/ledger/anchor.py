@@ -1,11 +1,15 @@
 """The head of the chain, kept in a second file, so that putting back an old copy of the ledger is noticed.
 
-The file is replaced atomically after each commit. A process may die in between: then the anchor is behind the
-chain, never ahead of it. So the rule is: the chain must *contain* the anchored entry. A chain that was rolled back
-behind the anchor, or rewritten before it, does not. Keep the file where whoever can write the ledger cannot.
+The file is written after each commit. A process may die in between: then the anchor is behind the chain, never ahead
+of it. So the rule is: the chain must *contain* the anchored entry. A chain that was rolled back behind the anchor, or
+rewritten before it, does not. Keep the file where whoever can write the ledger cannot.
+
+The file has two lines of fixed length, each with a check of its own. The older one is overwritten in place, so a
+torn write costs that line only; that needs no new file and no renaming, which would be most of the cost of a question.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -15,6 +19,27 @@ from nowiser.errors import LedgerBroken, Unreachable
 from nowiser.ledger.base import Head
 from nowiser.ledger.lock import locked
 
+LENGTH = 128  # of a line
+
+
+def _line(head: Head) -> bytes:
+    body = {"seq": head.seq, "hash": head.hash, "check": _check(head)}
+    return json.dumps(body, separators=(",", ":")).encode().ljust(LENGTH - 1) + b"\n"
+
+
+def _head(line: bytes) -> Head | None:
+    """What a line says; None when it is torn."""
+    try:
+        value = json.loads(line)
+        head = Head(int(value["seq"]), str(value["hash"]))
+        return head if value["check"] == _check(head) else None
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _check(head: Head) -> str:
+    return hashlib.sha256(f"{head.seq} {head.hash}".encode()).hexdigest()[:8]
+
 
 class Anchor:
     def __init__(self, path: Path) -> None:
@@ -23,35 +48,48 @@ class Anchor:
     def read(self) -> Head | None:
         """The anchored head; None when there is no such file."""
         try:
-            text = self.path.read_text("utf-8")
+            lines = self._lines()
         except FileNotFoundError:
             return None
-        try:
-            value = json.loads(text)
-            return Head(int(value["seq"]), str(value["hash"]))
-        except (ValueError, KeyError, TypeError) as error:
-            raise LedgerBroken(f"the ledger does not verify: the anchor {self.path.name} cannot be read") from error
+        except OSError as error:
+            raise Unreachable(f"the ledger's anchor cannot be read: {error.strerror}") from error
+        heads = [head for head in lines if head is not None]
+        if not heads:
+            raise LedgerBroken(f"the ledger does not verify: the anchor {self.path.name} cannot be read")
+        return max(heads, key=lambda head: head.seq)
 
     def create(self, head: Head) -> None:
         """Write the first anchor, unless another process was faster."""
         with self._locked():
             if not self.path.exists():
-                self._replace(head)
+                fresh = self.path.with_name(self.path.name + ".new")
+                with fresh.open("wb") as file:
+                    file.write(_line(head) * 2)
+                    file.flush()
+                    os.fsync(file.fileno())
+                fresh.replace(self.path)
 
-    def advance(self, head: Head) -> None:
-        """Move the anchor forward; never back, whichever process comes last."""
+    def advance(self, head: Head, *, durable: bool = True) -> None:
+        """Move the anchor forward; never back, whichever process comes last.
+
+        Every process sees it at once. `durable`: also after the power fails.
+        """
         with self._locked():
-            now = self.read()
-            if now is None or now.seq < head.seq:
-                self._replace(head)
+            lines = self._lines()
+            seqs = [line.seq if line is not None else -1 for line in lines]
+            if max(seqs) >= head.seq:
+                return
+            file = os.open(self.path, os.O_WRONLY)
+            try:
+                os.pwrite(file, _line(head), LENGTH * seqs.index(min(seqs)))
+                if durable:
+                    os.fsync(file)
+            finally:
+                os.close(file)
 
-    def _replace(self, head: Head) -> None:
-        fresh = self.path.with_name(self.path.name + ".new")
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(json.dumps({"seq": head.seq, "hash": head.hash}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self.path)
+    def _lines(self) -> tuple[Head | None, Head | None]:
+        content = self.path.read_bytes()
+        return _head(content[:LENGTH]), _head(content[LENGTH : 2 * LENGTH])
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
