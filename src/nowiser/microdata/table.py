@@ -152,6 +152,8 @@ class MicroTable:
 def encode(name: str, array: pa.Array) -> Column:
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
+    if str(array.type) in {"string_view", "large_string"}:  # Polars; few kernels know the former
+        array = array.cast(pa.string())
     if pa.types.is_nested(array.type):
         raise Misconfigured(f"column {name!r} holds {array.type}: only plain values can be released")
     if pa.types.is_null(array.type):

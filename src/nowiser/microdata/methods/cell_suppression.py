@@ -62,14 +62,19 @@ class CellSuppression:
     def _by_number(self, settling: Settling, run: Run) -> None:
         names = run.roles.quasi
         places = range(len(names))
+        tried = []
         for cells in range(len(names) + 1):
             patterns = [tuple(int(j in chosen) for j in places) for chosen in combinations(places, cells)]
             patterns.sort(key=lambda p: sum(p[j] for j, n in enumerate(names) if n in self.important))
+            tried.extend(patterns)
             while settling.open_rows:
                 score, best = max((settling.gain(p), -i) for i, p in enumerate(patterns))
                 if not score:
                     break
                 settling.settle(patterns[-best])
+        for pattern in tried:
+            if settling.open_rows:
+                settling.absorb(pattern)
 
 
 METHOD = CellSuppression

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups import Groups, merge
 from nowiser.microdata.losses.base import Levels
 from nowiser.microdata.losses.loss import scaled
 from nowiser.microdata.search.problem import Problem, failing
@@ -27,6 +27,8 @@ class Settling:
 
     def __post_init__(self) -> None:
         self.at = np.full(len(self.problem.base), -1, np.int64)
+        self.group = np.full(len(self.problem.base), -1, np.int64)  # settled tuples of one group share a number
+        self._groups = 0
         self.rollup = Rollup(self.problem)
         self.bottom = tuple(0 for _ in self.problem.heights)
 
@@ -67,7 +69,46 @@ class Settling:
             return 0
         self.nodes.append(levels)
         self.at[settled] = len(self.nodes) - 1
+        self.group[settled] = member[member >= 0] + self._groups
+        self._groups += len(self.problem.base) + 1
         return int(self.problem.base.size[settled].sum())
+
+    def absorb(self, levels: Levels) -> None:
+        """Let open tuples join settled groups that look like them at this node.
+
+        The groups they join (the smallest that suffice) are released at this node together with them, so
+        everybody in the new group still looks alike.
+        """
+        left = np.flatnonzero(self.at < 0)
+        usable = np.array([all(a <= b for a, b in zip(n, levels, strict=True)) for n in self.nodes] + [False])
+        settled = np.flatnonzero(usable[self.at])
+        if not len(left) or not len(settled):
+            return
+        key = self._keys(levels)
+        for wanted in np.unique(key[left]):
+            mine = left[key[left] == wanted]
+            near = settled[(key[settled] == wanted) & (self.at[settled] >= 0)]
+            groups, inverse = np.unique(self.group[near], return_inverse=True)
+            rows = np.bincount(inverse, weights=self.problem.base.size[near], minlength=len(groups))
+            joined = mine
+            for g in np.argsort(rows, kind="stable"):
+                joined = np.concatenate([joined, near[inverse == g]])
+                if self._passes(joined):
+                    self.nodes.append(levels)
+                    self.at[joined] = len(self.nodes) - 1
+                    self._groups += 1
+                    self.group[joined] = self._groups
+                    break
+
+    def _keys(self, levels: Levels) -> Ints:
+        columns = [self.rollup.maps[j][0][at][self.problem.base.codes[:, j]] for j, at in enumerate(levels)]
+        sizes = [len(h.labels[at]) for h, at in zip(self.problem.hierarchies, levels, strict=True)]
+        return group_codes(columns, sizes)[0]
+
+    def _passes(self, tuples: Ints) -> bool:
+        part = self.problem.base.keep(np.isin(np.arange(len(self.at)), tuples))
+        whole = merge(part, np.zeros(len(part), np.int64), 1, part.codes[:1])
+        return not failing(self.problem.models, whole).any()
 
     def finish(self, limit: int) -> bool:
         """Bring the open rows below the limit: reopen what was settled last, together with them, at the top."""
@@ -101,6 +142,7 @@ def climb(settling: Settling) -> None:
     parts = problem.loss.parts
     levels = settling.bottom
     settling.settle(levels)
+    path = [levels]
     while settling.open_rows and levels != problem.heights:
         options = []
         for j, height in enumerate(problem.heights):
@@ -109,4 +151,7 @@ def climb(settling: Settling) -> None:
                 cost = float(parts[j][nxt[j]] - parts[j][levels[j]]) if parts is not None else 1.0
                 options.append(((settling.gain(nxt) + 1) / (cost + 1e-9), -j, nxt))
         levels = max(options)[2]
+        path.append(levels)
         settling.settle(levels)
+    for levels in path:
+        settling.absorb(levels)

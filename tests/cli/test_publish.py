@@ -1,0 +1,269 @@
+"""`nowiser publish` and `nowiser risk` as a stranger meets them."""
+
+import csv
+import hashlib
+import json
+import sys
+
+import pytest
+
+from nowiser.cli.main import run
+
+LECTURE = """Ethnicity,Birth,Gender,ZIP,Condition
+Black,1965,M,02141,short_breath
+Black,1965,M,02142,chest_pain
+Black,1965,F,02131,hypertension
+Black,1965,F,02132,hypertension
+Black,1964,F,02131,obesity
+Black,1964,F,02132,chest_pain
+White,1964,M,02131,chest_pain
+White,1964,M,02132,obesity
+White,1964,M,02133,short_breath
+White,1967,M,02131,chest_pain
+White,1967,M,02132,chest_pain
+"""
+QUASI = "Ethnicity,Birth:prefix,Gender,ZIP:prefix"
+
+
+@pytest.fixture
+def nowiser(tmp_path, monkeypatch, capsys):
+    """Runs a command line in an empty folder with the lecture's table; gives exit code, output and error text."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text(LECTURE, encoding="utf-8")
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["nowiser", *arguments])
+        code = 0
+        try:
+            run()
+        except SystemExit as leaving:
+            code = leaving.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+def files(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+def test_a_release_is_written_with_codebook_and_report_and_every_claim_found_again(nowiser, tmp_path):
+    code, out, _ = nowiser(
+        "publish", "table.csv", "--quasi", QUASI, "--sensitive", "Condition", "-k", "2", "--json", "-o", "out.csv"
+    )
+    assert code == 0
+    told = json.loads(out)
+    assert {"levels", "loss", "suppressed", "models", "gain", "optimal"} <= set(told)
+    assert told["optimal"] is True
+    assert files(tmp_path) == ["out.codebook.json", "out.csv", "out.report.html", "table.csv"]
+    book = json.loads((tmp_path / "out.codebook.json").read_text())
+    assert book["file"]["sha256"] == hashlib.sha256((tmp_path / "out.csv").read_bytes()).hexdigest()
+    assert book["rechecked"]["k-anonymity"] >= 2
+    assert book["rechecked"]["gain Condition"] == pytest.approx(told["gain"], abs=1e-6)
+    page = (tmp_path / "out.report.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "http" not in page.replace("http://www.w3.org", ""), "nothing is fetched from anywhere"
+
+
+def test_without_an_output_nothing_is_written(nowiser, tmp_path):
+    code, out, _ = nowiser("publish", "table.csv", "--quasi", QUASI, "--sensitive", "Condition", "-k", "2")
+    assert code == 0
+    assert "Nothing was written" in out
+    assert "proved best" in out
+    assert files(tmp_path) == ["table.csv"]
+
+
+def test_a_candidate_can_be_chosen_by_its_number(nowiser):
+    base = ("publish", "table.csv", "--quasi", QUASI, "--sensitive", "Condition", "-k", "2", "--suppress", "20%")
+    told = json.loads(nowiser(*base, "--json")[1])
+    assert len(told["candidates"]) > 1
+    second = json.loads(nowiser(*base, "--json", "--choose", "2")[1])
+    assert second["title"] == told["candidates"][1]["title"]
+    code, _, err = nowiser(*base, "--choose", "9")
+    assert code == 3
+    assert "candidates" in err
+
+
+def refused(nowiser, tmp_path, code, words, *arguments, table=None):
+    before = files(tmp_path)
+    found, out, err = nowiser("publish", *(arguments if table is None else (table, *arguments)))
+    assert found == code, (out, err)
+    for word in words:
+        assert word in err
+    assert files(tmp_path) == before, "no output"
+
+
+def test_values_missing_from_a_hierarchy_are_all_listed_with_counts(nowiser, tmp_path):
+    (tmp_path / "birth.csv").write_text("1965;1960s;*\n1990;1990s;*\n", encoding="utf-8")
+    words = ["'Birth'", "'1964' (5 rows)", "'1967' (2 rows)"]
+    refused(nowiser, tmp_path, 3, words, "table.csv", "--quasi", "Birth:birth.csv", "-k", "2", "-o", "out.csv")
+
+
+def test_a_unique_column_is_questioned(nowiser, tmp_path):
+    lines = LECTURE.splitlines()
+    named = [f"{line},{'Name' if i == 0 else f'person {i}'}" for i, line in enumerate(lines)]
+    (tmp_path / "named.csv").write_text("\n".join(named), encoding="utf-8")
+    words = ["'Name'", "is it an identifier?", "--identifiers Name"]
+    refused(nowiser, tmp_path, 3, words, "named.csv", "--quasi", "Name,Gender", "-k", "2", "-o", "out.csv")
+
+
+def test_infeasible_constraints_name_the_one_and_the_nearest_feasible(nowiser, tmp_path):
+    base = ["table.csv", "--quasi", QUASI, "--sensitive", "Condition", "-o", "out.csv"]
+    refused(nowiser, tmp_path, 2, ["k-anonymity = 12", "k-anonymity = 11"], *base, "-k", "12")
+    refused(nowiser, tmp_path, 2, ["distinct-l-diversity = 9", "= 4"], *base, "--model", "distinct-l-diversity=9")
+
+
+def test_tables_that_are_no_tables(nowiser, tmp_path):
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n4\n", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["ragged", "line 3 has 3", "line 4 has 1"], "ragged.csv", "--quasi", "a", "-k", "2")
+    (tmp_path / "latin.csv").write_bytes("a,b\nmüde,2\n".encode("latin-1"))
+    refused(nowiser, tmp_path, 3, ["not UTF-8", "position 5", "iconv"], "latin.csv", "--quasi", "a", "-k", "2")
+    (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["more than one column named 'a'"], "twice.csv", "--quasi", "a", "-k", "2")
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["empty"], "empty.csv", "--quasi", "a", "-k", "2")
+    (tmp_path / "head.csv").write_text("a,b\n", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["no rows"], "head.csv", "--quasi", "a", "-k", "2")
+    refused(nowiser, tmp_path, 3, ["no file"], "gone.csv", "--quasi", "a", "-k", "2")
+
+
+def test_arguments_that_make_no_sense(nowiser, tmp_path):
+    refused(nowiser, tmp_path, 3, ["no column 'Zip'", "'ZIP'"], "table.csv", "--quasi", "Zip", "-k", "2")
+    refused(nowiser, tmp_path, 3, ["at least 1"], "table.csv", "--quasi", "ZIP:prefix", "-k", "0")
+    refused(nowiser, tmp_path, 3, ["no share"], "table.csv", "--quasi", "ZIP:prefix", "--gain", "lots")
+    refused(nowiser, tmp_path, 3, ["no model 'x'", "t-closeness"], "table.csv", "--quasi", "Gender", "--model", "x=1")
+    refused(nowiser, tmp_path, 3, ["no loss 'y'"], "table.csv", "--quasi", "Gender", "--loss", "y")
+    refused(nowiser, tmp_path, 3, ["none of the forms"], "table.csv", "--quasi", "Gender:hat", "-k", "2")
+    both = ["table.csv", "--quasi", "Gender", "--sensitive", "Gender", "-k", "2"]
+    refused(nowiser, tmp_path, 3, ["both quasi and sensitive"], *both)
+
+
+def test_column_names_may_have_spaces_quotes_dashes_commas_and_colons(nowiser, tmp_path):
+    header = '"first name","a ""b""",c-d,"e,f:g"'
+    (tmp_path / "odd.csv").write_text(f"{header}\nx,1,p,u\nx,1,p,v\ny,1,p,u\ny,1,p,v\n", encoding="utf-8")
+    code, _, err = nowiser(
+        "publish",
+        "odd.csv",
+        "--quasi",
+        '"first name","a ""b""",c-d',
+        "--sensitive",
+        '"e,f:g"',
+        "-k",
+        "2",
+        "-o",
+        "out.csv",
+    )
+    assert code == 0, err
+    first = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert next(csv.reader([first])) == ["first name", 'a "b"', "c-d", "e,f:g"]
+
+
+def test_nulls_look_alike_only_to_nulls(nowiser, tmp_path):
+    (tmp_path / "nulls.csv").write_text('a,s\n,x\n,y\n"",x\n"",y\nb,x\nb,y\n', encoding="utf-8")
+    code, out, err = nowiser(
+        "publish", "nulls.csv", "--quasi", "a", "--sensitive", "s", "-k", "2", "--json", "-o", "o.csv"
+    )
+    assert code == 0, err
+    assert json.loads(out)["levels"] == {"a": 0}
+    assert sorted((tmp_path / "o.csv").read_text(encoding="utf-8").splitlines()[1:]) == sorted(
+        [",x", ",y", '"",x', '"",y', "b,x", "b,y"]
+    )
+
+
+def test_whatever_interrupts_the_writing_leaves_nothing_behind(nowiser, tmp_path, monkeypatch):
+    import nowiser.microdata.publish as flow
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(flow, "recheck", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        nowiser_call(nowiser, "publish", "table.csv", "--quasi", QUASI, "-k", "2", "-o", "out.csv")
+    assert files(tmp_path) == ["table.csv"]
+
+
+def nowiser_call(nowiser, *arguments):
+    code, _, err = nowiser(*arguments)
+    if code in (130, 1) or "Aborted" in err:  # typer turns Ctrl-C into an exit
+        raise KeyboardInterrupt
+    return code
+
+
+def test_a_file_that_does_not_keep_a_claim_is_not_published(nowiser, tmp_path, monkeypatch):
+    import nowiser.microdata.publish as flow
+
+    def spoilt(table, path, separator=","):
+        text = LECTURE.splitlines()
+        path.write_text("\n".join([text[0], *text[1:]]) + "\n", encoding="utf-8")
+
+    monkeypatch.setattr(flow, "write_table", spoilt)
+    code, _, err = nowiser("publish", "table.csv", "--quasi", QUASI, "-k", "2", "-o", "out.csv", "--keep", "*")
+    assert code == 7
+    assert "does not keep the claim" in err
+    assert files(tmp_path) == ["table.csv"]
+
+
+def test_existing_files_are_not_overwritten_unless_forced(nowiser, tmp_path):
+    (tmp_path / "out.csv").write_text("mine", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["already there"], "table.csv", "--quasi", QUASI, "-k", "2", "-o", "out.csv")
+    refused(nowiser, tmp_path, 3, ["own table"], "table.csv", "--quasi", QUASI, "-k", "2", "-o", "table.csv")
+    assert nowiser("publish", "table.csv", "--quasi", QUASI, "-k", "2", "-o", "out.csv", "--force")[0] == 0
+
+
+def test_a_recipe_says_everything_and_its_mistakes_are_named(nowiser, tmp_path):
+    (tmp_path / "recipe.yaml").write_text(
+        "quasi: {Ethnicity: , Birth: prefix, Gender: , ZIP: {prefix: [4, 2]}}\nsensitive: Condition\n"
+        "models: {k-anonymity: 2, gain: 60%}\nsuppress: 20%\nsteps: [generalise]\n",
+        encoding="utf-8",
+    )
+    told = json.loads(nowiser("publish", "table.csv", "--recipe", "recipe.yaml", "--json")[1])
+    assert told["gain"] <= 0.6
+    (tmp_path / "bad.yaml").write_text("quasi: [Gender]\nmodel: {k-anonymity: 2}\n", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["unknown key model", "models"], "table.csv", "--recipe", "bad.yaml")
+    (tmp_path / "bad2.yaml").write_text("quasi: [Gender]\nsteps: [{rounding: {column: ZIP}}]\n", encoding="utf-8")
+    refused(nowiser, tmp_path, 3, ["rounding", "to"], "table.csv", "--recipe", "bad2.yaml")
+
+
+def test_risk_measures_the_table_as_it_stands(nowiser):
+    code, out, _ = nowiser(
+        "risk", "table.csv", "--quasi", "Ethnicity,Birth,Gender", "--sensitive", "Condition", "--json"
+    )
+    assert code == 0
+    told = json.loads(out)
+    values = {m["model"]: m["value"] for m in told["models"]}
+    assert values["k-anonymity"] == 2
+    assert told["gain"] == pytest.approx(9 / 11)
+    code, out, _ = nowiser("risk", "table.csv", "--quasi", "Ethnicity,Birth,Gender", "--sensitive", "Condition")
+    assert "81.8 points" in out
+
+
+def test_a_publication_of_a_policy_is_entered_in_its_ledger(nowiser, tmp_path):
+    (tmp_path / "nowiser.yaml").write_text(
+        """nowiser: 1
+engine: duckdb
+tables:
+  people:
+    source: table.csv
+    person: ZIP
+    protect: values
+    columns:
+      ZIP: identifier
+      Ethnicity: {public: [Black, White]}
+      Gender: {public: [M, F]}
+      Condition: {sensitive: [short_breath, chest_pain, hypertension, obesity]}
+attackers:
+  - {guess: people.Condition exactly, gain: 90%}
+""",
+        encoding="utf-8",
+    )
+    code, out, err = nowiser("publish", "-p", "nowiser.yaml", "--table", "people", "-k", "2", "-o", "out.csv", "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert {m["model"] for m in told["models"]} == {"gain", "k-anonymity"}
+    from nowiser.ledger.opening import for_policy
+    from nowiser.policy.reader import read
+
+    with for_policy(read(tmp_path / "nowiser.yaml")) as ledger:
+        kinds = [e.kind for e in ledger.entries()]
+    assert kinds.count("publication") == 1

@@ -1,0 +1,154 @@
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import nowiser as nw
+from nowiser.errors import Misconfigured
+from nowiser.microdata.compare import compare
+
+
+def people(rows=400, seed=0):
+    random = np.random.default_rng(seed)
+    age = random.integers(18, 80, rows)
+    return pd.DataFrame(
+        {
+            "id": np.arange(rows),
+            "age": age,
+            "sex": random.choice(["f", "m"], rows),
+            "income": np.round(1000 + 30 * age + random.normal(0, 200, rows)),
+            "ill": np.where(random.random(rows) < 0.3, "yes", "no"),
+        }
+    )
+
+
+def noisy(frame, seed=1):
+    out = frame.copy()
+    out["income"] += np.random.default_rng(seed).normal(0, 300, len(frame)).round()
+    return out
+
+
+OPTIONS = {"quasi": ["age", "sex"], "sensitive": ["income", "ill"], "within": {"income": 100}}
+
+
+def test_pandas_polars_arrow_and_files_agree(tmp_path):
+    frame, released = people(), noisy(people())
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    released.to_parquet(tmp_path / "b.parquet")
+    forms = [
+        (frame, released),
+        (pl.from_pandas(frame), pa.Table.from_pandas(released, preserve_index=False)),
+        (tmp_path / "a.csv", tmp_path / "b.parquet"),
+    ]
+    found = [nw.compare_release(a, b, **OPTIONS) for a, b in forms]
+    figures = [(c.kept, [(g.attacker, round(g.after, 9)) for g in c.guesses]) for c in found]
+    assert figures[0] == figures[1]
+    assert figures[0][1] == figures[2][1]
+    assert figures[0][0] == pytest.approx(figures[2][0])
+
+
+def test_everything_is_there_and_is_json():
+    found = compare(people(), noisy(people()), **OPTIONS, target="ill")
+    content = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert content["alignment"] == "by the order of the rows"
+    assert {
+        "individual risk",
+        "uniques",
+        "special uniques (SUDA)",
+        "nearest released row",
+        "probabilistic linkage",
+    } <= set(content["risk"])
+    assert "income" in content["risk"]["interval disclosure"]
+    assert {"kept", "marginals", "pairs", "means", "variances", "correlations", "eigenvalues", "quantiles"} <= set(
+        content["utility"]
+    )
+    assert {"il1s", "regression", "propensity", "classifier", "groups"} <= set(content["utility"])
+    assert len(content["guesses"]) == 8
+    assert content["strongest"]["attacker"] != "has found the victim's row"
+
+
+def test_rows_are_matched_by_a_key_even_when_shuffled_and_dropped():
+    frame = people()
+    released = noisy(frame).sample(frac=0.8, random_state=0)
+    by_key = compare(frame, released, **OPTIONS, key="id")
+    assert by_key.alignment == "by 'id'"
+    assert by_key.utility["il1s"] == pytest.approx(
+        np.abs(released["income"] - frame.loc[released.index, "income"]).mean()
+        / (np.sqrt(2) * frame["income"].std())
+        / 2,
+        rel=0.05,
+    )
+    blind = compare(frame.drop(columns="id"), released.drop(columns="id"), **OPTIONS)
+    assert blind.alignment.startswith("unknown")
+    assert "il1s" not in blind.utility
+    assert "nearest released row" not in blind.risk
+    assert all(g.attacker != "has found the victim's row" for g in blind.guesses)
+
+
+def test_more_noise_means_less_risk_and_less_utility():
+    frame = people(1500)
+    wild = frame.copy()
+    wild["income"] = np.random.default_rng(0).permutation(frame["income"])
+    chart = nw.ru_map(
+        frame, {"as it is": frame, "torn": wild}, quasi=["age", "sex"], sensitive=["income"], within={"income": 100}
+    )
+    same, torn = (next(p for p in chart.points if p.title == t) for t in ("as it is", "torn"))
+    assert torn.risk < same.risk
+    assert torn.utility < same.utility
+    assert not same.dominated
+    spec = chart.chart().to_dict()
+    assert "layer" in spec
+    assert "text/html" in str(chart._repr_mimebundle_()) or chart._repr_mimebundle_()
+
+
+def test_the_report_is_one_offline_file(tmp_path):
+    found = compare(people(), noisy(people()), **OPTIONS)
+    page = found.save(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "What an attacker guesses" in page
+    assert "<svg" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "<table>" in found._repr_html_()
+    with pytest.raises(Misconfigured, match="must end in .html"):
+        found.save(tmp_path / "report.txt")
+    with pytest.raises(Misconfigured, match="does not exist"):
+        found.save(tmp_path / "no" / "report.html")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"quasi": ["nowhere"]}, "nowhere"),
+        ({"sensitive": ["nowhere"]}, "nowhere"),
+        ({"weight": "neg"}, "positive"),
+        ({"key": "sex"}, "does not tell"),
+        ({"within": {"ill": 3}}, "within: 'ill'"),
+        ({"within": {"income": -3}}, "negative"),
+        ({"target": "nowhere"}, None),
+    ],
+)
+def test_bad_input_is_refused(options, words):
+    frame = people(60)
+    frame["neg"] = -1.0
+    if words is None:
+        assert "classifier" not in compare(frame, frame, **(OPTIONS | options)).utility
+        return
+    with pytest.raises(Misconfigured, match=words):
+        compare(frame, frame, **(OPTIONS | options))
+
+
+def test_a_release_without_a_named_column_is_refused():
+    with pytest.raises(Misconfigured, match="the release has no column 'ill'"):
+        compare(people(60), people(60).drop(columns="ill"), **OPTIONS)
+    with pytest.raises(Misconfigured, match="at least one release"):
+        nw.ru_map(people(60), {})
+    doubled = pd.concat([people(60), people(60)])
+    with pytest.raises(Misconfigured, match="occurs twice"):
+        compare(people(60), doubled, key="id")
+    other = people(60)
+    other["id"] += 1000
+    with pytest.raises(Misconfigured, match="60 released rows"):
+        compare(people(60), other, key="id")
