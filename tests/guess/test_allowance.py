@@ -221,6 +221,9 @@ def test_a_promise_that_cannot_break_does_not_limit():
 def test_a_gain_of_zero_admits_nothing():
     policy = make(("t.time within 2", "0"))
     assert not keeps(policy, policy.attackers[0], slope("0.000001"))
+    assert share_used(policy, slope("0.000001")) == 1
+    with pytest.raises(Exhausted, match="may gain nothing"):
+        largest_multiple(policy, NONE, slope(1), Fraction(1, 2))
 
 
 def test_atoms_and_normals_work_too():

@@ -303,15 +303,17 @@ def test_the_most_is_never_below_any_victim(share, sd, reach):
 
 
 def test_only_jumps_agree_with_the_calculus():
-    """The shortcut for goals on a continuum is the tight ceiling."""
+    """The shortcut for goals on a continuum: the closed form at the most likely victim, within the general search."""
     from nowiser.guess.ask import guess
 
-    for prior in (Normal(20, 5), Uniform(12, 28)):
+    for prior, likeliest in ((Normal(20, 5), math.erf(0.4 / math.sqrt(2))), (Uniform(12, 28), 0.25)):
         policy = make("t.a within 2", {"t.a": prior})
         for jump in (0.05, 0.5, 3.0):
-            spent = charge(jump_a=jump)
-            found = before_after(policy, policy.attackers[0], exposure(policy, policy.attackers[0], spent))
-            exact = guess(prior, "t.a within 2", jump=jump)
-            assert found[1] - found[0] == pytest.approx(exact.gain, abs=1e-5)
-            p = found[0]
-            assert found[1] >= p * math.exp(jump) / (1 - p + p * math.exp(jump)) - 1e-15
+            before, after = before_after(
+                policy, policy.attackers[0], exposure(policy, policy.attackers[0], charge(jump_a=jump))
+            )
+            p = min(likeliest, 1 / (1 + math.exp(jump / 2)))
+            exact = p * math.exp(jump) / (1 - p + p * math.exp(jump))
+            assert before == pytest.approx(p, abs=1e-9)
+            assert exact - 1e-12 <= after <= exact + 1e-9
+            assert after - before <= guess(prior, "t.a within 2", jump=jump).gain + 1e-9

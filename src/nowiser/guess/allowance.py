@@ -83,7 +83,7 @@ def admits(
 def share_used(policy: Policy, totals: Charge) -> Fraction:
     """Which share of the allowance these totals use, from 0 to 1; rounded up, by at most a hundredth of itself."""
     multiples = [largest(policy, attacker, totals, displayed=True) for attacker in policy.attackers]
-    return min(Fraction(1), max((1 / m for m in multiples if m), default=Fraction(0)))
+    return min(Fraction(1), max((1 / m if m else Fraction(1) for m in multiples if m is not None), default=Fraction(0)))
 
 
 def largest_multiple(
@@ -106,6 +106,8 @@ def largest_multiple(
         raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
     multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
     factor = share * min(multiples, default=_undefended(policy, unit))
+    if not factor:
+        raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
     factor *= 1 - _rounding(policy, unit, factor)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor

@@ -5,6 +5,7 @@ it. So what was once computed is remembered as points on either side of the fron
 a few floats instead of evaluating a ceiling.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ def largest(policy: Policy, attacker: Attacker, charge: Charge, *, displayed: bo
         return frontier.multiples[direction] / suffered.reach
     if displayed:
         known = frontier.between(_point(policy, attacker, suffered))
-        return known or _explore(policy, attacker, suffered, ROUGH)
+        return known or _explore(policy, attacker, suffered, NEAR / 2)
     frontier.multiples[direction] = _explore(policy, attacker, direction, FINE)
     return frontier.multiples[direction] / suffered.reach
 
@@ -80,6 +81,19 @@ class _Frontier:
         low = max((_multiple(point, safe, min) for safe in self.safe), default=0.0)
         high = min((_multiple(point, unsafe, max) for unsafe in self.unsafe), default=math.inf)
         return Fraction(low * (1 - 1e-15)) if low > 0 and high <= low * (1 + NEAR) else None
+
+    def hint(self, point: Point) -> Fraction | None:
+        """Where the frontier should be, were it straight between known points; a guess, nothing rests on it."""
+        if len(point) != 2 or len(self.safe) < 2:
+            return None
+        best = 0.0
+        for (a, b), (c, d) in itertools.combinations(self.safe, 2):
+            determinant = a * d - b * c
+            if determinant:
+                v, w = (point[0] * d - point[1] * c) / determinant, (a * point[1] - b * point[0]) / determinant
+                if v >= 0 and w >= 0:
+                    best = max(best, 1 / (v + w))
+        return Fraction(best) if best > 0 else None
 
 
 def _multiple(point: Point, known: Point, choose: Callable[[list[float]], float]) -> float:
@@ -127,7 +141,8 @@ def _keeps(policy: Policy, attacker: Attacker, suffered: Exposure) -> bool:
 def _explore(policy: Policy, attacker: Attacker, suffered: Exposure, tolerance: float) -> Fraction:
     """The largest safe multiple of a cost; what was found on both sides of the frontier is remembered."""
     frontier = _frontier(policy, attacker)
-    found, beyond = _along(policy, attacker, lambda m: _times(suffered, m), tolerance)
+    hint = frontier.hint(_point(policy, attacker, suffered))
+    found, beyond = _along(policy, attacker, lambda m: _times(suffered, m), tolerance, hint)
     frontier.learn(_point(policy, attacker, _times(suffered, found)), kept=True)
     if beyond is not None:
         frontier.learn(_point(policy, attacker, _times(suffered, beyond)), kept=False)
@@ -141,23 +156,36 @@ def _excess(policy: Policy, attacker: Attacker, suffered: Exposure) -> Fraction:
 
 
 def _along(
-    policy: Policy, attacker: Attacker, at: Callable[[Fraction], Exposure], tolerance: float
+    policy: Policy,
+    attacker: Attacker,
+    at: Callable[[Fraction], Exposure],
+    tolerance: float,
+    hint: Fraction | None = None,
 ) -> tuple[Fraction, Fraction | None]:
     """The largest multiple that keeps the promise, from below; and one just beyond that does not, if there is one.
 
     Starts where no prior whatsoever could gain too much (the worst prior gains tanh(reach/4)), steps on until the
-    promise breaks, then closes in by false position. Every multiple returned was itself evaluated.
+    promise breaks, then closes in by false position. Every multiple returned was itself
+    evaluated, or is one that no prior could break. `hint` is where to look first.
     """
 
     def excess(multiple: Fraction) -> Fraction:
         return _excess(policy, attacker, at(multiple))
 
+    if not attacker.gain:
+        return Fraction(0), None
     worst = 4 * math.atanh(float(attacker.gain)) * (1 - 1e-9)
     reach = at(Fraction(1)).reach
     low = _short(Fraction(worst) / reach)
     if at(low).reach > worst:  # ρ does not grow in proportion
         low = Fraction(0)
     high, low_excess = (low or 1 / reach) * 2, -attacker.gain
+    if hint is not None and hint > low:
+        below = _short(hint * (1 - Fraction(tolerance) / 3))
+        if (found := excess(below)) <= 0:
+            low, low_excess, high = below, found, _short(hint * (1 + Fraction(tolerance) / 3))
+        else:
+            high = below
     while (high_excess := excess(high)) <= 0:
         low, low_excess = high, high_excess
         if at(low).reach >= FAR:
