@@ -111,7 +111,7 @@ def test_the_report_is_one_offline_file(tmp_path):
     assert "<svg" in page
     assert "http" not in page.replace("http://www.w3.org", "")
     assert "<table>" in found._repr_html_()
-    with pytest.raises(Misconfigured, match="must end in .html"):
+    with pytest.raises(Misconfigured, match=r"must end in \.html"):
         found.save(tmp_path / "report.txt")
     with pytest.raises(Misconfigured, match="does not exist"):
         found.save(tmp_path / "no" / "report.html")

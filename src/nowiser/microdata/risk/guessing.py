@@ -6,12 +6,14 @@ victim drawn from the table, and never less than before, since he may ignore the
 
 * The attacker who *has found her row*: Bayes. For a published matrix the expected belief in the best guess,
   exactly; for noise and rank swapping the average over released rows of the posterior given the released
-  value; otherwise the share of rows for which the released value is right, with its interval.
+  value; otherwise the share of rows for which the released value is right, with its interval. If reading the
+  whole row (`whole_row`) does better, that figure is given instead.
 * The attacker who *knows the quasi-identifiers* exactly, roughly or not at all: his best guess for each of the
   drawn victims is compared with the truth; the share that is right, with a 95 % Clopper–Pearson interval.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, clopper_pearson, usual_goal
 from nowiser.microdata.risk.channel import Channel, Matrix, Released
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
+from nowiser.microdata.risk.whole_row import whole_row
 from nowiser.microdata.table import Column, MicroTable
 
 VICTIMS = 1000  # drawn per attacker; all rows if there are fewer
@@ -65,7 +68,10 @@ def guesses(
     before = belief.before()
     text = str(aim)
 
-    out = [found(belief, channel, released, text, random)] if released.rows and is_aligned(released) else []
+    out = []
+    if released.rows and is_aligned(released):
+        reader = whole_row(original, released, aim, random)
+        out.append(_stronger(found(belief, channel, released, text, random), reader))
     for level in LEVELS:
         if level != "not at all" and not quasi:
             continue
@@ -117,6 +123,16 @@ def expected(belief: Categories) -> float:
     share = np.bincount(belief.strata, minlength=len(belief.chances)) / max(1, len(belief.strata))
     each: Floats = (belief.chances * belief.prior[None, :, None]).max(axis=1).sum(axis=1)
     return float(share @ each)
+
+
+def _stronger(alone: Guessing, reader: tuple[int, int] | None) -> Guessing:
+    """The better of two who have found the row: the one who looks at the column, and the one who reads all of it."""
+    if reader is None:
+        return alone
+    low, high = clopper_pearson(*reader)
+    if low <= alone.after:  # not better beyond chance
+        return alone
+    return replace(alone, after=reader[0] / reader[1], low=max(alone.before, low), high=high, how="simulated")
 
 
 def _words(level: Knowledge) -> str:

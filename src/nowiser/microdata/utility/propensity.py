@@ -2,9 +2,12 @@
 
 Both tables are stacked and a logistic regression on all columns (numbers, their squares, indicators of categories)
 predicts which is which. pMSE is the mean squared distance of the predictions from the share of released
-rows: 0 if the model cannot tell. `ratio` divides it by its expectation when the release comes from the same
-distribution, (k−1)(1−c)²c/N: about 1 is indistinguishable, above 3 plainly different. A release that keeps the very
-rows of the original lies below 1.
+rows: 0 if the model cannot tell. `ratio` divides it by its expectation if both tables were samples of one
+population, (k−1)·c(1−c)/N with k coefficients and c the share of released rows: about 1 is a fresh sample, far above
+1 another population. A release that keeps the very rows of the original lies below 1.
+
+*Why that expectation:* near the null the fitted score minus c is the projection of y − c on the k columns: its sum of
+squares is a quadratic form of rank k − 1 (the constant gives nothing) in variables of variance c(1−c).
 """
 
 from dataclasses import dataclass
@@ -36,7 +39,7 @@ def propensity(pair: Pair) -> Propensity:
     score = 1 / (1 + np.exp(-np.clip(X @ logistic(X, y), -30, 30)))
     pmse = float(((score - chance) ** 2).mean())
     free = int(np.linalg.matrix_rank(X[: 10 * X.shape[1] + 1000])) - 1
-    expected = free * (1 - chance) ** 2 * chance / len(X)
+    expected = free * (1 - chance) * chance / len(X)
     return Propensity(pmse, pmse / expected if expected > 0 else 0.0)
 
 

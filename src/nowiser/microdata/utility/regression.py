@@ -98,5 +98,7 @@ def _fit(X: Floats, y: Floats) -> tuple[Floats, Floats] | None:
 def _overlap(a: tuple[Floats, Floats], b: tuple[Floats, Floats], j: int) -> float:
     l0, u0 = a[0][j] - 1.96 * a[1][j], a[0][j] + 1.96 * a[1][j]
     l1, u1 = b[0][j] - 1.96 * b[1][j], b[0][j] + 1.96 * b[1][j]
+    if min(u0 - l0, u1 - l1) <= 1e-12 * max(1.0, abs(a[0][j])):  # a perfect fit has no interval to speak of
+        return float(abs(a[0][j] - b[0][j]) <= 1e-6 * max(1.0, abs(a[0][j])))
     shared = max(0.0, min(u0, u1) - max(l0, l1))
     return float((shared / (u0 - l0) + shared / (u1 - l1)) / 2)

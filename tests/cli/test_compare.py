@@ -1,0 +1,60 @@
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+
+@pytest.fixture
+def files(tmp_path):
+    original = pd.DataFrame(
+        {"age": [30, 30, 41, 52] * 30, "ill": ["flu", "none", "none", "cold"] * 30, "pay": range(120)}
+    )
+    released = original.assign(pay=original["pay"] + 3)
+    original.to_csv(tmp_path / "original.csv", index=False)
+    released.to_csv(tmp_path / "released.csv", index=False)
+    return tmp_path
+
+
+def nowiser(folder, *arguments):
+    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "compare", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_words(files):
+    done = nowiser(files, "original.csv", "released.csv", "--quasi", "age", "--sensitive", "ill,pay:5")
+    assert done.returncode == 0, done.stderr
+    assert "What an attacker guesses" in done.stdout
+    assert "pay within 5" in done.stdout
+
+
+def test_json_and_report(files):
+    done = nowiser(
+        files, "original.csv", "released.csv", "--quasi", "age", "--sensitive", "ill", "--json", "-o", "r.html"
+    )
+    content = json.loads(done.stdout)
+    assert content["rows"] == {"original": 120, "released": 120}
+    exactly = next(g for g in content["guesses"] if g["attacker"].endswith("exactly"))
+    assert exactly["before"] == pytest.approx(0.5)
+    assert exactly["after"] == pytest.approx(0.75)
+    assert (files / "r.html").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("original.csv", "nowhere.csv"), "nowhere.csv"),
+        (("original.csv", "released.csv", "--quasi", "age,,ill"), "empty name"),
+        (("original.csv", "released.csv", "--sensitive", "pay:much"), "no number"),
+        (("original.csv", "released.csv", "--quasi", "size"), "size"),
+        (("original.csv", "released.csv", "--victims", "0"), "--victims"),
+        (("original.csv", "released.csv", "--weights", "ill"), "numbers"),
+        (("original.csv", "released.csv", "-o", "report.pdf"), ".html"),
+    ],
+)
+def test_bad_input_is_refused_and_nothing_is_written(files, arguments, words):
+    done = nowiser(files, *arguments)
+    assert done.returncode == 3
+    assert words in done.stderr
+    assert sorted(p.name for p in files.iterdir()) == ["original.csv", "released.csv"]
