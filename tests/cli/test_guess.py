@@ -130,6 +130,9 @@ def test_comparison_and_questions(run):
     assert "average (simulated)" in out
     names = [b["name"] for b in asked(run, *CANTEEN, "--victim", "20", "--compare")["bounds"]]
     assert names[0] == "nowiser (tight)"
+    rows = asked(run, *CANTEEN, "--slope", "0.5", "--questions", "5")["questions"]
+    assert [r["answers"] for r in rows] == [1, 2, 5]
+    assert all(r["average"] <= r["after"] for r in rows)
 
 
 @pytest.mark.parametrize(

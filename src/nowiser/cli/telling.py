@@ -39,6 +39,8 @@ def as_object(result: dict[str, Any]) -> dict[str, Any]:
         )
     if "bounds" in result:
         found["bounds"] = [b.to_json() for b in result["bounds"]]
+    if "questions" in result:
+        found["questions"] = _question_rows(asked, result["questions"])
     if "plot" in result:
         found["plot"] = result["plot"]
     return found
@@ -115,20 +117,29 @@ def _bounds_table(bounds: Any) -> Any:
     return table
 
 
+def _question_rows(asked: Question, count: int) -> list[dict[str, float]]:
+    from nowiser.guess.ask import guess as ceiling
+    from nowiser.guess.repeated import after_questions
+
+    _within_only(asked)
+    steps = sorted({1, 2, 5, 10, 20, 50, 100, 200, 500, count} & set(range(1, count + 1)))
+    rows = []
+    for found in after_questions(asked.prior, asked.goal, asked.cost.slope, steps):
+        top = ceiling(asked.prior, asked.goal, slope=found.questions * asked.cost.slope, victim=asked.victim)
+        rows.append(
+            {"answers": found.questions, "after": top.after, "average": found.success, "error": 2 * found.error}
+        )
+    return rows
+
+
 def _questions_table(asked: Question, count: int) -> Any:
     from rich import box
     from rich.table import Table
 
-    from nowiser.guess.ask import guess as ceiling
-    from nowiser.guess.repeated import after_questions
-
-    steps = sorted({1, 2, 5, 10, 20, 50, 100, 200, 500, count} & set(range(1, count + 1)))
     title = f"Answers of slope {asked.cost.slope:g} each"
     table = Table("answers", "ceiling", "average (simulated)", box=box.SIMPLE, title=title, title_justify="left")
-    _within_only(asked)
-    for found in after_questions(asked.prior, asked.goal, asked.cost.slope, steps):
-        top = ceiling(asked.prior, asked.goal, slope=found.questions * asked.cost.slope, victim=asked.victim)
-        table.add_row(str(found.questions), f"{top.after:.1%}", f"{found.success:.1%} ± {2 * found.error:.1%}")
+    for row in _question_rows(asked, count):
+        table.add_row(str(row["answers"]), f"{row['after']:.1%}", f"{row['average']:.1%} ± {row['error']:.1%}")
     return table
 
 
