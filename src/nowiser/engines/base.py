@@ -8,20 +8,26 @@ To add an engine: one file with a class that keeps this protocol, one line in `e
 conformance suite (`tests/engines`) runs over it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
 
 from nowiser.sql.plan import Tally
+from nowiser.sql.tree import Call
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What an engine can do: the functions it renders with the reference meaning, and whether it keeps a copy."""
+    """What an engine can do: the functions it renders with the reference meaning, and whether it keeps a copy.
+
+    `lacks`: why a call of a function cannot be computed there with its reference meaning; None where it can.
+    """
 
     functions: frozenset[str]
     prepares: bool = True
+    lacks: Callable[[Call], str | None] = lambda _: None
 
 
 class Broken(Exception):  # noqa: N818 (caught by the gateway, which gives one neutral message)

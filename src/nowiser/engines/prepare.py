@@ -20,9 +20,9 @@ from nowiser.engines.sources import locate
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Table
-from nowiser.sql.bind import column_type
 from nowiser.sql.cells import sum_cell
 from nowiser.sql.clipping import clipped_name, ranged
+from nowiser.sql.names import column_type
 from nowiser.sql.tree import Column as Leaf
 
 

@@ -5,29 +5,16 @@ The Python reference of the same tree is in `nowiser.sql.evaluate` and `referenc
 conformance suite holds the two to each other.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
+from nowiser.sql.functions.base import Sql
 from nowiser.sql.plan import Tally
 from nowiser.sql.tree import Call, Column, Expression, Filter, Literal, Relation, Scan, scan
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How an engine spells what differs."""
-
-    name: str
-    types: dict[Kind, str]
-    table: Callable[[Scan], str]  # where the prepared rows of a table are
-    integer: str = "BIGINT"
-    real: str = "DOUBLE PRECISION"
-    wide: str = "DECIMAL(38, 0)"  # holds every sum
-    # A column that already holds a bare column in units, if preparation stored one.
-    units: Callable[[Column], str | None] = field(default=lambda _: None)
 
 
 def quote(name: str) -> str:
@@ -38,12 +25,37 @@ def text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+@dataclass(frozen=True)
+class Dialect:
+    """How an engine spells what differs. The defaults are DuckDB's."""
+
+    name: str
+    types: dict[Kind, str]
+    table: Callable[[Scan], str]  # where the prepared rows of a table are
+    integer: str = "BIGINT"
+    real: str = "DOUBLE PRECISION"
+    wide: str = "DECIMAL(38, 0)"  # holds every sum
+    # A column that already holds a bare column in units, if preparation stored one.
+    units: Callable[[Column], str | None] = field(default=lambda _: None)
+    spell: Callable[[Call], Sql] = field(default=lambda call: ALLOWED[call.function].template("duckdb"))
+    text: Callable[[str], str] = text
+    date: Callable[[int], str] = lambda days: f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
+    timestamp: Callable[[int], str] = lambda micros: f"make_timestamp({micros})"
+    nearest: Callable[[str], str] = lambda x: f"round({x})"  # of a double, halves away from zero
+    # The sum of whole numbers; the flag says whether one of them may pass 2³⁰ in size.
+    total: Callable[[str, bool], str] = lambda x, _: f"sum({x})"
+    # A raw value of an engine's type, read as a declared kind: NULL where it cannot be, never an error, never NaN.
+    read: Callable[[Kind, str, str], str] = lambda kind, raw, _: f"TRY_CAST({raw} AS {kind.value})"
+    # A number that depends on all of these, in no way anybody would guess without knowing the first.
+    digest: Callable[[Sequence[str]], str] = lambda parts: f"hash({', '.join(parts)})"
+
+
 def literal(value: object, kind: Kind, dialect: Dialect) -> str:
     if value is None:
         return f"CAST(NULL AS {dialect.types[kind]})"
     match kind:
         case Kind.TEXT:
-            return text(str(value))
+            return dialect.text(str(value))
         case Kind.BOOLEAN:
             return "TRUE" if value else "FALSE"
         case Kind.REAL:
@@ -51,9 +63,9 @@ def literal(value: object, kind: Kind, dialect: Dialect) -> str:
         case Kind.INTEGER:
             return f"CAST({int(value)} AS {dialect.integer})"  # type: ignore[call-overload]  # checked by the binder
         case Kind.DATE:
-            return f"(DATE '1970-01-01' + CAST({int(value)} AS INTEGER))"  # type: ignore[call-overload]  # ditto
+            return dialect.date(int(value))  # type: ignore[call-overload]  # ditto
         case Kind.TIMESTAMP:
-            return f"make_timestamp({int(value)})"  # type: ignore[call-overload]  # ditto
+            return dialect.timestamp(int(value))  # type: ignore[call-overload]  # ditto
 
 
 def expression(e: Expression, dialect: Dialect) -> str:
@@ -64,7 +76,7 @@ def expression(e: Expression, dialect: Dialect) -> str:
             return literal(e.value, e.type.kind, dialect)
         case Call():
             args = [expression(a, dialect) for a in e.args]
-            template = ALLOWED[e.function].template(dialect.name)
+            template = dialect.spell(e)
             return template.format(*args) if isinstance(template, str) else template(args)
     raise AssertionError("results are computed by us, not by an engine")
 
@@ -84,11 +96,12 @@ def cell(c: Cell, dialect: Dialect) -> str:
             only.append(f"({expression(c.not_null, dialect)} IS NOT NULL)")
         return f"CAST(count(*){_filter(only)} AS {dialect.integer})"
     units = in_units(c, dialect)
-    total = f"coalesce(sum({units}){_filter(only)}, 0)"
+    large = max(abs(c.low + c.shift), abs(c.high + c.shift)) > 2**30
+    total = f"coalesce({dialect.total(units, large)}{_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
         total = f"{total} - CAST({c.shift} AS {dialect.wide}) * count({units}){_filter(only)}"
     # A sum of up to 2³³ rows of at most 2³⁰ units fits in 64 bits; anything else is given room.
-    room = dialect.integer if max(abs(c.low + c.shift), abs(c.high + c.shift)) <= 2**30 else dialect.wide
+    room = dialect.wide if large else dialect.integer
     return f"CAST({total} AS {room})"
 
 
@@ -101,7 +114,7 @@ def in_units(c: Cell, dialect: Dialect) -> str:
     if stored is not None:
         return stored
     inner = expression(c.argument, dialect)
-    scaled = f"round({inner} * {literal(float(1 / Fraction(c.unit)), Kind.REAL, dialect)})"
+    scaled = dialect.nearest(f"({inner} * {literal(float(1 / Fraction(c.unit)), Kind.REAL, dialect)})")
     low, high = (literal(float(n + c.shift), Kind.REAL, dialect) for n in (c.low, c.high))
     # The derived ends are those of exact arithmetic; doubles may pass them by a rounding error.
     units = f"CAST(least(greatest({scaled}, {low}), {high}) AS {dialect.integer})"

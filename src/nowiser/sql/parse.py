@@ -18,6 +18,7 @@ from nowiser.errors import NotAnswerable, Span
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 6_000
 MOST_NESTING = 24
+MOST_DEPTH = 120  # of the syntax tree; a chain of additions nests once per sign
 MOST_PREFIXES = 12  # NOT NOT … , - - …
 
 _OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
@@ -33,9 +34,8 @@ _PREFIX = {
     if hasattr(TokenType, name)
 }  # fmt: skip
 
-# sqlglot warns when it falls back to an opaque command; that is refused here, with its place.
-logging.getLogger("sqlglot").addHandler(logging.NullHandler())
-logging.getLogger("sqlglot").propagate = False
+# sqlglot logs the text when it falls back to an opaque command. That is refused here, and nobody else logs questions.
+logging.getLogger("sqlglot").disabled = True
 
 
 def parse(text: str) -> exp.Expr:
@@ -62,6 +62,8 @@ def parse(text: str) -> exp.Expr:
     if len(found) > 1:
         raise NotAnswerable("One question at a time: there is more than one statement.", hint="Ask them one by one.")
     tree = found[0]
+    if _annotate(tree) > MOST_DEPTH:
+        raise NotAnswerable("The question is nested too deeply.", hint=f"At most {MOST_DEPTH} operations in a row.")
     if not isinstance(tree, exp.Select):
         raise NotAnswerable(
             f"Only SELECT is answered, not {_name(tree)}.",
@@ -69,6 +71,25 @@ def parse(text: str) -> exp.Expr:
             span=place(tree, text),
         )
     return tree
+
+
+def _annotate(tree: exp.Expr) -> int:
+    """Note in every node from where to where it stands, in one pass, and return how deep the tree is.
+
+    A chain of ANDs (or ORs) is deep in the syntax tree and flat in ours, so it counts as one level.
+    """
+    depth: dict[int, int] = {}
+    for node in reversed(list(tree.walk())):  # breadth first, reversed: children before parents
+        inner = list(node.iter_expressions())
+        starts = [n.meta["from"] for n in inner if "from" in n.meta] + [
+            node.meta[k] for k in ("start",) if k in node.meta
+        ]
+        ends = [n.meta["to"] for n in inner if "to" in n.meta] + [node.meta[k] + 1 for k in ("end",) if k in node.meta]
+        if starts and ends:
+            node.meta["from"], node.meta["to"] = min(starts), max(ends)
+        flat = isinstance(node, exp.And | exp.Or)
+        depth[id(node)] = max((depth[id(n)] + (not (flat and type(n) is type(node))) for n in inner), default=0)
+    return depth[id(tree)]
 
 
 def measure(text: str, tokens: list[Token]) -> None:
@@ -90,10 +111,9 @@ def measure(text: str, tokens: list[Token]) -> None:
 
 def place(node: exp.Expr, text: str) -> Span | None:
     """Where in the text a node stands, as far as its parts know."""
-    metas = [n.meta for n in node.walk() if "start" in n.meta]
-    if not metas:
+    if "from" not in node.meta:
         return None
-    return Span(text, min(m["start"] for m in metas), max(m["end"] for m in metas) + 1)
+    return Span(text, node.meta["from"], node.meta["to"])
 
 
 def _name(tree: exp.Expr) -> str:

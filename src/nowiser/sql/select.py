@@ -10,8 +10,9 @@ from nowiser.model import schema
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind
 from nowiser.sql import bounds
-from nowiser.sql.bind import Binder, Scope, column, matches
+from nowiser.sql.bind import Binder
 from nowiser.sql.interval import EVERYTHING
+from nowiser.sql.names import Scope, column, matches
 from nowiser.sql.parse import parse, place
 from nowiser.sql.tree import (
     Aggregate,

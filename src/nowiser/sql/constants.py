@@ -1,0 +1,88 @@
+"""Constants: how numbers, texts, dates and truth values in a question are read."""
+
+from datetime import UTC, date, datetime
+from fractions import Fraction
+
+from sqlglot import exp
+
+from nowiser.errors import NotAnswerable, Span
+from nowiser.model.schema import Kind, Value
+from nowiser.sql.interval import INT64, Interval, point
+from nowiser.sql.tree import Expression, Literal, Type
+
+_EPOCH = date(1970, 1, 1)
+_TRUTH = {"true": True, "t": True, "false": False, "f": False}
+_EXAMPLE = {
+    Kind.DATE: "Write dates as '2024-12-31'.",
+    Kind.TIMESTAMP: "Write timestamps as '2024-12-31 23:59:59'.",
+}
+
+
+def constant(node: exp.Expr, span: Span | None) -> Literal:
+    """A literal as written. Texts and NULL get their kind from what they stand beside."""
+    if isinstance(node, exp.Null):
+        return null(Kind.TEXT, span)
+    if isinstance(node, exp.Boolean):
+        return Literal(bool(node.this), Type(Kind.BOOLEAN), span)
+    if node.is_string:
+        return Literal(str(node.this), Type(Kind.TEXT), span)
+    try:
+        exact = Fraction(str(node.this))
+    except ValueError:
+        raise NotAnswerable("This number cannot be read.", span=span) from None
+    if exact.denominator == 1 and str(node.this).isdigit():
+        if not INT64.holds(exact):
+            raise NotAnswerable("This whole number does not fit in 64 bits.", span=span)
+        return Literal(int(exact), Type(Kind.INTEGER, bounds=point(exact)), span)
+    if abs(exact) > Fraction(10) ** 300:
+        raise NotAnswerable("This number is too large.", hint="At most 1e300.", span=span)
+    return Literal(float(exact), Type(Kind.REAL, bounds=point(Fraction(float(exact)))), span)
+
+
+def null(kind: Kind, span: Span | None = None) -> Literal:
+    ordered = kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
+    return Literal(None, Type(kind, nullable=True, bounds=point(0) if ordered else None), span)
+
+
+def bare(expression: Expression) -> bool:
+    """A constant that has no kind of its own yet: NULL or a quoted text."""
+    return isinstance(expression, Literal) and (expression.value is None or isinstance(expression.value, str))
+
+
+def read_as(literal: Literal, kind: Kind) -> Literal:
+    """A quoted constant as what it stands for beside a date, a number or a truth value."""
+    try:
+        value, bounds = quoted(str(literal.value), kind)
+    except (ValueError, OverflowError):
+        raise NotAnswerable(
+            f"This quoted text is not a {kind.value}.", hint=_EXAMPLE.get(kind), span=literal.span
+        ) from None
+    return Literal(value, Type(kind, bounds=bounds), literal.span)
+
+
+def quoted(text: str, kind: Kind) -> tuple[Value, Interval | None]:
+    """Read a quoted constant as this kind. Raises ValueError or OverflowError."""
+    match kind:
+        case Kind.DATE:
+            day = (date.fromisoformat(text) - _EPOCH).days
+            return day, point(day)
+        case Kind.TIMESTAMP:
+            moment = datetime.fromisoformat(text)
+            if moment.tzinfo is not None:
+                raise ValueError(text)
+            elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+            micros = (elapsed.days * 86400 + elapsed.seconds) * 10**6 + elapsed.microseconds
+            return micros, point(micros)
+        case Kind.INTEGER:
+            whole = int(text)
+            if not INT64.holds(whole):
+                raise ValueError(text)
+            return whole, point(whole)
+        case Kind.REAL:
+            real = float(Fraction(text))
+            return real, point(Fraction(real))
+        case Kind.BOOLEAN:
+            if text.lower() not in _TRUTH:
+                raise ValueError(text)
+            return _TRUTH[text.lower()], None
+    raise ValueError(text)
