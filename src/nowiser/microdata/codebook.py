@@ -24,7 +24,7 @@ def codebook(
     columns: dict[str, Any] = {}
     for column in table.columns:
         role = "quasi" if column.name in roles.quasi else "sensitive" if column.name in roles.sensitive else "other"
-        columns[column.name] = {"role": role, "distinct": len(set(column.codes[column.codes >= 0].tolist()))}
+        columns[column.name] = {"role": role, "distinct": int((column.counts() > 0).sum())}
         if column.nulls:
             columns[column.name]["nulls"] = column.nulls
     return {

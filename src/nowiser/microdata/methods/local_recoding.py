@@ -2,7 +2,7 @@
 
 Bottom up through the lattice: at each node the groups that keep every model are released at its levels, and
 the rest climbs on, along the attribute that settles most rows for the loss it adds. What is still open at
-the top is suppressed, within the limit.
+the end joins the smallest settled group it can look like, or is suppressed, within the limit.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,8 @@ from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.settle import Settling, climb
 from nowiser.microdata.release import Run, Step
+from nowiser.microdata.search.best_first import search
+from nowiser.microdata.search.infeasible import why
 from nowiser.microdata.search.problem import Problem
 from nowiser.microdata.table import Column, Ints, MicroTable, group_codes
 
@@ -28,13 +30,7 @@ class LocalRecoding:
 
     def apply(self, table: MicroTable, run: Run) -> Step:
         problem = Generalise().problem(table, run)
-        settling = Settling(problem)
-        climb(settling)
-        if not settling.finish(run.suppress):
-            raise NotAnswerable(
-                f"{settling.open_rows} rows break a model even when fully generalised; the limit is {run.suppress}",
-                hint="Allow more suppression, or weaken a model.",
-            )
+        settling = best(problem, run)
         node = row_nodes(table, run, problem, settling)
         columns = []
         for j, (q, h) in enumerate(zip(run.roles.quasi, problem.hierarchies, strict=True)):
@@ -46,6 +42,25 @@ class LocalRecoding:
         book = {"levels of the groups": used, "suppressed rows are": "left out"}
         lost = int((~keep).sum())
         return Step(out.take(keep) if lost else out, self.name, book, lost, settling.loss())
+
+
+def best(problem: Problem, run: Run) -> Settling:
+    """The better of climbing to the top and climbing to the best full-domain node; never worse than that node."""
+    found = search(problem, seconds=run.seconds, progress=run.progress)
+    tried = []
+    for top in [problem.heights, *([found.best.levels] if found.best is not None else [])]:
+        settling = Settling(problem)
+        climb(settling, top)
+        if settling.finish(run.suppress):
+            tried.append(settling)
+    if found.best is not None:
+        plain = Settling(problem)
+        plain.settle(found.best.levels)
+        tried.append(plain)
+    if not tried:
+        message, hint = why(problem)
+        raise NotAnswerable(message, hint=hint)
+    return min(tried, key=lambda s: s.loss())
 
 
 def row_nodes(table: MicroTable, run: Run, problem: Problem, settling: Settling) -> Ints:

@@ -136,16 +136,17 @@ class Settling:
         return total / max(1, len(self.problem.hierarchies))
 
 
-def climb(settling: Settling) -> None:
+def climb(settling: Settling, top: Levels | None = None) -> None:
     """From the bottom up: settle, then raise the attribute that settles most rows for the loss it adds."""
     problem = settling.problem
+    top = problem.heights if top is None else top
     parts = problem.loss.parts
     levels = settling.bottom
     settling.settle(levels)
     path = [levels]
-    while settling.open_rows and levels != problem.heights:
+    while settling.open_rows and levels != top:
         options = []
-        for j, height in enumerate(problem.heights):
+        for j, height in enumerate(top):
             if levels[j] < height:
                 nxt = (*levels[:j], levels[j] + 1, *levels[j + 1 :])
                 cost = float(parts[j][nxt[j]] - parts[j][levels[j]]) if parts is not None else 1.0
