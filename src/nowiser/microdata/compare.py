@@ -15,9 +15,9 @@ import pyarrow as pa
 from nowiser.errors import Misconfigured
 from nowiser.microdata.perturb.columns import Names, chosen, grouped
 from nowiser.microdata.read import as_arrow, load
-from nowiser.microdata.release import Guessing, Roles
+from nowiser.microdata.release import Roles
 from nowiser.microdata.risk import individual, suda, uniques
-from nowiser.microdata.risk.best_guess import Goal
+from nowiser.microdata.risk.best_guess import Goal, Guessed
 from nowiser.microdata.risk.fellegi_sunter import MOST_COLUMNS, fellegi_sunter
 from nowiser.microdata.risk.guessing import FOUND, guesses
 from nowiser.microdata.risk.interval import interval_disclosure
@@ -42,14 +42,14 @@ class Comparison:
 
     rows: tuple[int, int]
     alignment: str  # how it is known which row is whose, in words
-    guesses: tuple[Guessing, ...]
+    guesses: tuple[Guessed, ...]
     risk: Mapping[str, Any]
     utility: Mapping[str, Any]
     title: str = "release"
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def gain(self) -> Guessing | None:
+    def gain(self) -> Guessed | None:
         """The attacker who gains most: among those who must still find the row, if quasi-identifiers were named."""
         searching = [g for g in self.guesses if g.attacker != FOUND]
         return max(searching if len(searching) > 1 else self.guesses, key=lambda g: g.gain, default=None)
@@ -151,7 +151,7 @@ def compare(
         if name not in secrets or not old[name].is_numeric:
             raise Misconfigured(f"within: {name!r} is not a numeric sensitive column")
     goals = {name: Goal(name, float(r)) for name, r in (within or {}).items()}
-    told: list[Guessing] = []
+    told: list[Guessed] = []
     for name in secrets:
         told += guesses(old, new, quasis, name, goal=goals.get(name), victims=victims)
     skip = {c for c in (key, household, weight) if c is not None}
@@ -287,8 +287,8 @@ def _plain(data: Any) -> Any:
     return table.cast(pa.schema(fields))
 
 
-def _told(guess: Guessing) -> dict[str, Any]:
-    return asdict(guess) | {"gain": guess.gain}
+def _told(guess: Guessed) -> dict[str, Any]:
+    return asdict(guess) | {"gain": guess.gain, "goal": guess.goal}
 
 
 def _linkable(old: MicroTable, new: MicroTable, name: str) -> bool:

@@ -24,7 +24,7 @@ def sentence(content: Mapping[str, Any]) -> str:
     worst = content["strongest"]
     if worst is not None:
         words += (
-            f". The strongest attacker {worst['attacker']} and guesses {worst['column']} right in "
+            f". The strongest attacker {worst['attacker']} and guesses {worst['goal']} right in "
             f"{_percent(worst['after'])} of the cases, {_percent(worst['before'])} before"
         )
     return words + f". {_percent(content['utility']['kept'])} of the two-column distributions are kept."
@@ -35,7 +35,7 @@ def tables(content: Mapping[str, Any]) -> list[tuple[str, Sequence[str], list[Se
     out: list[tuple[str, Sequence[str], list[Sequence[str]]]] = []
     if content["guesses"]:
         rows: list[Sequence[str]] = [
-            (g["attacker"], g["column"], _percent(g["before"]), _after(g), f"{100 * g['gain']:+.1f} points", g["how"])
+            (g["attacker"], g["goal"], _percent(g["before"]), _after(g), f"{100 * g['gain']:+.1f} points", g["how"])
             for g in content["guesses"]
         ]
         out.append(("What an attacker guesses", ("attacker", "guesses", "before", "after", "gain", "how"), rows))
@@ -110,7 +110,7 @@ def charts(content: Mapping[str, Any]) -> list[Any]:
 def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
     """A line from before to after for every attacker, with the interval where it was simulated."""
     alt = altair()
-    rows = [dict(g) | {"who": f"{g['attacker']}: {g['column']}"} for g in guesses]
+    rows = [dict(g) | {"who": f"{g['attacker']}: {g['goal']}"} for g in guesses]
     order = [r["who"] for r in rows]
     y = alt.Y("who:N", sort=order, title=None, axis=alt.Axis(labelLimit=420, grid=False))
     scale = alt.Scale(domain=[0, 1])

@@ -138,7 +138,7 @@ def test_no_plain_attacker_beats_the_printed_figures(method, column):
     assert told[NOTHING].after <= told[EXACTLY].high + 1e-9 or told[NOTHING].gain < 0.03
 
     numeric = table[column].is_numeric
-    goal = Goal(column, float(told[FOUND].column.rsplit(" ", 1)[1])) if numeric else Goal(column)
+    goal = Goal(column, told[FOUND].within)
     random = np.random.default_rng(9)
     victims = random.choice(table.rows, 800, replace=False)
     own = np.full(table.rows, -1)
@@ -191,7 +191,7 @@ def test_the_bayes_attacker_really_reaches_what_is_printed(method):
             spread, f = table["income"].numbers.std(ddof=1), 1 / np.sqrt(1.5)
             centre = np.array([table["income"].numbers.mean()])
             channel = Noise("normal", np.array([f * np.sqrt(0.5) * spread]), np.array([f]), centre, zeros)
-        goal = Goal("income", float(told.column.rsplit(" ", 1)[1]))
+        goal = Goal("income", told.within)
         belief = believe(table["income"], step.table["income"], channel, goal)
         guess, _ = belief.guesses(np.arange(table.rows))
         right = np.abs(table["income"].numbers - guess) <= goal.within
@@ -246,6 +246,6 @@ def test_noise_on_dependent_columns_is_read_across_the_row():
     averaged = np.mean(
         [AddNoise([f"x{j}"], share=1.0).apply(table, run).table[f"x{j}"].numbers for j in range(10)], axis=0
     )
-    spread = float(across.column.rsplit(" ", 1)[1])
+    spread = across.within
     shrunk = averaged * 100 / (100 + 10)
     assert across.after >= (np.abs(shrunk - truth) <= spread).mean() - 0.04

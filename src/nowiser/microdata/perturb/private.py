@@ -21,8 +21,8 @@ from nowiser.microdata.perturb import exact_transition
 from nowiser.microdata.perturb.columns import chosen, numeric, weights
 from nowiser.microdata.perturb.randomised_response import widened
 from nowiser.microdata.perturb.transition import estimate, given
-from nowiser.microdata.release import Guessing, Run, Step
-from nowiser.microdata.risk.best_guess import Floats
+from nowiser.microdata.release import Run, Step
+from nowiser.microdata.risk.best_guess import Floats, Guessed
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise
 from nowiser.microdata.risk.guessing import guesses_of
 from nowiser.microdata.table import Column, MicroTable
@@ -154,16 +154,13 @@ def _randomise(
     return Step(result, method.name, codebook, charge=charge, guesses=(*told, *ceilings(told, price / PICO)))
 
 
-def ceilings(told: tuple[Guessing, ...], jump: float) -> tuple[Guessing, ...]:
+def ceilings(told: tuple[Guessed, ...], jump: float) -> tuple[Guessed, ...]:
     """What no attacker exceeds, for any output: the odds of a guess grow by at most e^jump."""
     out = []
-    for text, before in dict.fromkeys((g.column, g.before) for g in told):
-        odds = math.exp(min(jump, 700.0))
-        out.append(
-            Guessing(
-                "any attacker, any output", text, before, before * odds / (1 - before + before * odds), how="bound"
-            )
-        )
+    odds = math.exp(min(jump, 700.0))
+    for column, within, before in dict.fromkeys((g.column, g.within, g.before) for g in told):
+        after = before * odds / (1 - before + before * odds)
+        out.append(Guessed("any attacker, any output", column, before, after, how="bound", within=within))
     return tuple(out)
 
 

@@ -6,9 +6,21 @@ import numpy as np
 import numpy.typing as npt
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.release import Guessing
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Guessed(Guessing):
+    """Before → after for a goal: `within` says how precisely a number must be hit (None: exactly)."""
+
+    within: float | None = None
+
+    @property
+    def goal(self) -> str:
+        return str(Goal(self.column, self.within))
 
 
 @dataclass(frozen=True)

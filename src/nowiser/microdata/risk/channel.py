@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 
 from nowiser.microdata.risk.best_guess import Floats, Ints
+from nowiser.microdata.table import Column
 
 Shape = Literal["normal", "laplace", "uniform"]
 
@@ -74,6 +75,30 @@ class Released:
 
 
 Channel = Matrix | Noise | Ranks | Released
+
+
+def estimated(original: Column, released: Column, origin: Ints) -> Channel:
+    """The channel that an unknown perturbation looks like, from the rows themselves: more than an attacker has.
+
+    Numbers: normal noise of the size that was really added. Categories: how often each was released as each.
+    """
+    same = original.values.equals(released.values) and bool((original.codes[origin] == released.codes).all())
+    if same:
+        return Released()
+    strata = np.zeros(len(released.codes), dtype=np.int64)
+    if original.is_numeric and released.is_numeric and len(original.values) > 20:
+        away = released.numbers - original.numbers[origin]
+        spread = float(np.nanstd(away)) if np.isfinite(away).any() else 0.0
+        return Noise("normal", np.array([spread]), strata=strata) if spread > 0 else Released()
+    inputs, outputs = len(original.values), len(released.values)
+    shown = (original.codes[origin] >= 0) & (released.codes >= 0)
+    if not shown.any() or inputs * outputs > 250_000:
+        return Released()
+    flat = original.codes[origin].astype(np.int64) * outputs + released.codes
+    counts = np.bincount(flat[shown], minlength=inputs * outputs).reshape(inputs, outputs) + 1e-9
+    return Matrix(
+        original.labels, (counts / counts.sum(axis=1, keepdims=True))[None], strata, released.codes.astype(np.int64)
+    )
 
 
 def log_density(shape: Shape, scaled: Floats) -> Floats:

@@ -17,10 +17,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from nowiser.microdata.release import Guessing, Run
+from nowiser.microdata.release import Run
 from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
-from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, clopper_pearson, usual_goal
-from nowiser.microdata.risk.channel import Channel, Matrix, Released
+from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopper_pearson, usual_goal
+from nowiser.microdata.risk.channel import Channel, Matrix, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
 from nowiser.microdata.risk.whole_row import whole_row
 from nowiser.microdata.table import Column, MicroTable
@@ -30,14 +30,12 @@ SEARCHED = 300  # of them, when every released row has to be weighed for each
 FOUND = "has found the victim's row"
 
 
-def guesses_of(
-    run: Run, before: MicroTable, after: MicroTable, channels: Mapping[str, Channel]
-) -> tuple[Guessing, ...]:
+def guesses_of(run: Run, before: MicroTable, after: MicroTable, channels: Mapping[str, Channel]) -> tuple[Guessed, ...]:
     """Before → after of every attacker for one step: `before` is the table the step was given."""
     if not run.roles.sensitive:
         return ()
     known = {n: c for n, c in channels.items() if _untouched(run.original, before, n)}
-    out: list[Guessing] = []
+    out: list[Guessed] = []
     for name in run.roles.sensitive:
         if name in after and name in run.original:
             out += guesses(run.original, after, run.roles.quasi, name, channels=known)
@@ -54,24 +52,26 @@ def guesses(
     goal: Goal | None = None,
     victims: int = VICTIMS,
     seed: int = 0,
-) -> tuple[Guessing, ...]:
+) -> tuple[Guessed, ...]:
     """All attackers on one sensitive column. `released.origin` tells which row is whose."""
     known = dict(channels or {})
     column = original[sensitive]
     aim = goal or usual_goal(sensitive, column.numbers if column.is_numeric else None, len(column.values))
-    channel = known.get(sensitive, Released())
+    published = known.get(sensitive, Released())
+    channel = published
+    if isinstance(published, Released) and is_aligned(released):
+        channel = estimated(column, released[sensitive], released.origin)
     belief = believe(column, released[sensitive], channel, aim)
     random = np.random.default_rng(seed)
     drawn = (
         np.arange(original.rows) if original.rows <= victims else np.sort(random.choice(original.rows, victims, False))
     )
     before = belief.before()
-    text = str(aim)
 
-    out = []
+    out: list[Guessed] = []
     if released.rows and is_aligned(released):
         reader = whole_row(original, released, aim, random)
-        out.append(_stronger(found(belief, channel, released, text, random), reader))
+        out.append(_stronger(found(belief, published, released, aim, random), reader))
     for level in LEVELS:
         if level != "not at all" and not quasi:
             continue
@@ -82,7 +82,7 @@ def guesses(
         after = max(before, right / len(tried))
         words = _words(level)
         how = "counted" if len(tried) == original.rows else "simulated"
-        out.append(Guessing(words, text, before, after, max(before, low), max(before, high), how))
+        out.append(Guessed(words, sensitive, before, after, max(before, low), max(before, high), how, aim.within))
     return tuple(out)
 
 
@@ -99,23 +99,24 @@ def success(belief: Belief, where: Links, drawn: Ints, random: np.random.Generat
     return right
 
 
-def found(belief: Belief, channel: Channel, released: MicroTable, text: str, random: np.random.Generator) -> Guessing:
-    """The attacker who knows which released row is his victim's."""
+def found(belief: Belief, channel: Channel, released: MicroTable, aim: Goal, random: np.random.Generator) -> Guessed:
+    """The attacker who knows which released row is his victim's, and the channel if it is published."""
     before = belief.before()
+    exact = Guessed(FOUND, aim.column, before, before, how="Bayes", within=aim.within)
     if isinstance(belief, Categories) and isinstance(channel, Matrix):
-        return Guessing(FOUND, text, before, expected(belief), how="Bayes")
+        return replace(exact, after=expected(belief))
     rows = np.arange(released.rows)
     rows = rows if len(rows) <= VICTIMS else np.sort(random.choice(rows, VICTIMS, replace=False))
-    if isinstance(belief, Posterior):
+    if isinstance(belief, Posterior) and not isinstance(channel, Released):
         _, mass = belief.guesses(rows)
-        return Guessing(FOUND, text, before, max(before, float(mass.mean())), how="Bayes")
+        return replace(exact, after=max(before, float(mass.mean())))
     right = sum(
         belief.right(belief.guess(np.array([r]), np.ones(1))[0], int(released.origin[r])) for r in rows.tolist()
     )
     low, high = clopper_pearson(right, len(rows))
     after = max(before, right / len(rows))
     how = "counted" if len(rows) == released.rows else "simulated"
-    return Guessing(FOUND, text, before, after, max(before, low), max(before, high), how)
+    return replace(exact, after=after, low=max(before, low), high=max(before, high), how=how)
 
 
 def expected(belief: Categories) -> float:
@@ -125,7 +126,7 @@ def expected(belief: Categories) -> float:
     return float(share @ each)
 
 
-def _stronger(alone: Guessing, reader: tuple[int, int] | None) -> Guessing:
+def _stronger(alone: Guessed, reader: tuple[int, int] | None) -> Guessed:
     """The better of two who have found the row: the one who looks at the column, and the one who reads all of it."""
     if reader is None:
         return alone

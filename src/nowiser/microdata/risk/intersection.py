@@ -21,9 +21,8 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.perturb.columns import chosen
-from nowiser.microdata.release import Guessing
 from nowiser.microdata.risk.belief import believe
-from nowiser.microdata.risk.best_guess import Floats, Goal, best_windows, clopper_pearson, usual_goal
+from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, best_windows, clopper_pearson, usual_goal
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.linking import links
 from nowiser.microdata.table import Column, MicroTable
@@ -74,7 +73,7 @@ def intersection(
     answered: Answered | None = None,
     victims: int = 1000,
     seed: int = 0,
-) -> tuple[Guessing, ...]:
+) -> tuple[Guessed, ...]:
     """Before → after of an attacker who knows the quasi-identifiers exactly: per release, all together, and with
     the gateway's answers.
     """
@@ -98,11 +97,22 @@ def intersection(
         low, high = clopper_pearson(right, len(drawn))
         how = "counted" if len(drawn) == original.rows else "simulated"
         out.append(
-            Guessing(title, str(aim), before, max(before, right / len(drawn)), max(before, low), max(before, high), how)
+            Guessed(
+                title,
+                sensitive,
+                before,
+                max(before, right / len(drawn)),
+                max(before, low),
+                max(before, high),
+                how,
+                aim.within,
+            )
         )
     if answered is not None:
         worst = with_answers(out[-1].high if out[-1].high is not None else out[-1].after, answered)
-        out.append(Guessing("sees all releases and the answers given", str(aim), before, worst, how="bound"))
+        out.append(
+            Guessed("sees all releases and the answers given", sensitive, before, worst, how="bound", within=aim.within)
+        )
     return tuple(out)
 
 
