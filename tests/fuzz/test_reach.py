@@ -1,0 +1,101 @@
+"""One person, five extreme lives: no question may move further than its plan says.
+
+The exact part of each plan runs on pairs of neighbouring databases through the real engine. Whatever construct a
+question uses, only two things are looked at: how far the cells moved, and how far the plan said they can.
+"""
+
+import random
+from pathlib import Path
+
+import pytest
+from sql_grammar import Grammar
+from worlds import OURS, made_up_tables, write
+
+import nowiser
+from nowiser.engines.aligned import aligned
+from nowiser.errors import NotAnswerable
+from nowiser.sql.plan import plan
+from nowiser.sql.select import read
+
+EXTREMES = {
+    "large": {"birth_year": 2026, "gender": "M", "zip": "02142", "ward": "D", "diagnosis": "hypertension", "cost": 20000, "los": 60, "score": 10, "vip": True},
+    "small": {"birth_year": 1900, "gender": "F", "zip": "02138", "ward": "A", "diagnosis": "HIV", "cost": 0, "los": 0, "score": -10, "vip": False},
+    "missing": {"birth_year": "", "gender": "", "zip": "", "ward": "", "diagnosis": "", "cost": "", "los": "", "score": "", "vip": ""},
+    "wild": {"birth_year": 999999, "gender": "x", "zip": "2138", "ward": "B", "diagnosis": "flu", "cost": "1e308", "los": -5, "score": "NaN", "vip": True},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lives(tmp_path_factory):
+    """Gateways on databases that differ in patient 1 (and her visits), and in the eating time of student 1."""
+    folder = tmp_path_factory.mktemp("lives")
+    tables = made_up_tables()
+    tables["patients"], tables["visits"] = (
+        tables["patients"][:40],
+        [v for v in tables["visits"] if v["patient_id"] <= 40],
+    )
+    gateways = {}
+    for name, values in {**EXTREMES, "absent": None}.items():
+        mine = [v for v in tables["visits"] if v["patient_id"] == 1]
+        others = [v for v in tables["visits"] if v["patient_id"] != 1]
+        world = {**tables, "visits": others, "patients": tables["patients"][1:]}
+        if values is not None:
+            world["patients"] = [tables["patients"][0] | values, *world["patients"]]
+            many = {"large": 20, "small": 14, "missing": 1, "wild": 3}[name]
+            mine = [
+                {**mine[0], "visit_id": 10_000 + i, "cost": 5000 if name == "large" else 0, "day": 1 + i}
+                for i in range(many)
+            ]
+            world["visits"] = [*mine, *others]
+        time = {"large": 60, "small": 0, "missing": 20, "wild": 1e9, "absent": 20}[name]
+        world["canteen"] = [c | {"time": time} if c["student"] == 1 else c for c in tables["canteen"]]
+        gateways[name] = nowiser.open(write(Path(folder) / name, world, OURS))
+    yield gateways
+    for gateway in gateways.values():
+        gateway.close()
+
+
+def moved(a, b) -> int:
+    return sum(abs(int(x) - int(y)) for x, y in zip(a, b, strict=True))
+
+
+def check(sql, lives, policy) -> bool:
+    try:
+        planned = plan(read(sql, policy), policy)
+    except NotAnswerable:
+        return False
+    cells = {name: aligned(gateway._engine.run(planned.tally), planned) for name, gateway in lives.items()}
+    present = [name for name in cells if name != "absent"]
+    for i, reach in enumerate(planned.reaches):
+        for name in present:
+            away = moved(cells[name][i], cells["absent"][i])
+            if reach.persons is not None:
+                assert away <= reach.presence, (
+                    f"{sql}\ncell {i} moved by {away} when she left, {reach.presence} was said ({name})"
+                )
+            for other in present:
+                away = moved(cells[name][i], cells[other][i])
+                assert away <= reach.jump, f"{sql}\ncell {i} moved by {away}, {reach.jump} was said ({name}, {other})"
+    return True
+
+
+def test_questions_of_the_core_move_no_further_than_planned(lives):
+    policy = lives["absent"].policy
+    grammar = Grammar(random.Random(11))
+    asked = sum(check(grammar.tame(), lives, policy) for _ in range(250))
+    assert asked >= 150
+
+
+def test_wild_questions_move_no_further_than_planned(lives):
+    policy = lives["absent"].policy
+    grammar = Grammar(random.Random(12))
+    asked = sum(check(grammar.question(), lives, policy) for _ in range(1500))
+    assert asked >= 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(4))
+def test_many_questions_move_no_further_than_planned(lives, seed):
+    policy = lives["absent"].policy
+    grammar = Grammar(random.Random(500 + seed))
+    assert sum(check(grammar.question(), lives, policy) for _ in range(10_000)) >= 250
