@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
+from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Exhausted, NotAuthorised, NotEvaluated
 from nowiser.guess import allowance
 from nowiser.ledger.base import Ledger
@@ -95,6 +96,7 @@ class Gateway:
 
     def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
         planned = plan(question, self.policy)
+        refuse_lacking(planned.tally, self._engine)
         version = self._engine.version()
         name = digest(question, str(wish))
         kept = self._ledger.stored(name, version)
@@ -131,6 +133,7 @@ class Gateway:
         who = self._analyst(analyst)
         wish = precision.wish(self.policy, error, spend)
         planned = plan(read(sql, self.policy), self.policy)
+        refuse_lacking(planned.tally, self._engine)
         chosen = self._choose(planned, wish, who, dry=True)
         allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
         return self._answer(planned, chosen, None)

@@ -42,8 +42,16 @@ LOCKED = {
     "autoinstall_known_extensions": "false",
     "lock_configuration": "true",
 }
+
+
+def _read(kind: Kind, raw: str, _type: str) -> str:
+    cast = f"TRY_CAST({raw} AS {TYPES[kind]})"
+    return f"nullif({cast}, CAST('NaN' AS DOUBLE))" if kind is Kind.REAL else cast
+
+
 DIALECT = Dialect(
     name="duckdb",
+    read=_read,
     types=TYPES,
     table=lambda scan: quote(scan.table.name),
     real="DOUBLE",
@@ -160,11 +168,11 @@ class DuckDB:
                 if home is not None:
                     connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
                 for table in prepare.in_order(self._policy):
-                    source = sources.locate(self._policy, table)
-                    present = [
-                        str(r[0]) for r in connection.execute(f"DESCRIBE SELECT * FROM {source.sql()}").fetchall()
-                    ]
-                    connection.execute(prepare.statement(table, self._policy, DIALECT, present=present, salt=salt))
+                    source = sources.locate(self._policy, table).sql()
+                    found = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+                    raw = prepare.Raw(source, {str(r[0]): str(r[1]) for r in found}, "row_number() OVER ()")
+                    rows = prepare.statement(table, self._policy, DIALECT, raw, salt=salt)
+                    connection.execute(f"CREATE TABLE {quote(table.name)} AS {rows}")
         except duckdb.Error as error:
             # The engine's words may quote a row; the kind of error does not.
             raise Misconfigured(
@@ -203,6 +211,7 @@ def _write(path: Path, content: str) -> None:
 def _alone(state: Path) -> Iterator[None]:
     """One process prepares at a time."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    state.chmod(0o700)  # whoever made it: the copy is for the custodian alone
     with (state / "prepare.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -12,11 +12,12 @@ secret value never changes which rows count.
 Columns besides the declared ones: `:units:c` (the column in units of its sums) and `:clipped:c` (it was outside).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from nowiser.engines.render import Dialect, literal, quote, text
-from nowiser.engines.sources import locate
+from nowiser.engines.owner import belonging, owner
+from nowiser.engines.render import Dialect, literal, quote
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Table
@@ -24,6 +25,22 @@ from nowiser.sql.cells import sum_cell
 from nowiser.sql.clipping import clipped_name, ranged
 from nowiser.sql.names import column_type
 from nowiser.sql.tree import Column as Leaf
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Rows as the engine has them: a relation, the engine's types of its columns, and the place of a row in it.
+
+    `place` orders the rows of one person. It looks at nothing secret: a file position, a physical address, or
+    public columns.
+    """
+
+    sql: str
+    types: dict[str, str]
+    place: str
+
+
+LARGEST = 1.7976931348623157e308  # the largest double
 
 
 def units_name(column: str) -> str:
@@ -43,55 +60,46 @@ def in_order(policy: Policy) -> list[Table]:
     return done
 
 
-def statement(table: Table, policy: Policy, dialect: Dialect, *, present: list[str], salt: str) -> str:
-    """CREATE TABLE of the prepared copy. `present`: the columns the source really has."""
-    names = {c.name: _found(table, c.name, present) for c in table.columns}
-    raw = ", ".join(f"{_read(c, names[c.name], dialect)} AS {quote(c.name)}" for c in table.columns)
-    outside = [
-        f"{_outside(c, names[c.name], dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if ranged(c)
-    ]
-    person = [quote(c) for c in (table.link.columns if table.link is not None else table.person)]
-    source = locate(policy, table).sql()
-    steps = [f'raw AS (SELECT {", ".join([raw, *outside])}, row_number() OVER () AS ":at" FROM {source} AS src)']
-    last = "raw"
-    if person:
-        there = " AND ".join(f"{p} IS NOT NULL" for p in person)
-        steps.append(f"owned AS (SELECT * FROM raw WHERE {there}{_linked(table, policy)})")
-        by = ", ".join(person)
-        steps.append(
-            f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM owned)'
-        )
-        order = f'hash({text(salt)}, {by}, ":turn"), ":turn"'
-        steps.append(
-            f'ranked AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {order}) AS ":rank" FROM turned)'
-        )
-        last = "ranked"
+def statement(
+    table: Table,
+    policy: Policy,
+    dialect: Dialect,
+    raw: Raw,
+    *,
+    salt: str,
+    at: Callable[[Table], str] = lambda home: quote(home.name),
+    ordered: bool = True,
+) -> str:
+    """The SELECT that makes the prepared rows. `at`: where the prepared rows of the tables it is linked to are.
+
+    `ordered`: in the order of the source, so that what lay together stays together when it is stored.
+    """
+    names = {c.name: _found(table, c.name, list(raw.types)) for c in table.columns}
+    types = {f"src.{quote(n)}": t for n, t in raw.types.items()}
+
+    def read(c: Column) -> str:
+        return dialect.read(c.kind, names[c.name], types[names[c.name]])
+
+    columns = [f"{_inside(c, read(c), dialect)} AS {quote(c.name)}" for c in table.columns]
+    columns += [f"{_outside(c, read(c), dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if ranged(c)]
+    steps = [f'raw AS (SELECT {", ".join(columns)}, {raw.place} AS ":at" FROM {raw.sql} AS src)']
+    person = owner(table, policy)
     kept = [quote(c.name) for c in table.columns]
-    kept += [f"{_units(c, table)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
+    kept += [quote(p) for p in person if p.startswith(":")]
+    kept += [f"{_units(c, table, dialect)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
     kept += [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
-    limit = f' WHERE ":rank" <= {table.rows_per_person}' if person else ""
-    return (
-        f"CREATE TABLE {quote(table.name)} AS WITH {', '.join(steps)} "
-        f'SELECT {", ".join(kept)} FROM {last}{limit} ORDER BY ":at"'
+    order = ' ORDER BY ":at"' if ordered else ""
+    if not person:
+        return f"WITH {steps[0]} SELECT {', '.join(kept)} FROM raw{order}"
+    steps.append(f"owned AS ({belonging(table, policy, at)})")
+    by = ", ".join(quote(p) for p in person)
+    steps.append(f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM owned)')
+    shuffled = dialect.digest([dialect.text(salt), *(quote(p) for p in person), '":turn"'])
+    steps.append(
+        f'ranked AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank" FROM turned)'
     )
-
-
-def _linked(table: Table, policy: Policy) -> str:
-    """Rows of nobody we know are left out; whose they are is decided by the person's own rows alone."""
-    if table.link is None:
-        return ""
-    home = policy.table(table.link.table)
-    assert home is not None, "the policy reader checks links"
-    owner = home.link.columns if home.link is not None else home.person
-    if tuple(table.link.references) != tuple(owner):
-        raise Misconfigured(
-            f"Table {table.name} is linked to {home.name} by columns that do not name the person.",
-            hint=f"Link it to {', '.join(owner)} of {home.name}.",
-        )
-    pairs = " AND ".join(
-        f"raw.{quote(a)} = home.{quote(b)}" for a, b in zip(table.link.columns, table.link.references, strict=True)
-    )
-    return f" AND EXISTS (SELECT 1 FROM {quote(home.name)} AS home WHERE {pairs})"
+    limit = f'WHERE ":rank" <= {table.rows_per_person}'
+    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM ranked {limit}{order}"
 
 
 def _found(table: Table, name: str, present: list[str]) -> str:
@@ -107,13 +115,7 @@ def _in_units(c: Column) -> bool:
     return c.kind is Kind.REAL and c.low is not None and c.high is not None
 
 
-def _number(c: Column, raw: str, dialect: Dialect) -> str:
-    cast = f"TRY_CAST({raw} AS {dialect.types[c.kind]})"
-    return f"nullif({cast}, CAST('NaN' AS DOUBLE))" if c.kind is Kind.REAL else cast
-
-
-def _read(c: Column, raw: str, dialect: Dialect) -> str:
-    value = _number(c, raw, dialect)
+def _inside(c: Column, value: str, dialect: Dialect) -> str:
     if c.domain is not None:
         members = ", ".join(literal(v, c.kind, dialect) for v in c.domain)
         value = f"CASE WHEN {value} IN ({members}) THEN {value} END"
@@ -121,12 +123,11 @@ def _read(c: Column, raw: str, dialect: Dialect) -> str:
         low, high = (literal(end, c.kind, dialect) for end in _ends(c))
         value = f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"
     elif c.kind is Kind.REAL:
-        value = f"CASE WHEN isfinite({value}) THEN {value} END"
+        value = f"CASE WHEN abs({value}) <= {literal(LARGEST, c.kind, dialect)} THEN {value} END"
     return value if c.nullable else f"coalesce({value}, {literal(_stand_in(c), c.kind, dialect)})"
 
 
-def _outside(c: Column, raw: str, dialect: Dialect) -> str:
-    value = _number(c, raw, dialect)
+def _outside(c: Column, value: str, dialect: Dialect) -> str:
     low, high = (literal(end, c.kind, dialect) for end in _ends(c))
     return f"coalesce({value} < {low} OR {value} > {high}, FALSE)"
 
@@ -153,6 +154,6 @@ def unit_of(table: str, c: Column) -> Fraction:
     return sum_cell(Leaf("t0", table, c, column_type(c)), None, centred=False).unit
 
 
-def _units(c: Column, table: Table) -> str:
-    factor = float(1 / unit_of(table.name, c))
-    return f"CAST(round({quote(c.name)} * CAST({factor!r} AS DOUBLE)) AS BIGINT)"
+def _units(c: Column, table: Table, dialect: Dialect) -> str:
+    factor = literal(float(1 / unit_of(table.name, c)), Kind.REAL, dialect)
+    return f"CAST({dialect.nearest(f'({quote(c.name)} * {factor})')} AS {dialect.integer})"
