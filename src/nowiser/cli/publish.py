@@ -79,6 +79,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             force=force,
             keep_order=keep_order,
             enter=source.enter,
+            notice=lambda message: typer.echo(message, err=True),
         )
     if as_json:
         output.emit(made.to_json())

@@ -162,7 +162,7 @@ def pipelines(recipe: Recipe) -> list[tuple[str, tuple[Any, ...]]]:
     out: list[tuple[str, tuple[Any, ...]]] = [("generalise", (methods["generalise"](),))]
     if recipe.suppress:
         out.append(("generalise, no row suppressed", (methods["generalise"](suppress=False),)))
-    if all(m.scope == "group" for m in recipe.models):
+    if recipe.loss == "loss" and all(m.scope == "group" for m in recipe.models):  # theirs can be compared with it
         out.extend((name, (methods[name](),)) for name in ("local_recoding", "mondrian") if name in methods)
     return out
 

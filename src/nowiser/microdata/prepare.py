@@ -9,14 +9,18 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.read import load
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Run, quiet
+from nowiser.microdata.release import Run, quiet, silent
 from nowiser.microdata.table import Column, MicroTable
 
 FEW = 10  # rows below which a column may be unique by chance
 
 
 def prepare(
-    original: MicroTable, recipe: Recipe, *, progress: Callable[[float, str], None] = quiet
+    original: MicroTable,
+    recipe: Recipe,
+    *,
+    progress: Callable[[float, str], None] = quiet,
+    notice: Callable[[str], None] = silent,
 ) -> tuple[MicroTable, Run]:
     """The table without identifiers, and what methods may use. Raises Misconfigured for anything that does not fit."""
     if not original.rows:
@@ -42,6 +46,7 @@ def prepare(
         progress=progress,
         seconds=recipe.seconds,
         population=people,
+        notice=notice,
     )
     return table, run
 

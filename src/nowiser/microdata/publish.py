@@ -20,7 +20,7 @@ from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.read import csv_shape, load
 from nowiser.microdata.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import Recipe, parse
-from nowiser.microdata.release import Run, quiet
+from nowiser.microdata.release import Run, quiet, silent
 from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import check_target, companions, staged, write_table
 
@@ -98,13 +98,14 @@ def release(
     force: bool = False,
     keep_order: bool = False,
     enter: Enter | None = None,
+    notice: Callable[[str], None] = silent,
 ) -> Published:
     """Make, check and (with `output`) write a release. Nothing is written unless every claim holds in the file."""
     source = Path(data) if isinstance(data, str | Path) else None
     if output is not None:
         check_target(output, source, force=force)
     original = load(data)
-    table, run = prepare(original, recipe, progress=progress)
+    table, run = prepare(original, recipe, progress=progress, notice=notice)
     candidates = offer(table, recipe, run)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)

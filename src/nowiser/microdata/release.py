@@ -44,6 +44,11 @@ def quiet(done: float, message: str) -> None:
     del done, message
 
 
+def silent(message: str) -> None:
+    """A listener that hears nothing."""
+    del message
+
+
 @dataclass(frozen=True)
 class Run:
     """What a method may use besides the table."""
@@ -57,6 +62,7 @@ class Run:
     random: np.random.Generator = field(default_factory=np.random.default_rng)
     progress: Callable[[float, str], None] = quiet  # (share done, what is happening)
     seconds: float = 60.0  # how long a search may look for a proof
+    notice: Callable[[str], None] = silent  # what the custodian should hear before something long starts
     population: MicroTable | None = None  # everybody, for models that count the population
 
 

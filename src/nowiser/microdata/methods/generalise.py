@@ -21,6 +21,8 @@ from nowiser.microdata.search.problem import Found, Node, Problem, evaluate, fai
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table import MicroTable, group_codes
 
+PROVABLE = 1_000_000  # nodes up to which a proof has always been a matter of seconds
+
 
 @dataclass(frozen=True)
 class Generalise:
@@ -37,6 +39,11 @@ class Generalise:
         if self.levels is not None:
             node, optimal = self._fixed(problem, run), None
         else:
+            if problem.nodes > PROVABLE:
+                run.notice(
+                    f"There are {problem.nodes:,} generalisations: perhaps too many to prove one of them best in "
+                    f"{run.seconds:g} s. If so, the best one found is released, with the gap that is left."
+                )
             found = search(problem, seconds=run.seconds, progress=run.progress)
             node = self._found(problem, found)
             optimal = True if found.optimal else found.gap

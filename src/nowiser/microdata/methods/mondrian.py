@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.groups import Groups, histogram, target_of
 from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.losses.loss import scaled
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.search.problem import failing
-from nowiser.microdata.table import Column, Floats, Ints, MicroTable
+from nowiser.microdata.table import Column, Floats, Ints, MicroTable, numbers_of
 
 BINS = 4096  # places at which a number with more values than that may be cut
 
@@ -48,7 +49,8 @@ class Mondrian:
         columns = [d.recoded(boxes) for d in dimensions]
         penalty = [d.penalty(boxes) for d in dimensions]
         book = {"boxes": len(boxes.starts), "relaxed": self.relaxed, "penalty": float(np.mean(penalty))}
-        return Step(table.with_columns(*columns), self.name, book, 0, float(np.mean(penalty)))
+        loss = float(np.mean([d.loss(boxes) for d in dimensions]))
+        return Step(table.with_columns(*columns), self.name, book, 0, loss)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,7 @@ class Dimension:
     ordered: bool
     span: float  # of the whole domain
     branches: Mapping[frozenset[str | None], str]  # sets of values that have a label of their own
+    domain: Floats  # the numbers of the hierarchy's domain in order (ranks for categories)
 
     @staticmethod
     def of(column: Column, h: Hierarchy) -> "Dimension":
@@ -100,7 +103,11 @@ class Dimension:
         codes = np.where(column.codes < 0, count - 1, column.codes)
         labels = tuple(column.labels[v] if v < len(column.values) else None for v in order)
         named = {} if ordered else branches(h, labels)
-        return Dimension(column.name, rank[codes], position, labels, ordered, span, named)
+        domain = np.arange(h.domain, dtype=np.float64)
+        if ordered:
+            listed = numbers_of(pa.array([t for t in h.labels[0] if t is not None], pa.string()))
+            domain = np.sort(listed) if np.isfinite(listed).all() else position
+        return Dimension(column.name, rank[codes], position, labels, ordered, span, named, domain)
 
     def ends(self, boxes: Boxes) -> tuple[Ints, Ints]:
         """Lowest and highest place of every box."""
@@ -127,6 +134,17 @@ class Dimension:
             covered = np.bitwise_count(self.members(boxes)).sum(axis=1)
             share = np.where(covered > 1, covered / self.span, 0.0)
         return float(share @ boxes.sizes / boxes.sizes.sum())
+
+    def loss(self, boxes: Boxes) -> float:
+        """ARX's Loss of this attribute: the share of the domain that a released value covers, scaled to 0 … 1."""
+        if self.ordered:
+            low, high = self.ends(boxes)
+            first = np.searchsorted(self.domain, self.position[low], side="left")
+            covered = np.searchsorted(self.domain, self.position[high], side="right") - first
+        else:
+            covered = np.bitwise_count(self.members(boxes)).sum(axis=1)
+        rows = int(boxes.sizes.sum())
+        return scaled(float(covered @ boxes.sizes) / len(self.domain), rows, len(self.domain))
 
     def recoded(self, boxes: Boxes) -> Column:
         """Every row shows the extent of its box."""

@@ -28,6 +28,8 @@ from nowiser.microdata.search.problem import Found, Node, Problem, blocked, bloc
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table import Codes
 
+LARGE = 100_000  # nodes from which a good first guess is worth a search of its own
+
 
 @dataclass
 class Search:
@@ -57,6 +59,8 @@ class Search:
         """Best-first to the proof, or to the end of the time."""
         end = time.monotonic() + self.seconds
         self._dive()
+        if self.problem.nodes > LARGE and self.problem.loss.rising:
+            self._exchange(time.monotonic() + self.seconds / 4)
         self._push(0.0, tuple(0 for _ in self.problem.heights))
         first = self._heap[0][0] if self._heap else 0.0
         turn = 0
@@ -180,6 +184,28 @@ class Search:
                 stuck.add(j)
             else:
                 current = steps[j]
+
+    def _exchange(self, end: float) -> None:
+        """A better node near the best: one attribute finer and at most one other coarser, as long as that helps."""
+        improved = True
+        while improved and self.best is not None and time.monotonic() < end:
+            improved = False
+            levels, heights = self.best.levels, self.problem.heights
+            for down in range(len(levels)):
+                if not levels[down] or improved:
+                    continue
+                finer = (*levels[:down], levels[down] - 1, *levels[down + 1 :])
+                near = [finer]
+                for up in range(len(levels)):
+                    if up != down and levels[up] < heights[up]:
+                        near.append((*finer[:up], finer[up] + 1, *finer[up + 1 :]))
+                for trial in near:
+                    before = self.best
+                    if self._floor(0.0, trial) < before.loss and self._cut_above(trial) is None:
+                        self._consider(trial, self.rollup.groups(trial))
+                        if self.best is not before:
+                            improved = True
+                            break
 
 
 def search(problem: Problem, *, seconds: float = 60.0, progress: Callable[[float, str], None] = quiet) -> Found:
