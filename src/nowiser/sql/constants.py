@@ -1,5 +1,6 @@
 """Constants: how numbers, texts, dates and truth values in a question are read."""
 
+import re
 from datetime import UTC, date, datetime
 from fractions import Fraction
 
@@ -11,11 +12,19 @@ from nowiser.sql.interval import INT64, Interval, point
 from nowiser.sql.tree import Expression, Literal, Type
 
 _EPOCH = date(1970, 1, 1)
+_NUMBER = re.compile(r"[+-]?(?=\.?[0-9])[0-9]{0,400}(\.[0-9]{0,400})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _TRUTH = {"true": True, "t": True, "false": False, "f": False}
 _EXAMPLE = {
     Kind.DATE: "Write dates as '2024-12-31'.",
     Kind.TIMESTAMP: "Write timestamps as '2024-12-31 23:59:59'.",
 }
+
+
+def exact_number(text: str) -> Fraction:
+    """A decimal number, exactly. Raises ValueError, also for exponents that would take long to write out."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(text)
+    return Fraction(text)
 
 
 def constant(node: exp.Expr, span: Span | None) -> Literal:
@@ -27,7 +36,7 @@ def constant(node: exp.Expr, span: Span | None) -> Literal:
     if node.is_string:
         return Literal(str(node.this), Type(Kind.TEXT), span)
     try:
-        exact = Fraction(str(node.this))
+        exact = exact_number(str(node.this))
     except ValueError:
         raise NotAnswerable("This number cannot be read.", span=span) from None
     if exact.denominator == 1 and str(node.this).isdigit():
@@ -74,12 +83,14 @@ def quoted(text: str, kind: Kind) -> tuple[Value, Interval | None]:
             micros = (elapsed.days * 86400 + elapsed.seconds) * 10**6 + elapsed.microseconds
             return micros, point(micros)
         case Kind.INTEGER:
-            whole = int(text)
+            whole = int(exact_number(text.strip()))
+            if not text.strip().lstrip("+-").isdecimal():
+                raise ValueError(text)
             if not INT64.holds(whole):
                 raise ValueError(text)
             return whole, point(whole)
         case Kind.REAL:
-            real = float(Fraction(text))
+            real = float(exact_number(text.strip()))
             return real, point(Fraction(real))
         case Kind.BOOLEAN:
             if text.lower() not in _TRUTH:

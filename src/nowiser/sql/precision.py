@@ -8,6 +8,7 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.sql.constants import exact_number
 from nowiser.sql.plan import Noise, Plan, Way
 
 
@@ -42,8 +43,8 @@ def wish(policy: Policy, error: float | Fraction | None, spend: float | Fraction
 def _number(value: float | Fraction | str, name: str) -> Fraction:
     try:
         if isinstance(value, str) and value.strip().endswith("%"):
-            return Fraction(value.strip()[:-1]) / 100
-        return Fraction(str(value)) if isinstance(value, float) else Fraction(value)
+            return exact_number(value.strip()[:-1].strip()) / 100
+        return value if isinstance(value, Fraction) else exact_number(str(value).strip())
     except (ValueError, ZeroDivisionError):
         raise Misconfigured(f"{name} must be a number or a percentage, not {value!r}.") from None
 
