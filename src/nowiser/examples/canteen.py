@@ -45,8 +45,9 @@ def rows(students: int = 800) -> list[tuple[str, str, str, float]]:
     ]
 
 
-def write(folder: Path, *, students: int = 800) -> Path:
+def write(folder: Path | str, *, students: int = 800) -> Path:
     """Write `canteen.csv` and `nowiser.yaml` into the folder; the path of the policy."""
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "canteen.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -110,10 +110,11 @@ def tables(stays: int = 100_000) -> "dict[str, pa.Table]":
     }
 
 
-def write(folder: Path, *, stays: int = 100_000, form: Literal["parquet", "csv"] = "parquet") -> Path:
+def write(folder: Path | str, *, stays: int = 100_000, form: Literal["parquet", "csv"] = "parquet") -> Path:
     """Write the three tables and `nowiser.yaml` into the folder; the path of the policy."""
     from pyarrow import csv, parquet
 
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables(stays).items():
         path = folder / f"{name}.{form}"
