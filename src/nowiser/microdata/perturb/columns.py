@@ -108,7 +108,10 @@ def matrix(table: MicroTable, names: Sequence[str]) -> tuple[Floats, tuple[Numer
             "missing values in " + ", ".join(f"{n!r} ({k} rows)" for n, k in missing.items()),
             hint="This method looks at the columns together; drop or fill these rows first.",
         )
-    return np.column_stack([c.values for c in columns]), columns
+    values = np.empty((table.rows, len(columns)), order="F")  # column after column: each is read and written whole
+    for j, column in enumerate(columns):
+        values[:, j] = column.values
+    return values, columns
 
 
 def strata_of(table: MicroTable, roles: Roles, strata: Names | None) -> tuple[str, ...]:

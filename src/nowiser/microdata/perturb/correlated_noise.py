@@ -70,16 +70,15 @@ class CorrelatedNoise:
         weight = weights(table, run.roles.weight)
         codes, count = grouped(table, strata_of(table, run.roles, self.strata))
 
-        released = np.empty_like(values)
+        released = np.empty_like(values, order="F")
         factors, centres, scales, book = [], [], [], []
         for rows in members(codes, count):
             here = values[rows]
             sigma = covariance_of(here, weight[rows], names)
             noise = self.amount * (robust_covariance(here, self.robust, names, run.random) if self.robust else sigma)
-            centre = np.average(here, axis=0, weights=weight[rows])
-            moved = draw_noise(here, noise, weight[rows], run.random, exact=self.covariance == "exact")
+            centre = weight[rows] @ here / weight[rows].sum()
             undo = np.eye(len(names)) if self.covariance == "inflated" else shrink(sigma, noise)
-            released[rows] = centre + (here + moved - centre) @ undo.T
+            released[rows] = perturbed(here, noise, undo, weight[rows], run.random, exact=self.covariance == "exact")
             factors.append(np.diag(undo))
             centres.append(centre)
             scales.append(np.sqrt(np.diag(undo @ noise @ undo.T)))
@@ -93,29 +92,37 @@ class CorrelatedNoise:
         return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
 
 
-def draw_noise(values: Floats, noise: Floats, weight: Floats, random: np.random.Generator, *, exact: bool) -> Floats:
-    """Rows of N(0, noise); `exact` makes weighted mean and cross-covariance zero and the covariance exact."""
+def perturbed(
+    values: Floats, noise: Floats, undo: Floats, weight: Floats, random: np.random.Generator, *, exact: bool
+) -> Floats:
+    """`m + A(x + e − m)` with e of covariance `noise`: of the sample, orthogonal to x, if `exact`.
+
+    The draws E enter only through products: with β the regression of E on the centred data X and T the map that
+    gives the residual E − Xβ the covariance `noise`, the release is `m + X(I − βT)Aᵀ + E·T·Aᵀ`: two passes.
+    """
     n, d = values.shape
-    raw = random.standard_normal((n, d))
-    if not exact:
-        return np.asarray(raw @ root(noise).T)
-    if n < 2 * d + 2:
-        raise Misconfigured(
-            f"correlated_noise: a stratum of {n} rows is too small for exact covariance of {d} columns",
-            hint=f"At least {2 * d + 2} rows are needed; use fewer strata, or covariance: unbiased.",
-        )
     share = weight / weight.sum()
-    centred = values - share @ values
-    raw -= share @ raw
-    # residual on the data: raw − centred · β with β from the (small) weighted normal equations
-    gram = centred.T @ (centred * share[:, None])
-    scale = np.sqrt(np.diag(gram))
-    beta = np.linalg.solve(gram / np.outer(scale, scale), (centred / scale).T @ (raw * share[:, None]))
-    raw -= (centred / scale) @ beta
-    own = raw.T @ (raw * share[:, None])
-    # covariance_of divides by 1 − Σ share² (the weighted n/(n−1)); so must the noise
-    correction = 1 - float(share @ share)
-    return np.asarray(raw @ np.linalg.inv(root(own / correction)).T @ root(noise).T)
+    centre = share @ values
+    X = values - centre
+    E = random.standard_normal((d, n)).T
+    map_x, map_e = np.eye(d), root(noise)
+    if exact:
+        if n < 2 * d + 2:
+            raise Misconfigured(
+                f"correlated_noise: a stratum of {n} rows is too small for exact covariance of {d} columns",
+                hint=f"At least {2 * d + 2} rows are needed; use fewer strata, or covariance: unbiased.",
+            )
+        E = E - share @ E
+        equal = np.ptp(weight) == 0
+        WX, WE = (X / n, E / n) if equal else (X * share[:, None], E * share[:, None])
+        gram, cross, own = X.T @ WX, X.T @ WE, E.T @ WE
+        scale = np.sqrt(np.diag(gram))
+        beta = np.linalg.solve(gram / np.outer(scale, scale), cross / scale[:, None]) / scale[:, None]
+        # covariance_of divides by 1 − Σ share² (the weighted n/(n−1)); so must the noise
+        rest = (own - cross.T @ beta) / (1 - float(share @ share))
+        map_e = np.linalg.inv(root(rest)) @ root(noise)
+        map_x = np.eye(d) - beta @ map_e
+    return np.asarray(X @ (map_x @ undo.T) + E @ (map_e @ undo.T) + centre)
 
 
 def shrink(sigma: Floats, noise: Floats) -> Floats:

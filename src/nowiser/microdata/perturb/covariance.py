@@ -43,7 +43,7 @@ def robust_covariance(values: Floats, how: str | None, names: Sequence[str], ran
 
     `ranks`: Spearman's ρ turned into the correlation of a normal copula, 2·sin(πρ/6), with robust
     standard deviations (1.4826 · MAD, or the interquartile range where more than half the values are
-    equal). `mcd`: the minimum covariance determinant, on at most 20,000 rows drawn by `random`.
+    equal), on at most 100,000 rows drawn by `random`. `mcd`: the minimum covariance determinant, on at most 20,000.
     """
     if how == "mcd":
         from sklearn.covariance import MinCovDet
@@ -52,6 +52,8 @@ def robust_covariance(values: Floats, how: str | None, names: Sequence[str], ran
         centre, spread = few.mean(axis=0), few.std(axis=0)
         fit = MinCovDet(random_state=int(random.integers(2**31))).fit((few - centre) / spread)
         return independent(fit.covariance_ * np.outer(spread, spread), names)
+    if len(values) > 100_000:
+        values = values[random.choice(len(values), 100_000, replace=False)]
     centre = np.median(values, axis=0)
     spread = 1.4826 * np.median(np.abs(values - centre), axis=0)
     low, high = np.quantile(values, [0.25, 0.75], axis=0)

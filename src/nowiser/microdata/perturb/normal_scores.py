@@ -9,20 +9,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nowiser.microdata.perturb.columns import Floats
-from nowiser.microdata.perturb.covariance import average_ranks, nearest_correlation, root
+from nowiser.microdata.perturb.columns import Floats, Ints
+from nowiser.microdata.perturb.covariance import nearest_correlation, root
 from nowiser.microdata.table import Column, MicroTable
 
 MOST_INDICATORS = 40  # per categorical column; rarer values are explained by the constant
 
 
-def normal_scores(values: Floats) -> Floats:
-    """Φ⁻¹((rank − ½)/n) with average ranks, scaled to variance one."""
+def normal_scores(column: Column, rows: Ints) -> Floats:
+    """Φ⁻¹((rank − ½)/n) with average ranks, scaled to variance one. Codes are in order, so ranks need no sorting."""
     from scipy.special import ndtri
 
-    scores = np.asarray(ndtri((average_ranks(values) - 0.5) / len(values)))
-    spread = scores.std()
-    return scores / spread if spread > 0 else scores
+    codes = column.codes[rows]
+    counts = np.bincount(codes, minlength=len(column.values))
+    ranks = np.cumsum(counts) - (counts - 1) / 2
+    used = counts > 0
+    each = np.zeros(len(counts))
+    each[used] = ndtri((ranks[used] - 0.5) / len(rows))
+    spread = np.sqrt((counts * each**2).sum() / len(rows) - ((counts * each).sum() / len(rows)) ** 2)
+    return np.asarray((each / spread if spread > 0 else each)[codes])
 
 
 def explaining(table: MicroTable, names: Sequence[str], rows: np.ndarray) -> Floats:
@@ -32,7 +37,7 @@ def explaining(table: MicroTable, names: Sequence[str], rows: np.ndarray) -> Flo
         column = table[name]
         here = column.codes[rows]
         if column.is_numeric and (here >= 0).all():
-            parts.append(normal_scores(column.value_numbers[here])[:, None])
+            parts.append(normal_scores(column, rows)[:, None])
         else:
             parts.append(_indicators(column, here))
     return np.hstack(parts) if parts else np.empty((len(rows), 0))

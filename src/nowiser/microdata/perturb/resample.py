@@ -70,7 +70,7 @@ class Resample:
                     [bootstrap_ranks(here[:, j], self.times, run.random) for j in range(len(names))]
                 )
                 continue
-            scores = np.column_stack([normal_scores(here[:, j]) for j in range(len(names))])
+            scores = np.column_stack([normal_scores(table[n], rows) for n in names])
             drawn = generate(scores, explaining(table, given, rows), run.random)
             new[rows] = np.column_stack([smooth_quantile(np.sort(here[:, j]), drawn[:, j]) for j in range(len(names))])
         result = table.with_columns(*(c.back(new[:, j]) for j, c in enumerate(columns)))
@@ -83,7 +83,9 @@ def smooth_quantile(ordered: Floats, scores: Floats) -> Floats:
     from scipy.special import ndtr
 
     n = len(ordered)
-    return np.asarray(np.interp(ndtr(scores), (np.arange(n) + 0.5) / n, ordered))
+    place = np.clip(ndtr(scores) * n - 0.5, 0, n - 1)
+    low = np.minimum(place.astype(np.int64), max(0, n - 2))
+    return np.asarray(ordered[low] + (place - low) * (ordered[np.minimum(low + 1, n - 1)] - ordered[low]))
 
 
 def bootstrap_ranks(values: Floats, times: int, random: np.random.Generator) -> Floats:

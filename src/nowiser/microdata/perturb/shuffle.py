@@ -30,7 +30,7 @@ from nowiser.microdata.perturb.normal_scores import explaining, generate, normal
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import Codes, Column, MicroTable
 
 
 @dataclass(frozen=True)
@@ -51,19 +51,19 @@ class Shuffle:
         given = stay if self.given is None else (chosen(table, self.given, what="shuffle: given") if self.given else ())
         if set(given) & set(names):
             raise Misconfigured("shuffle: a column cannot be both shuffled and given")
-        values, columns = matrix(table, names)
+        _, columns = matrix(table, names)
         for column in columns:
             varying(column)
         codes, count = grouped(table, strata)
         new = {c.name: table[c.name].codes.copy() for c in columns}
         difference = 0.0
         for rows in members(codes, count):
-            scores = np.column_stack([normal_scores(values[rows, j]) for j in range(len(names))])
+            scores = np.column_stack([normal_scores(table[n], rows) for n in names])
             others = explaining(table, given, rows)
             drawn = generate(scores, others, run.random)
             placed = np.empty_like(scores)
             for j, name in enumerate(names):
-                order = reorder(values[rows, j], drawn[:, j])
+                order = reorder(table[name].codes[rows], drawn[:, j])
                 new[name][rows] = table[name].codes[rows][order]
                 placed[:, j] = scores[order, j]
             difference = max(difference, _moved(scores, placed, others))
@@ -76,7 +76,7 @@ class Shuffle:
         return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, {n: Released() for n in names}))
 
 
-def reorder(values: Floats, scores: Floats) -> np.ndarray:
+def reorder(values: Codes, scores: Floats) -> np.ndarray:
     """Row i receives the value of row `reorder[i]`: the value whose rank is the rank of score i."""
     out = np.empty(len(values), dtype=np.int64)
     out[np.argsort(scores)] = np.argsort(values)  # scores have no ties; equal values may be exchanged freely
