@@ -60,6 +60,12 @@ class CellLine:
         self.below = np.concatenate([np.zeros(1, LONG), total])
         self._sums: dict[float, _Sums] = {}
 
+    def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the slope of ln density over (a, b): flat inside one cell, unknown across borders."""
+        i = np.clip(np.searchsorted(self.starts, a, "right") - 1, 0, self.starts.size - 1)
+        inside = (a >= self.starts[i]) & (b <= self.ends[i])
+        return np.where(inside, 0.0, -np.inf), np.where(inside, 0.0, np.inf)
+
     def landmarks(self) -> Floats:
         first, last = self.victims()
         some = np.linspace(0, first.size - 1, min(first.size, 256)).astype(np.intp)
@@ -259,7 +265,7 @@ class _Sums:
         left, right = self.plus_at(t, c) - a, self.minus_at(t, c) - b
         todo = np.flatnonzero((high > low) & np.isfinite(left - right))
         low, high = low.copy(), high.copy()
-        for _ in range(16):
+        for _ in range(40):
             gap = left[todo] - right[todo]
             wide = np.abs(gap) > sharp * (1 + np.abs(a[todo]) + np.abs(b[todo]))
             todo, gap = todo[wide], gap[wide]
@@ -271,7 +277,13 @@ class _Sums:
             rate = p * np.exp(k * (now - self.x0) - left[todo] - a[todo])
             rate += p * np.exp(-k * (now - self.x1) - right[todo] - b[todo])
             new = now - gap / rate
-            new = np.where((new > low[todo]) & (new < high[todo]), new, (low[todo] + high[todo]) / 2)
+            # a step beyond the cell goes to its end, which may be the crossing; other steps outside halve
+            inner = (new > low[todo]) & (new < high[todo])
+            out = ((gap < 0) & (new >= row.ends[cell]) & (now < row.ends[cell])) | (
+                (gap > 0) & (new <= row.starts[cell]) & (now > row.starts[cell])
+            )
+            ends = np.clip(new, low[todo], high[todo])
+            new = np.where(inner | out, ends, (low[todo] + high[todo]) / 2)
             t[todo] = new
             left[todo], right[todo] = self.plus_at(new, cell) - a[todo], self.minus_at(new, cell) - b[todo]
             todo = todo[new != now]

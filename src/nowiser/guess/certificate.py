@@ -15,7 +15,6 @@ absorb it. All sums are evaluated with a bound on their rounding error, which is
 import numpy as np
 import numpy.typing as npt
 
-from nowiser.errors import NotEvaluated
 from nowiser.model.priors.base import Floats
 
 Indices = npt.NDArray[np.intp]
@@ -59,8 +58,8 @@ def _levels(real: npt.NDArray[np.bool_], p: Indices, q: Indices) -> Indices:
     step = 0
     while (level == np.iinfo(np.intp).max).any():
         reach = (level[q] == step) & (level[p] > step + 1)
-        if not reach.any():
-            raise NotEvaluated("the linear programme has parts that are not connected")
+        if not reach.any():  # tied to nothing with mass: then its own rows must already balance
+            return np.where(level == np.iinfo(np.intp).max, 0, level)
         level[p[reach]] = step + 1
         step += 1
     return level

@@ -141,9 +141,9 @@ def _curve(curve: _Curve) -> Cells:
     even = np.linspace(max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max()), FINE)
     edges = np.unique(np.concatenate([finite, even, [curve.mode]]))
     masses, wobble = _cell_masses(edges, curve)
-    for _ in range(4):
+    for _ in range(6):
         rough = (wobble > 2e-9) | (wobble > 0.02 * masses)
-        if not rough.any() or edges.size > 4 * FINE:
+        if not rough.any() or edges.size > 8 * FINE:
             break
         edges = np.unique(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
         masses, wobble = _cell_masses(edges, curve)

@@ -78,6 +78,10 @@ class Line(Protocol):
         """The support as intervals [start, end]; atoms are intervals of width zero."""
         ...
 
+    def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the slope of ln density over (a, b); infinite where it is not smooth."""
+        ...
+
     def landmarks(self) -> Floats:
         """A few hundred victims from which a search for the worst may start."""
         ...
@@ -134,9 +138,9 @@ class UniformLine:
             found = 2.0 * rise / (both + np.where(np.isnan(root), both, root))
         found = np.where(both == 0, np.inf, np.where(np.isnan(found), 0.0 if k < 0 else np.inf, found))
         found = np.where((rise == 0) & (both > 0), 0.0, found)
-        # twelve roundings, each of at most one unit; the ends are exact up to k·eps·(|ends|)
-        slack = 32 * EPS * (1 + abs(k) * (self.high - self.low) + abs(k) * max(abs(self.low), abs(self.high)))
-        return np.maximum(found * (1 + math.copysign(slack, k)), 0.0)
+        # twelve roundings of one unit each, and the ends themselves, which carry an error of one unit of theirs
+        slack = np.minimum(32 * EPS * (1 + abs(k) * (np.abs(l) + np.abs(u))), 0.5)
+        return np.asarray(np.maximum(found * (1 + np.copysign(slack, k)), 0.0))
 
     def tight(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats]:
         """The bound on the odds, and t, in one go."""
@@ -161,6 +165,11 @@ class UniformLine:
 
     def landmarks(self) -> Floats:
         return np.array([self.low, self.high])
+
+    def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the slope of ln density over (a, b): flat inside the range, unknown beyond."""
+        inside = (a >= self.low) & (b <= self.high)
+        return np.where(inside, 0.0, -np.inf), np.where(inside, 0.0, np.inf)
 
     def victims(self) -> tuple[Floats, Floats]:
         return np.array([self.low]), np.array([self.high])

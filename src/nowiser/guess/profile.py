@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.line import EPS, Line
+from nowiser.guess.line import EPS, Line, UniformLine
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
@@ -204,6 +204,15 @@ class Near:
     what: str
 
     def start(self) -> tuple[Floats, Floats]:
+        """All victims; for a uniform prior only those near the lower end, which are as exposed as any.
+
+        A victim whose goal lies inside the range has the same `before` wherever he is; with α, β as in `UniformLine`,
+        α+β and αβ are smallest (for k > 0; in size largest for k < 0) when his goal touches an end, hence his
+        ceiling is highest and his smallest posterior lowest there. The two ends mirror each other.
+        """
+        if isinstance(self.line, UniformLine):
+            low, high = self.line.low, self.line.high
+            return np.array([low]), np.array([min(low + self.radius, (low + high) / 2)])
         return self.line.victims()
 
     def _odds(self, l: Floats, u: Floats, *, low: bool = False) -> Floats:

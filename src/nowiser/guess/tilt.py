@@ -178,6 +178,9 @@ class TiltLine:
         only_right, only_left = out[0] == -np.inf, out[1] == -np.inf
         with np.errstate(invalid="ignore", over="ignore"):
             chosen = np.maximum(left, right) if k > 0 else np.minimum(left, right)
+            if k > 0:  # the theorem at t = u and at t = l needs one side only: sharp far out in a tail
+                ends = self.tilt(k, l, u, l) - out[0], self.tilt(-k, l, u, u) - out[1]
+                chosen = np.fmin(chosen, np.fmin(*(np.where(np.isnan(e), np.inf, e) for e in ends)))
             chosen = np.where(only_right, right, np.where(only_left, left, chosen))
             reach = abs(k) * np.where(np.isfinite(u - l), u - l, 0.0) + np.abs(
                 np.where(np.isfinite(chosen), chosen, 0.0)
@@ -216,6 +219,19 @@ class TiltLine:
 
     def peak(self, k: float, l: float, u: float) -> float:
         return float(self.crossing(k, np.array([l], dtype=float), np.array([u], dtype=float))[2][0])
+
+    def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the slope of ln density over (a, b): an average of the pieces' slopes, hence between them."""
+        low, high = np.full_like(a, np.inf), np.full_like(a, -np.inf)
+        smooth = np.ones(a.shape, bool)
+        for p in self.pieces:
+            away = (b <= p.low) | (a >= p.high)
+            smooth &= away | ((a >= p.low) & (b <= p.high))
+            falls = (p.mean - b) / p.sd**2 if p.sd else np.zeros_like(a)
+            rises = (p.mean - a) / p.sd**2 if p.sd else np.zeros_like(a)
+            low, high = np.where(away, low, np.minimum(low, falls)), np.where(away, high, np.maximum(high, rises))
+        smooth &= low <= high
+        return np.where(smooth, low, -np.inf), np.where(smooth, high, np.inf)
 
     def landmarks(self) -> Floats:
         grid = np.linspace(-8, 8, 65)
@@ -278,7 +294,7 @@ def _normal_crossing(normal: Piece, k: float, l: Floats, u: Floats) -> Floats:
     target = special.log_ndtr(low - shift) - special.log_ndtr(-high - shift)
     t, a, b = (low + high) / 2, low.copy(), high.copy()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        for _ in range(12):
+        for _ in range(30):
             left, right = special.log_ndtr(t - shift), special.log_ndtr(-t - shift)
             gap = left - right - target
             a, b = np.where(gap < 0, t, a), np.where(gap > 0, t, b)

@@ -27,7 +27,8 @@ from nowiser.model.priors.base import Floats
 
 TOLERANCE = 1e-9
 ROUGH = 2e-6  # tolerance where the prior itself is approximated
-MOST = 200_000  # evaluations after which the search stops and reports the bound it has
+PATIENCE = 2_500  # evaluations after which the tolerance is loosened tenfold, up to 1e-4
+MOST = 30_000  # evaluations after which the search stops and reports the bound it has
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,7 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
         if gains.max() > best:
             best, at = float(gains.max()), float(probe[int(np.argmax(gains))])
         spent += lo.size
+        tolerance = max(tolerance, 1e-9 * 10.0 ** min(spent // PATIENCE, 5))
         hard = ceiling > best + tolerance
         if hard.any():
             bounds = profile.bounds_negated(lo[hard], hi[hard]) if negated else profile.bounds(lo[hard], hi[hard])
@@ -222,8 +224,10 @@ class _Follow:
         nodes = np.full((5, x.size), np.nan)
         nodes[:, whole] = self.node(x[whole])
         with np.errstate(all="ignore"):
+            local = self._local(lo, hi) if self.side > 0 else np.inf
             found = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
         found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
+        found = np.fmin(found, local)
         spare = self.line.wiggle() * float(self.objective.down.max())
         return found + spare, self.objective.of(nodes[0, whole], nodes[1, whole]), x[whole]
 
@@ -253,6 +257,29 @@ class _Follow:
             peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
             best = np.maximum(best, np.maximum(peak, np.maximum(g1, g2)))
         return np.asarray(best + 64 * EPS)
+
+    def _local(self, x1: Floats, x2: Floats) -> Floats:
+        """The third bound: one for a whole stretch of victims on which ln density has a slope between s₁ and s₂.
+
+        Left of t, mass inside over mass outside is at most (e^{α(t−l)} − 1)/(1 − e^{−αh}) with α = k + s₂, when the
+        slope
+        holds down to l − h; right of t likewise with β = k − s₁. Prior masses are at least 2r·(smallest density).
+        """
+        k, r = self.k, self.r
+        room = 40.0 / k
+        s1, s2 = self.line.leanings(x1 - r - room, x2 + r + room)
+        alpha, beta = k + s2, k - s1
+        tau = 2 * r * np.clip(beta / (alpha + beta), 1e-6, 1 - 1e-6)
+        ends = np.log(-np.expm1(-alpha * room)), np.log(-np.expm1(-beta * room))
+        for _ in range(4):
+            left, right = np.log(np.expm1(alpha * tau)) - ends[0], np.log(np.expm1(beta * (2 * r - tau))) - ends[1]
+            rate = -alpha / np.expm1(-alpha * tau) - beta / np.expm1(-beta * (2 * r - tau))
+            tau = np.clip(tau - (left - right) / rate, 1e-6 * r, (2 - 1e-6) * r)
+        left, right = np.expm1(alpha * tau) / np.exp(ends[0]), np.expm1(beta * (2 * r - tau)) / np.exp(ends[1])
+        after = lifted(np.maximum(left, right) * (1 + 1e-13), self.jump)
+        before = 2 * r * self.line.heights(x1 - r, x2 + r)[0] * (1 - 1e-13)
+        usable = (alpha > 0) & (beta > 0) & np.isfinite(alpha + beta) & np.isfinite(left + right)
+        return np.where(usable, self.objective.of(before, after), np.inf)
 
     def _lift(self, a: Floats) -> Floats:
         """How fast `after` moves with the posterior before the jump is applied."""

@@ -14,7 +14,7 @@ Entry = str | int | float | bool
 
 def _names(found: Iterable[str]) -> tuple[str, ...]:
     names = tuple([found] if isinstance(found, str) else found)
-    if not names or len(set(names)) != len(names) or not all(isinstance(n, str) and n for n in names):
+    if not names or len(set(names)) != len(names) or not all(names):
         raise Misconfigured(f"a joint prior needs the distinct names of its attributes, found {names!r}")
     return names
 
@@ -30,10 +30,10 @@ class JointAtoms(Prior):
 
     def __init__(self, names: Sequence[str], shares: Mapping[tuple[Entry, ...], float]) -> None:
         found = _names(names)
-        if not isinstance(shares, Mapping) or not shares:
+        if not shares or not hasattr(shares, "values"):
             raise Misconfigured("JointAtoms needs a mapping from records to masses, found none")
         weights = masses("masses of JointAtoms", list(shares.values()))
-        records = tuple(tuple(r) if isinstance(r, tuple) else (r,) for r in shares)
+        records = tuple(tuple(r) for r in shares)
         for record in records:
             if len(record) != len(found):
                 raise Misconfigured(f"each record of JointAtoms needs {len(found)} entries, found {len(record)}")

@@ -27,7 +27,8 @@ class Atoms(ArrayPrior):
         if isinstance(values, Mapping):
             if masses_ is not None:
                 raise Misconfigured("Atoms takes a mapping from value to mass, or values and masses, not both")
-            values, masses_ = list(values.keys()), list(values.values())
+            masses_ = list(values.values())
+            values = list(values.keys())
         if masses_ is None:
             raise Misconfigured("Atoms needs a mass for each value; use Empirical for plain values")
         points, weights = floats("values of Atoms", values), masses("masses of Atoms", masses_)
@@ -69,6 +70,7 @@ class Histogram(ArrayPrior):
         return f"Histogram({_shortened(self.edges)}, {_shortened(self.masses)})"
 
 
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Empirical(Atoms):
     """Atoms at the observed values, each as likely as it is frequent."""
 

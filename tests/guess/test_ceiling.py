@@ -1,0 +1,282 @@
+"""The tight ceiling: reference values, laws, extremes, refusals."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nowiser as nw
+from nowiser.errors import Misconfigured
+
+REFERENCE = [
+    (nw.Uniform(12, 28), nw.Within(2), {"slope": 1.0, "victim": 20}, 0.643914),
+    (nw.Uniform(0, 100), nw.Within(5), {"slope": 1.0, "victim": 2}, 0.753403),
+    (nw.Normal(20, 5), nw.Within(2), {"slope": 1.0, "victim": 20}, 0.699531),
+    (nw.Normal(20, 5), nw.Within(2), {"slope": 1.0, "victim": 30}, 0.539319),
+    (nw.Presence(0.25), nw.Present(), {"jump": 0.8}, 0.425897),
+    (nw.Categories(range(10)), nw.Exactly(), {"jump": 1.0}, 0.231969),
+    (nw.Atoms({0: 0.2, 2: 0.8}), nw.Within(1), {"slope": 1.0, "victim": 0}, 0.648786),
+]
+
+
+@pytest.mark.parametrize(("prior", "goal", "asked", "after"), REFERENCE)
+def test_reference_values(prior, goal, asked, after):
+    assert nw.guess(prior, goal, **asked).after == pytest.approx(after, abs=5e-7)
+
+
+def test_reference_of_the_smallest_posterior():
+    found = nw.guess(nw.Uniform(12, 28), nw.Within(2), slope=1.0, victim=20)
+    assert found.smallest == pytest.approx(0.032059, abs=5e-7)
+
+
+def test_reference_of_the_worst_prior():
+    found = nw.guess(nw.Unknown(), nw.Present(), jump=1.0)
+    assert found.before == pytest.approx(0.377541, abs=5e-7)
+    assert found.gain == pytest.approx(0.244919, abs=5e-7)
+
+
+def test_shape_of_the_answer():
+    found = nw.guess(nw.Normal(20, 5), "within 2", slope=1.0, victim=20)
+    assert repr(found) == "Advantage(before=0.310843, after=0.699531)"
+    assert list(found.to_json())[:8] == ["before", "after", "gain", "slope", "jump", "victim", "witness", "expected"]
+    assert "31.1 % before the release, and with at most 70.0 % after it: at most 38.9 points better" in str(found)
+    assert found.odds == pytest.approx(found.after / (1 - found.after) * (1 - found.before) / found.before)
+
+
+# --- oracle: the ratio of THEORY 2, maximised over t with forty digits --------------------------------------
+
+
+def oracle(density, low, high, l, u, k):  # noqa: PLR0917 (the arguments of the formula)
+    """max over t of the ratio of integrals, by brute force in high precision."""
+    mpmath.mp.dps = 20
+
+    def ratio(t):
+        def weight(a, b):
+            return mpmath.quad(
+                lambda x: density(x) * mpmath.exp(-k * abs(x - t)), sorted({a, b, *([t] if a < t < b else [])})
+            )
+
+        inside = weight(l, u)
+        return inside / (inside + weight(low, l) + weight(u, high))
+
+    grid = [l + (u - l) * i / 8 for i in range(9)]
+    best = max(grid, key=ratio)
+    a, b = max(l, best - (u - l) / 8), min(u, best + (u - l) / 8)
+    for _ in range(26):  # ternary search: the ratio has one maximum
+        c, d = a + (b - a) / 3, b - (b - a) / 3
+        a, b = (c, b) if ratio(c) < ratio(d) else (a, d)
+    return ratio((a + b) / 2)
+
+
+@pytest.mark.parametrize(("x", "slope"), [(20, 1.0), (27, 0.3), (9, 4.0)])
+def test_normal_agrees_with_forty_digits_and_stays_above(x, slope):
+    found = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=slope, victim=x).after
+    exact = oracle(
+        lambda y: mpmath.npdf(y, 20, 5),
+        mpmath.mpf(-30),
+        mpmath.mpf(70),
+        mpmath.mpf(x - 2),
+        mpmath.mpf(x + 2),
+        slope / 2,
+    )
+    assert exact - mpmath.mpf("1e-14") <= found <= exact + mpmath.mpf("1e-11")
+
+
+def exact_atoms(values, masses, l, u, k):
+    """The same for atoms in exact reals: t is an atom of the goal."""
+    mpmath.mp.dps = 40
+    best = mpmath.mpf(0)
+    for t in values:
+        if l <= t <= u:
+            weights = [
+                mpmath.mpf(m) * mpmath.exp(-mpmath.mpf(k) * abs(mpmath.mpf(v) - mpmath.mpf(t)))
+                for v, m in zip(values, masses, strict=True)
+            ]
+            inside = sum((w for v, w in zip(values, weights, strict=True) if l <= v <= u), mpmath.mpf(0))
+            best = max(best, inside / sum(weights))
+    return best
+
+
+@st.composite
+def atoms(draw, most=8):
+    n = draw(st.integers(2, most))
+    values = draw(st.lists(st.integers(-50, 50), min_size=n, max_size=n, unique=True))
+    weights = np.array(draw(st.lists(st.integers(1, 1000), min_size=n, max_size=n)), float)
+    return nw.Atoms([v / 4 for v in values], weights / weights.sum())
+
+
+@given(atoms(), st.floats(0.1, 10), st.floats(1e-6, 20), st.data())
+@settings(max_examples=300)
+def test_atoms_agree_with_exact_reals_and_stay_above(prior, radius, slope, data):
+    x = float(data.draw(st.sampled_from(list(prior.values))))
+    found = nw.guess(prior, nw.Within(radius), slope=slope, victim=x).after
+    exact = exact_atoms(prior.values, prior.masses, x - radius, x + radius, slope / radius)
+    assert exact <= found + mpmath.mpf("1e-17") or found == 1.0
+    assert found <= exact + mpmath.mpf("2e-12")
+
+
+# --- laws ----------------------------------------------------------------------------------------------------
+
+lines = st.one_of(
+    st.tuples(st.floats(-50, 50), st.floats(0.5, 100)).map(lambda p: nw.Uniform(p[0], p[0] + p[1])),
+    st.tuples(st.floats(-50, 50), st.floats(0.2, 30)).map(lambda p: nw.Normal(*p)),
+    atoms(),
+    st.lists(st.integers(1, 9), min_size=1, max_size=6).map(
+        lambda w: nw.Histogram(np.arange(len(w) + 1.0), np.array(w) / sum(w))
+    ),
+    st.tuples(st.floats(0.2, 3), st.floats(0.2, 3)).map(
+        lambda p: nw.Mixture([(0.25, nw.Normal(0, p[0])), (0.75, nw.Normal(5, p[1]))])
+    ),
+    st.floats(0.5, 3).map(lambda s: nw.Truncated(nw.Normal(0, s), -1, 4)),
+)
+slopes = st.floats(0, 8)
+
+
+def some_victim(prior, share):
+    from nowiser.guess.line import line
+
+    row = line(prior)
+    starts, ends = row.victims()
+    i = min(int(share * starts.size), starts.size - 1)
+    low, high = max(starts[i], -60.0), min(ends[i], 60.0)
+    return float(np.clip(low + share * (high - low), starts[i], ends[i]))
+
+
+@given(lines, st.floats(0.05, 5), slopes, slopes, slopes, slopes, st.floats(0, 1))
+@settings(max_examples=200, deadline=None)
+def test_more_cost_never_tells_less(prior, radius, s1, s2, j1, j2, share):  # noqa: PLR0917 (drawn by hypothesis)
+    x = some_victim(prior, share)
+    low = nw.guess(prior, nw.Within(radius), slope=min(s1, s2), jump=min(j1, j2), victim=x)
+    high = nw.guess(prior, nw.Within(radius), slope=max(s1, s2), jump=max(j1, j2), victim=x)
+    assert low.after <= high.after + 1e-12
+    assert low.smallest >= high.smallest - 1e-12
+    assert low.before == high.before
+    for found in (low, high):
+        assert 0 <= found.smallest <= found.before <= found.after <= 1
+        assert math.isfinite(found.gain)
+
+
+@given(lines, st.floats(0.05, 5), st.floats(0, 1))
+@settings(max_examples=60, deadline=None)
+def test_no_cost_no_gain(prior, radius, share):
+    for victim in (some_victim(prior, share), None):
+        found = nw.guess(prior, nw.Within(radius), victim=victim)
+        assert found.gain == 0
+        assert found.odds == 1
+        assert found.smallest == found.before
+
+
+@given(lines, st.floats(0.05, 5), st.floats(0.01, 4), st.one_of(st.just(0.0), st.floats(0, 2)), st.floats(0, 1))
+@settings(max_examples=40, deadline=None)
+def test_the_worst_victim_is_worse_than_each(prior, radius, slope, jump, share):
+    worst = nw.guess(prior, nw.Within(radius), slope=slope, jump=jump)
+    for part in (share, share / 2, 1 - share / 3):
+        each = nw.guess(prior, nw.Within(radius), slope=slope, jump=jump, victim=some_victim(prior, part))
+        assert each.gain <= worst.gain + 1e-13
+    own = nw.guess(prior, nw.Within(radius), slope=slope, jump=jump, victim=worst.victim)
+    assert own.gain >= worst.gain - (2e-7 if isinstance(prior, (nw.Atoms, nw.Uniform)) else 5e-4)  # and he is one
+
+
+@given(lines, st.floats(0.05, 5), st.floats(0.01, 4), st.floats(0, 2), st.floats(0, 1))
+@settings(max_examples=100, deadline=None)
+def test_the_witness_attains_the_ceiling(prior, radius, slope, jump, share):
+    if not isinstance(prior, nw.Atoms):
+        prior = nw.Uniform(-3, 9)
+    x = some_victim(prior, share)
+    found = nw.guess(prior, nw.Within(radius), slope=slope, jump=jump, victim=x)
+    if isinstance(prior, nw.Atoms):
+        values, masses = prior.values, prior.masses
+    else:
+        # goal ends among the borders of a fine grid, exact masses
+        edges = np.unique(np.concatenate([np.linspace(-3, 9, 40001), np.clip([x - radius, x + radius], -3, 9)]))
+        values, masses = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 12
+    weights = masses * np.array([found.witness.likelihood(v) for v in values])
+    inside = np.array([found.witness.contains(v) for v in values])
+    assert weights[inside].sum() / weights.sum() == pytest.approx(found.after, abs=2e-6)
+
+
+# --- extremes -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slope", [1e-12, 1e-6, 1.0, 1e2, 1e4])
+@pytest.mark.parametrize("prior", [nw.Normal(0, 1), nw.Uniform(-10, 10), nw.Histogram([-10, 0, 10], [0.5, 0.5]),
+                                   nw.Atoms({-10: 0.5, 0: 0.25, 10: 0.25}), nw.LogNormal(0, 1), nw.Frozen("gamma", 2.0),
+                                   nw.Truncated(nw.Normal(0, 1), -10, 10)])  # fmt: skip
+def test_extreme_slopes_and_tails_are_numbers(prior, slope):
+    for victim in (10.0, None):
+        found = nw.guess(prior, nw.Within(0.5), slope=slope, victim=victim)
+        assert 0 <= found.smallest <= found.before <= found.after <= 1
+        assert not math.isnan(found.odds)
+        if slope == 1e-12:
+            assert found.gain < (1e-3 if isinstance(prior, (nw.LogNormal, nw.Frozen)) else 1e-9)
+        if slope == 1e4:
+            assert found.after > 0.999
+
+
+def test_a_victim_ten_standard_deviations_out_is_right():
+    found = nw.guess(nw.Normal(0, 1), nw.Within(1), slope=0.5, victim=10)
+    mpmath.mp.dps = 40
+    k = mpmath.mpf("0.5")
+    left, right = (
+        mpmath.quad(lambda x: mpmath.npdf(x) * mpmath.exp(k * x), [-30, -10, 0, 5, 9]),
+        mpmath.quad(lambda x: mpmath.npdf(x) * mpmath.exp(-k * x), [11, 12, 15, 30]),
+    )
+    t = mpmath.mpf(found.witness.peak)
+    p = mpmath.quad(lambda x: mpmath.npdf(x) * mpmath.exp(k * x), [9, t]) / left
+    q = mpmath.quad(lambda x: mpmath.npdf(x) * mpmath.exp(-k * x), [t, 11]) / right
+    bound = max(p, q)
+    assert found.after == pytest.approx(float(bound / (1 + bound)), rel=1e-6)
+    assert found.before == pytest.approx(float(mpmath.ncdf(-9) - mpmath.ncdf(-11)), rel=1e-10)
+
+
+def test_ranges_of_a_thousand_million():
+    wide = nw.guess(nw.Uniform(-5e8, 5e8), nw.Within(1), slope=1.0, victim=0.25)
+    assert wide.after == pytest.approx(1 - math.exp(-1), rel=1e-6)  # the rest of the range is too far to matter
+    far = nw.guess(nw.Normal(1e9, 1e9), nw.Within(1), slope=1.0, victim=1e9)
+    assert far.after == pytest.approx(1 - math.exp(-1), rel=1e-4)
+    assert nw.guess(nw.Uniform(-5e8, 5e8), nw.Within(1), slope=1.0).after == pytest.approx(1 - math.exp(-2), rel=1e-6)
+
+
+def test_a_million_atoms():
+    prior = nw.Atoms(np.arange(1e6), np.full(1_000_000, 1e-6))
+    found = nw.guess(prior, nw.Within(2), slope=1.0, victim=500_000)
+    k = 0.5
+    inside = 1 + 2 * (math.exp(-k) + math.exp(-2 * k))
+    assert found.after == pytest.approx(inside / (inside + 2 * math.exp(-3 * k) / (1 - math.exp(-k))), abs=1e-6)
+    assert nw.guess(prior, nw.Within(2), slope=1.0).gain > found.gain
+
+
+# --- refusals -------------------------------------------------------------------------------------------------
+
+REFUSED = [
+    (lambda: nw.guess(nw.Normal(0, 1), nw.Within(1), slope=-1), "slope must be a finite number of at least 0, found -1"),
+    (lambda: nw.guess(nw.Normal(0, 1), nw.Within(1), jump=math.nan), "jump must be .* found nan"),
+    (lambda: nw.guess(nw.Uniform(0, 1), nw.Within(1), slope=1, victim=2), "victim must be between 0 and 1.*found 2"),
+    (lambda: nw.guess(nw.Uniform(0, 1), nw.Within(1), slope=1, victim="x"), "victim must be a number"),
+    (lambda: nw.guess(nw.Normal(0, 1), nw.Exactly(), slope=1), "exactly on a continuous scale"),
+    (lambda: nw.guess(nw.Normal(0, 1), nw.In([1, 2]), slope=1), "no probability on a continuous scale"),
+    (lambda: nw.guess(nw.Categories(["a", "b"]), nw.Within(1), jump=1), "labels, which have no distances"),
+    (lambda: nw.guess(nw.Categories(["a", "b"]), nw.Exactly(), slope=1), "slope must be 0"),
+    (lambda: nw.guess(nw.Categories(["a", "b"]), nw.Exactly(), jump=1, victim="c"), "victim must be one of"),
+    (lambda: nw.guess(nw.Categories(["a", "b"]), nw.In(["c"]), jump=1), "no label 'c'"),
+    (lambda: nw.guess(nw.Unknown(), nw.Within(1), slope=1), "not even its range"),
+    (lambda: nw.guess(nw.Unknown(0, 1), nw.Within(0.1), slope=1, victim=0.5), "prior is unknown"),
+    (lambda: nw.guess(nw.Unknown(0, 1), nw.Within(2), slope=1), "always met"),
+    (lambda: nw.guess(nw.Normal(0, 1), nw.Present(), jump=1), "needs the prior Presence or Unknown"),
+    (lambda: nw.guess({"a": nw.Normal(0, 1)}, "b within 1", costs={}), "no prior for b"),
+    (lambda: nw.guess({"a": nw.Normal(0, 1), "b": nw.Normal(0, 1)}, "a within 1 and b within 1", slope=1), "costs per attribute"),
+    (lambda: nw.guess(nw.Normal(0, 1), nw.Within(1), slope=1, costs={"a": nw.Cost(1)}), "either slope and jump, or costs"),
+    (lambda: nw.guess(3, nw.Within(1)), "prior must be a prior"),
+    (lambda: nw.guess(nw.Normal(0, 1), 3), "goal must be a goal"),
+    (lambda: nw.guess(nw.Truncated(nw.Normal(0, 1), 80, 90), nw.Within(1), slope=1), "nothing of"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ask", "says"), REFUSED)
+def test_bad_questions_are_refused_with_exit_code_three(ask, says):
+    with pytest.raises(Misconfigured, match=says) as caught:
+        ask()
+    assert caught.value.exit_code == 3
