@@ -1,13 +1,14 @@
 """What the gateway costs over the raw query: `python benchmarks/gateway.py [rows]`.
 
-Prints, per question, the median of our time over the median of the raw query's on the same copy of the same rows in
-the same run, then planning and a small question in a running process.
+Per question the median of our time over the median of the raw query's, on the same rows in a DuckDB file, alternating
+in the same run; and a small question in a running process, with the account.
 """
 
 import statistics
 import sys
 import tempfile
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -16,7 +17,6 @@ import nowiser.gateway
 from nowiser import policy as policies
 from nowiser.engines.aligned import aligned
 from nowiser.engines.duckdb import DuckDB
-from nowiser.noise.laplace import Laplace
 from nowiser.sql import release
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
@@ -58,60 +58,61 @@ def world(folder: Path, rows: int, protect: str) -> Path:
     return path
 
 
-def large(rows: int) -> None:
-    print(f"\n{rows:,} rows, one per person; ours / raw (exact query, noise, answer)")
+def blurred(engine, policy, sql):
+    """What a question costs besides the account: plan, exact part, noise, rows."""
+    planned = plan(read(sql, policy), policy)
+    found = aligned(engine.run(planned.tally), planned)
+    noise = planned.ways[-1].noise(Fraction(1))
+    return release.results(planned, noise, [n.blur(c) for n, c in zip(noise, found, strict=True)])
+
+
+def large(rows: int) -> list[dict]:
+    found = []
     with tempfile.TemporaryDirectory() as name:
-        path = world(Path(name), rows, "persons")
-        policy = policies.read(path)
+        policy = policies.read(world(Path(name), rows, "persons"))
         engine = DuckDB(policy)
         start = time.perf_counter()
         engine.version()
-        print(f"  preparation: {time.perf_counter() - start:.1f} s, once")
+        found.append({"question": f"preparation of {rows:,} rows, once", "ms": (time.perf_counter() - start) * 1e3})
         raw = duckdb.connect(f"{name}/raw.duckdb")
         raw.execute(f"CREATE TABLE visits AS SELECT * FROM '{name}/visits.parquet'")
         for key in ("k100", "k10000"):
             for what in ("COUNT(*)", "SUM(x)", "AVG(x)", "COUNT(*), SUM(x), AVG(x)"):
                 sql = f"SELECT {key}, {what} FROM visits GROUP BY {key}"
-
-                def ours(sql=sql):
-                    planned = plan(read(sql, policy), policy)
-                    found = aligned(engine.run(planned.tally), planned)
-                    noise = [Laplace(b, g) for b, g in zip(planned.ways[0].bases, planned.ways[0].grids, strict=True)]
-                    release.results(planned, noise, [n.blur(c) for n, c in zip(noise, found, strict=True)])
-
-                def exact(sql=sql):
-                    engine.run(plan(read(sql, policy), policy).tally)
-
-                def direct(sql=sql):
-                    raw.sql(sql).to_arrow_table()
-
-                ours()
-                direct()
-                times = [(median(ours, 3), median(exact, 3), median(direct, 3)) for _ in range(4)]
-                mine, inner, theirs = (statistics.median(t[i] for t in times) for i in range(3))
-                print(
-                    f"  {what:26} by {key:7} raw {theirs * 1e3:6.1f} ms  exact part {inner / theirs:5.2f}x  "
-                    f"ours {mine / theirs:5.2f}x (+{(mine - theirs) * 1e3:.1f} ms)"
-                )
+                blurred(engine, policy, sql)
+                raw.sql(sql).to_arrow_table()
+                # alternating, so that whatever else the machine does hits both
+                pairs = [
+                    (median(lambda: blurred(engine, policy, sql), 3), median(lambda: raw.sql(sql).to_arrow_table(), 3))  # noqa: B023 (run at once)
+                    for _ in range(5)
+                ]
+                ours, theirs = (statistics.median(p[i] for p in pairs) for i in range(2))
+                found.append({"question": sql, "ms": ours * 1e3, "raw ms": theirs * 1e3, "ours / raw": ours / theirs})
+        raw.close()
         engine.close()
+    return found
 
 
-def small() -> None:
+def small() -> list[dict]:
     with tempfile.TemporaryDirectory() as name:
         path = world(Path(name), 1000, "values")
         sql = "SELECT AVG(x) FROM visits WHERE k100 < {n}"
         with nowiser.gateway.open(path) as gate:
             gate.query(sql.format(n=1000), spend="0.01%")
             numbers = iter(range(1, 100))
-            asked = median(lambda: gate.query(sql.format(n=next(numbers)), spend="0.01%"), 40)
-            planning = median(lambda: plan(read(sql.format(n=5), gate.policy), gate.policy), 200)
-            explained = median(lambda: gate.explain(sql.format(n=5), spend="0.01%"), 40)
-            again = median(lambda: gate.query(sql.format(n=1000), spend="0.01%"), 40)
-    print("\n1,000 rows, a running process, medians")
-    print(f"  new question {asked * 1e3:.1f} ms, of which planning {planning * 1e3:.2f} ms")
-    print(f"  stored answer {again * 1e3:.1f} ms, explain {explained * 1e3:.1f} ms")
+            timed = {
+                "new question, 1,000 rows": median(lambda: gate.query(sql.format(n=next(numbers)), spend="0.01%"), 40),
+                "  of which planning": median(lambda: plan(read(sql.format(n=5), gate.policy), gate.policy), 200),
+                "explain": median(lambda: gate.explain(sql.format(n=5), spend="0.01%"), 40),
+                "stored answer": median(lambda: gate.query(sql.format(n=1000), spend="0.01%"), 40),
+            }
+    return [{"question": question, "ms": seconds * 1e3} for question, seconds in timed.items()]
+
+
+def run(rows: int = 5_000_000) -> list[dict]:
+    return small() + large(rows)
 
 
 if __name__ == "__main__":
-    large(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000)
-    small()
+    for row in run(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000_000):
+        print("  ".join(f"{k} {v:.2f}" if isinstance(v, float) else str(v) for k, v in row.items()))
