@@ -34,6 +34,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first candidate without asking.")] = False,
     force: Annotated[bool, typer.Option(help="Overwrite files that are there.")] = False,
     keep_order: Annotated[bool, typer.Option(help="Leave the rows in their order (it may tell who is who).")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Leave the rows in the file (larger than memory).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
     """Release a table: the best version that keeps the promises, checked again in the file that was written.
@@ -79,6 +80,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             force=force,
             keep_order=keep_order,
             enter=source.enter,
+            stream=stream or None,
             notice=lambda message: typer.echo(message, err=True),
         )
     if as_json:

@@ -28,6 +28,11 @@ class Candidate:
     smallest: int
     row_gains: Mapping[str, Any] | None = None  # a histogram, for the report
     group_sizes: tuple[tuple[str, int], ...] = ()
+    streamed: int | None = None  # rows released, when they never were in memory
+
+    @property
+    def rows(self) -> int:
+        return self.table.rows if self.streamed is None else self.streamed
 
     @property
     def table(self) -> MicroTable:
@@ -64,7 +69,7 @@ class Candidate:
             "levels": dict(self.levels) if self.levels is not None else None,
             "loss": self.loss,
             "suppressed": self.suppressed,
-            "rows": self.table.rows,
+            "rows": self.rows,
             "groups": self.groups,
             "smallest_group": self.smallest,
             "models": [dict(v) for v in self.verdicts],
@@ -120,6 +125,11 @@ def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> 
         done.append(method.apply(table, run))
         table = done[-1].table
     groups = replace(measured_groups(table, run), rows=run.original.rows)
+    return measured(title, tuple(done), groups, run)
+
+
+def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
+    """Everything claimed about a version, from the groups of its rows."""
     known = {name: value for s in done for name, value in s.values.items()}
     verdicts = tuple(verdict(m, groups, known.get(m.name)) for m in run.models)
     exact = tuple(g for s in done for g in s.guesses)
@@ -127,7 +137,7 @@ def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> 
     guesses = exact + tuple(g for g in counted(groups) if g.column not in told)
     smallest = int(groups.size.min()) if len(groups) else 0
     pictures = row_gain_bins(groups), group_size_bins(groups)
-    return Candidate(title, tuple(done), verdicts, guesses, len(groups), smallest, *pictures)
+    return Candidate(title, done, verdicts, guesses, len(groups), smallest, *pictures, streamed)
 
 
 def row_gain_bins(groups: Groups) -> Mapping[str, Any] | None:

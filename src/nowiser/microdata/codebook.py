@@ -30,7 +30,7 @@ def codebook(
     return {
         "nowiser": 1,
         "file": None if data is None else {"name": data.name, "sha256": digest(data)},
-        "rows": table.rows,
+        "rows": candidate.rows,
         "rows_of_the_original": rows,
         "columns": columns,
         "left_out": sorted({*left_out, *roles.identifiers}),

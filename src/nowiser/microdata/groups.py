@@ -4,8 +4,8 @@ This is all the models ever see, so a table can be counted here from its codes, 
 finer grouping, or by an engine (`Grouper`) for tables larger than memory.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -99,31 +99,31 @@ def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
 class Grouper(Protocol):
     """Counts distinct tuples wherever the rows are: in memory, in DuckDB, on a cluster."""
 
-    def groups(self, quasi: Sequence[str], targets: Sequence[Target]) -> Groups: ...
+    def tuples(self, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
+        """The distinct combinations of these columns, and how many rows have each."""
 
 
-@dataclass(frozen=True)
-class InMemory:
-    """Groups of a table whose codes are in memory."""
-
-    table: MicroTable
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-
-    def groups(self, quasi: Sequence[str], targets: Sequence[Target]) -> Groups:
-        return groups_of(self.table, quasi, targets)
-
-
-def target_of(table: MicroTable, column: str, hierarchy: Hierarchy | None = None) -> Target:
+def target_of(
+    table: MicroTable, column: str, hierarchy: Hierarchy | None = None, weights: Ints | None = None
+) -> Target:
     """The whole table's view of a sensitive column: the prior of everyone who sees only the table as a whole."""
     col = table[column]
     nulls = col.nulls
-    totals = np.append(col.counts(), nulls) if nulls else col.counts()
+    codes = np.where(col.codes < 0, len(col.values), col.codes)
+    totals = _count(codes, len(col.values) + bool(nulls), weights)
     numbers = np.append(col.value_numbers, np.nan) if nulls else col.value_numbers
     labels = (*col.labels, "NULL") if nulls else col.labels
     return Target(column, labels, numbers, totals, hierarchy, col.is_numeric, col.values)
 
 
-def histogram(inverse: Ints, count: int, table: MicroTable, target: Target) -> NDArray[np.int32]:
+def _count(codes: NDArray[Any], size: int, weights: Ints | None) -> Ints:
+    """Rows per code. Weights are whole numbers below 2⁵³, so that summing them as floats is exact."""
+    return np.asarray(np.bincount(codes, weights=weights, minlength=size), dtype=np.int64)
+
+
+def histogram(
+    inverse: Ints, count: int, table: MicroTable, target: Target, weights: Ints | None = None
+) -> NDArray[np.int32]:
     """Rows per group and value of the target (NULL last)."""
     column = table[target.column]
     codes = column.codes.astype(np.int64)
@@ -135,11 +135,16 @@ def histogram(inverse: Ints, count: int, table: MicroTable, target: Target) -> N
             raise Misconfigured(f"{target.column!r} has values the original table does not have: {unknown[:5]}")
         codes = np.array([*(place[label] for label in column.labels), -1], dtype=np.int64)[codes]
     flat = inverse * values + np.where(codes < 0, values - 1, codes)
-    return np.bincount(flat, minlength=count * values).reshape(count, values).astype(np.int32)
+    return _count(flat, count * values, weights).reshape(count, values).astype(np.int32)
 
 
-def groups_of(table: MicroTable, quasi: Sequence[str], targets: Sequence[Target] = ()) -> Groups:
-    """Count the table as it stands: look-alikes agree on all these columns (NULL = NULL)."""
+def groups_of(
+    table: MicroTable, quasi: Sequence[str], targets: Sequence[Target] = (), weights: Ints | None = None
+) -> Groups:
+    """Count the table as it stands: look-alikes agree on all these columns (NULL = NULL).
+
+    With `weights` every row of the table stands for that many rows.
+    """
     columns = [table[name] for name in quasi]
     if not table.rows:
         empty = np.zeros((0, len(columns)), np.int32)
@@ -152,10 +157,10 @@ def groups_of(table: MicroTable, quasi: Sequence[str], targets: Sequence[Target]
     codes = np.stack([c.codes[first] for c in columns], axis=1) if columns else np.zeros((1, 0), np.int32)
     return Groups(
         codes,
-        np.bincount(inverse, minlength=count).astype(np.int64),
-        tuple(histogram(inverse, count, table, t) for t in targets),
+        _count(inverse, count, weights),
+        tuple(histogram(inverse, count, table, t, weights) for t in targets),
         tuple(targets),
-        rows=table.rows,
+        rows=table.rows if weights is None else int(weights.sum()),
     )
 
 

@@ -4,6 +4,7 @@
 """
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from nowiser.microdata.read import csv_shape, load
 from nowiser.microdata.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import Recipe, parse
 from nowiser.microdata.release import Run, quiet, silent
+from nowiser.microdata.stream import made_in_stream, write_stream
 from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import check_target, companions, staged, write_table
 
@@ -99,11 +101,19 @@ def release(
     keep_order: bool = False,
     enter: Enter | None = None,
     notice: Callable[[str], None] = silent,
+    stream: bool | None = None,
 ) -> Published:
-    """Make, check and (with `output`) write a release. Nothing is written unless every claim holds in the file."""
+    """Make, check and (with `output`) write a release. Nothing is written unless every claim holds in the file.
+
+    With `stream` the rows stay in the file (see `nowiser.microdata.stream`); None decides by the file's size.
+    """
     source = Path(data) if isinstance(data, str | Path) else None
     if output is not None:
         check_target(output, source, force=force)
+    if source is not None and (stream or (stream is None and too_large(source))):
+        return release_stream(
+            source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, enter=enter
+        )
     original = load(data)
     table, run = prepare(original, recipe, progress=progress, notice=notice)
     candidates = offer(table, recipe, run)
@@ -113,8 +123,50 @@ def release(
     made = Published(chosen, tuple(candidates), plain(book), left_out, original.rows)
     if output is None:
         return made
-    separator = csv_shape(source).separator if source is not None and source.suffix.lower() == ".csv" else ","
-    return write(made, recipe, run, output, separator=separator, enter=enter)
+    separator = separator_of(source)
+
+    def put(path: Path) -> None:
+        write_table(chosen.table, path, separator)
+
+    return write(made, recipe, output, put, evidence(chosen, run, separator), enter=enter)
+
+
+def separator_of(source: Path | None) -> str:
+    """A CSV file is written with the separator of the one it comes from."""
+    return csv_shape(source).separator if source is not None and source.suffix.lower() == ".csv" else ","
+
+
+def too_large(source: Path) -> bool:
+    """Whether a file takes more than a third of this machine's memory, and is better left where it is."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return source.exists() and source.stat().st_size > memory / 3
+
+
+def release_stream(
+    source: Path,
+    recipe: Recipe,
+    output: Path | None,
+    *,
+    progress: Callable[[float, str], None],
+    notice: Callable[[str], None],
+    keep_order: bool,
+    enter: Enter | None,
+) -> Published:
+    """The same flow for a table larger than memory."""
+    made = made_in_stream(source, recipe, progress=progress, notice=notice)
+    chosen, left_out = made.candidate, made.left_out
+    book = codebook(chosen, recipe, rows=made.rows, left_out=left_out)
+    published = Published(chosen, (chosen,), plain(book), left_out, made.rows)
+    if output is None:
+        return published
+    separator = separator_of(source)
+    known = evidence(chosen, made.run, separator)
+    known = replace(known, whole={c: made.whole(c) for c in recipe.sensitive})
+
+    def put(path: Path) -> None:
+        write_stream(made.grouper, made.sql, path, separator, keep_order=keep_order)
+
+    return write(published, recipe, output, put, known, enter=enter)
 
 
 def finished(
@@ -128,15 +180,17 @@ def finished(
     return replace(candidate, steps=(*candidate.steps[:-1], last)), left_out
 
 
-def write(made: Published, recipe: Recipe, run: Run, output: Path, *, separator: str, enter: Enter | None) -> Published:
+def write(
+    made: Published, recipe: Recipe, output: Path, put: Callable[[Path], None], known: Evidence, *, enter: Enter | None
+) -> Published:
     """Data, codebook and report together, after every claim was found again in the written file."""
     from nowiser.report.release import html
 
     chosen = made.chosen
     with staged(output) as folder:
         report, book, data = (folder / p.name for p in companions(output))
-        write_table(chosen.table, data, separator)
-        found = recheck(data, claims(chosen), evidence(chosen, run, separator), chosen.table.rows)
+        put(data)
+        found = recheck(data, claims(chosen), known, chosen.rows)
         content = codebook(chosen, recipe, rows=made.rows, left_out=made.left_out, data=data)
         content["rechecked"] = found
         book.write_text(json.dumps(plain(content), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
@@ -190,6 +244,7 @@ def publish(
     force: bool = False,
     keep_order: bool = False,
     progress: Callable[[float, str], None] = quiet,
+    stream: bool | None = None,
 ) -> Published:
     """Release a table (pandas, Polars, Arrow, or a csv or parquet file) so that attackers are left no wiser.
 
@@ -219,6 +274,7 @@ def publish(
         progress=progress,
         force=force,
         keep_order=keep_order,
+        stream=stream,
     )
 
 

@@ -30,7 +30,7 @@ class Claim:
 class Evidence:
     """What is needed besides the file."""
 
-    whole: Mapping[str, Any]  # per sensitive column an Arrow table with one column `s`: the whole table's values
+    whole: Mapping[str, Any]  # per sensitive column an Arrow table: its values `s` (and rows `n` of each)
     quasi: tuple[str, ...]
     trees: Mapping[str, Mapping[str | None, tuple[str | None, ...]]] = field(default_factory=dict)
     population: Any = None  # Arrow: the population's quasi-identifiers, already at the released levels
@@ -124,10 +124,12 @@ class _Check:
         self.spread = {column}
         by = "".join(f"{k}, " for k in self.keys)
         over = f"PARTITION BY {', '.join(self.keys)}" if self.keys else ""
-        self.engine.register("whole", self.evidence.whole[column])
+        whole = self.evidence.whole[column]
+        self.engine.register("whole", whole)
+        rows = "sum(n)" if "n" in whole.column_names else "count(*)"
         self.run(
             "CREATE OR REPLACE TEMP TABLE prior AS SELECT CAST(s AS VARCHAR) AS s, "
-            "count(*) / sum(count(*)) OVER () AS p FROM whole GROUP BY ALL"
+            f"{rows} / sum({rows}) OVER () AS p FROM whole GROUP BY ALL"
         )
         named = f"SELECT {self.names} CAST({quoted(column)} AS VARCHAR) AS s FROM released"
         self.run(

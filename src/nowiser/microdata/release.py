@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nowiser.microdata.table import MicroTable
 from nowiser.model.charge import Charge
@@ -64,6 +65,7 @@ class Run:
     seconds: float = 60.0  # how long a search may look for a proof
     notice: Callable[[str], None] = silent  # what the custodian should hear before something long starts
     population: MicroTable | None = None  # everybody, for models that count the population
+    weights: NDArray[np.int64] | None = None  # rows that each row of the table stands for (tables larger than memory)
 
 
 @dataclass(frozen=True)

@@ -58,8 +58,8 @@ class Generalise:
         losses = registry.losses()
         wanted = {m.column for m in run.models if m.column}
         columns = [c for c in run.roles.sensitive if c in wanted or run.loss == "gain"]
-        targets = [target_of(table, c, run.hierarchies.get(c)) for c in columns]
-        base = at_bottom(groups_of(table, names, targets), hierarchies)
+        targets = [target_of(table, c, run.hierarchies.get(c), run.weights) for c in columns]
+        base = at_bottom(groups_of(table, names, targets, run.weights), hierarchies)
         base = with_population(base, run, hierarchies)
         most = None if self.most_loss is None else (losses["loss"].bind(hierarchies, base), self.most_loss)
         allowed = run.suppress if self.suppress else 0

@@ -195,11 +195,8 @@ class Search:
                 if not levels[down] or improved:
                     continue
                 finer = (*levels[:down], levels[down] - 1, *levels[down + 1 :])
-                near = [finer]
-                for up in range(len(levels)):
-                    if up != down and levels[up] < heights[up]:
-                        near.append((*finer[:up], finer[up] + 1, *finer[up + 1 :]))
-                for trial in near:
+                others = [u for u in range(len(levels)) if u != down and levels[u] < heights[u]]
+                for trial in [finer, *((*finer[:u], finer[u] + 1, *finer[u + 1 :]) for u in others)]:
                     before = self.best
                     if self._floor(0.0, trial) < before.loss and self._cut_above(trial) is None:
                         self._consider(trial, self.rollup.groups(trial))
