@@ -1,5 +1,6 @@
 """From a question to its answer: which formula applies, for which victim, and the figures with a witness."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess import closed
 from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
@@ -15,8 +17,8 @@ from nowiser.guess.several import worst_of_several, worst_with_one_range
 from nowiser.guess.worst import worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
-from nowiser.model.goal import Goal
-from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
+from nowiser.model.goal import Goal, On, Within
+from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
 from nowiser.model.witness import Witness
 
 Costs = Cost | Mapping[str, Cost]
@@ -31,6 +33,9 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
         from nowiser.guess.joint import joint_ceiling
 
         return joint_ceiling(prior, goal, costs, victim)
+    quick = _quick(prior, goal, costs, victim)
+    if quick is not None:
+        return quick
     parts = simple_goals(goal)
     names = [name_of(part) for part in parts]
     priors = _priors(prior, names)
@@ -53,6 +58,34 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     found = _advantage(goal, names, tuple(zip(profiles, coordinates, strict=True)), figures, gain)
     slope, jump = sum(c.slope for c in charged), sum(c.jump for c in charged)
     return replace(found, slope=slope, jump=jump, worst=victim is None, prior=prior)
+
+
+def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:
+    """One victim of a uniform or normal prior, where plain floats suffice."""
+    if type(victim) not in (int, float) or not isinstance(costs, Cost) or not isinstance(prior, (Uniform, Normal)):
+        return None
+    bare = goal.goal if isinstance(goal, On) and isinstance(goal.attribute, str) else goal
+    x = float(victim)
+    if not isinstance(bare, Within) or (isinstance(prior, Uniform) and not prior.low <= x <= prior.high):
+        return None
+    found = closed.figures(prior, bare.radius, costs.slope, costs.jump, x) if math.isfinite(x) else None
+    if found is None:
+        return None
+    (figures, peak), rate = found, costs.slope / bare.radius
+    inside = ((x - bare.radius, x + bare.radius),)
+    return Advantage(
+        before=figures.before,
+        after=figures.after,
+        gain=figures.after - figures.before,
+        odds=odds_factor(figures.before, figures.after),
+        smallest=figures.smallest,
+        slope=costs.slope,
+        jump=costs.jump,
+        victim=x,
+        witness=Witness("laplace", victim=x, peak=peak, rate=rate, jump=costs.jump, inside=inside),
+        goal=str(goal),
+        prior=prior,
+    )
 
 
 def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tuple[float, float]:

@@ -1,0 +1,84 @@
+"""One victim of a uniform or normal prior, in plain floats: the theorem of `line` without arrays, twenty times faster.
+
+Used in the ordinary range only (costs and tails that a double holds comfortably); everything else takes the array way,
+which the tests compare it with.
+"""
+
+import math
+
+from nowiser.guess.line import EPS
+from nowiser.guess.profile import Figures
+from nowiser.model.prior import Normal, Uniform
+
+STEEP = 30.0  # nats over the goal, or per standard deviation, up to which this way is taken
+RARE = 1e-3  # prior probability from which on it is taken
+
+
+def figures(
+    prior: Uniform | Normal, radius: float, slope: float, jump: float, x: float
+) -> tuple[Figures, float] | None:
+    """Before, after, smallest posterior and the peak; None where the array way must be taken."""
+    k, l, u = slope / radius, x - radius, x + radius
+    if not 0 < slope <= STEEP or jump > STEEP:
+        return None
+    if isinstance(prior, Uniform):
+        low, high = max(l, prior.low), min(u, prior.high)
+        before = (high - low) / (prior.high - prior.low)
+        if not RARE < before < 1 - RARE or k * (prior.high - prior.low) > STEEP:
+            return None
+        top, t = _uniform(prior, k, low, high)
+        bottom, _ = _uniform(prior, -k, low, high)
+    else:
+        from scipy.special import ndtr
+
+        a, b = (l - prior.mean) / prior.sd, (u - prior.mean) / prior.sd
+        before = float(ndtr(b) - ndtr(a)) if a < 0 else float(ndtr(-a) - ndtr(-b))
+        if not RARE < before < 1 - RARE or k * prior.sd > STEEP:
+            return None
+        top, t = _normal(k * prior.sd, a, b)
+        bottom, _ = _normal(-k * prior.sd, a, b)
+        t = prior.mean + prior.sd * t
+    lift = math.exp(jump)
+    after, smallest = top * lift, bottom / lift
+    after = min(1.0, after / (1 + after) * (1 + 8 * EPS))
+    smallest = smallest / (1 + smallest) * (1 - 8 * EPS)
+    return Figures(before, max(after, before), max(0.0, min(smallest, before))), t
+
+
+def _uniform(prior: Uniform, k: float, l: float, u: float) -> tuple[float, float]:
+    """Odds from o²αβ + o(α+β) = Z (see `UniformLine`), and the peak."""
+    alpha = abs(math.expm1(-k * (l - prior.low)))
+    beta = abs(math.expm1(-k * (prior.high - u)))
+    rise, both = abs(math.expm1(k * (u - l))), alpha + beta
+    root = math.sqrt(max(both * both + math.copysign(4.0, k) * alpha * beta * rise, 0.0))
+    odds = 2 * rise / (both + root)
+    slack = 32 * EPS * (1 + abs(k) * (abs(l) + abs(u)))
+    t = l if alpha == 0 or k < 0 else min(u, l + math.log1p(odds * alpha) / k)
+    return odds * (1 + math.copysign(slack, k)), t
+
+
+def _normal(shift: float, l: float, u: float) -> tuple[float, float]:
+    """Odds and peak in standard units: Newton on ln Φ(t−κ) − ln Φ(−t−κ), then the theorem at the t it found."""
+    from scipy.special import log_ndtr
+
+    out_l, out_u = float(log_ndtr(l - shift)), float(log_ndtr(-u - shift))
+    t, low, high = (l + u) / 2, l, u
+    left = right = 0.0
+    for _ in range(60):
+        left, right = float(log_ndtr(t - shift)) - out_l, float(log_ndtr(-t - shift)) - out_u
+        gap = left - right
+        low, high = (t, high) if gap < 0 else (low, t)
+        if abs(gap) < 1e-15:
+            break
+        rate = math.exp(-((t - shift) ** 2) / 2 - left - out_l) + math.exp(-((t + shift) ** 2) / 2 - right - out_u)
+        new = t - gap * _SQRT_2PI / rate
+        if new == t or high - low < 1e-16 * (1 + abs(t)):
+            break
+        t = new if low < new < high else (low + high) / 2
+    slack = 64 * EPS * (1 + abs(out_l) + abs(out_u))
+    if shift > 0:
+        return math.expm1(max(left, right) + slack), t
+    return max(0.0, math.expm1(max(min(left, right) - slack, 0.0))), t
+
+
+_SQRT_2PI = math.sqrt(2 * math.pi)
