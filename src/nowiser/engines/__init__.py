@@ -13,6 +13,15 @@ def connect(policy: Policy) -> Engine:
             from nowiser.engines.duckdb import DuckDB
 
             return DuckDB(policy)
+        case "postgresql" | "postgres":
+            from nowiser.engines.postgres import Postgres
+
+            return Postgres(policy)
+        case "spark" | "spark-connect":
+            from nowiser.engines.spark import Spark
+
+            return Spark(policy)
     raise Misconfigured(
-        f"The policy names an engine that is not known: {scheme}.", hint="Known: duckdb, duckdb:///file."
+        f"The policy names an engine that is not known: {scheme}.",
+        hint="Known: duckdb, duckdb:///file, postgresql://…, spark, spark://…, spark-connect://…",
     )

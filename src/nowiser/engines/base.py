@@ -30,6 +30,25 @@ class Capabilities:
     lacks: Callable[[Call], str | None] = lambda _: None
 
 
+@dataclass(frozen=True)
+class Estimate:
+    """What preparing would take, said before it starts. `free`: bytes left there, where that can be known."""
+
+    where: str
+    bytes: int
+    free: int | None
+    done: bool  # it has been prepared already
+
+
+@dataclass(frozen=True)
+class Prepared:
+    version: str
+    where: str
+    bytes: int
+    seconds: float
+    already: bool
+
+
 class Broken(Exception):  # noqa: N818 (caught by the gateway, which gives one neutral message)
     """The engine failed on a statement of ours, or ran out of its time or memory. Carries no engine message."""
 
@@ -45,5 +64,11 @@ class Engine(Protocol):
 
     def run(self, tally: Tally) -> pa.Table:
         """Columns k0, k1, … (keys) and c0, c1, … (cells), a row for each group that has rows. Raises Broken."""
+
+    def estimate(self) -> Estimate:
+        """What `prepare` would take."""
+
+    def prepare(self, tell: Callable[[float, str], None]) -> Prepared:
+        """Store what makes questions cheap; all of it or nothing. `tell(share, table)` reports how far it is."""
 
     def close(self) -> None: ...

@@ -10,16 +10,19 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from nowiser.engines import prepare, sources
-from nowiser.engines.base import Broken, Capabilities
+from nowiser.engines import prepare as preparing
+from nowiser.engines import sources
+from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.render import Dialect, quote, statement, text
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
@@ -56,7 +59,7 @@ DIALECT = Dialect(
     table=lambda scan: quote(scan.table.name),
     real="DOUBLE",
     units=lambda column: (
-        f"{column.relation}.{quote(prepare.units_name(column.declared.name))}"
+        f"{column.relation}.{quote(preparing.units_name(column.declared.name))}"
         if column.declared.low is not None and column.declared.high is not None
         else None
     ),
@@ -76,6 +79,7 @@ class DuckDB:
         self._connection: Any = None
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open
         self._guard = threading.RLock()
+        self._tell: Callable[[float, str], None] = _quietly
         # policies are frozen, so this is decided once
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
@@ -111,6 +115,25 @@ class DuckDB:
             if self._connection is not None:
                 self._connection.close()
                 self._connection, self._open = None, {}
+
+    def estimate(self) -> Estimate:
+        with self._guard, _alone(self._state):
+            manifest = self._manifest()
+            done = self._unchanged(manifest)
+        size = (self._state / str(manifest["file"])).stat().st_size if done else sum(map(_room, self._files()))
+        return Estimate(str(self._state), size, shutil.disk_usage(self._state).free, done)
+
+    def prepare(self, tell: Callable[[float, str], None]) -> Prepared:
+        started = time.monotonic()
+        done = self.estimate().done
+        self._tell = tell
+        try:
+            version = self.version()
+        finally:
+            self._tell = _quietly
+        tell(1.0, "")
+        path = self._state / str(self._open["file"])
+        return Prepared(version, str(path), path.stat().st_size, time.monotonic() - started, done)
 
     # -- the prepared copy -------------------------------------------------------------------------------
 
@@ -167,11 +190,13 @@ class DuckDB:
                 home = sources.database(self._policy)
                 if home is not None:
                     connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
-                for table in prepare.in_order(self._policy):
+                tables = preparing.in_order(self._policy)
+                for i, table in enumerate(tables):
+                    self._tell(i / len(tables), table.name)
                     source = sources.locate(self._policy, table).sql()
                     found = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-                    raw = prepare.Raw(source, {str(r[0]): str(r[1]) for r in found}, "row_number() OVER ()")
-                    rows = prepare.statement(table, self._policy, DIALECT, raw, salt=salt)
+                    raw = preparing.Raw(source, {str(r[0]): str(r[1]) for r in found}, "row_number() OVER ()")
+                    rows = preparing.statement(table, self._policy, DIALECT, raw, salt=salt)
                     connection.execute(f"CREATE TABLE {quote(table.name)} AS {rows}")
         except duckdb.Error as error:
             # The engine's words may quote a row; the kind of error does not.
@@ -191,6 +216,15 @@ class DuckDB:
         except duckdb.Error as error:
             raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
         self._open = manifest
+
+
+def _quietly(_share: float, _table: str) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def _room(path: Path) -> int:
+    """About what the copy of a file will take: compressed files unfold, and the units of reals are stored beside."""
+    return path.stat().st_size * (3 if path.suffix in (".parquet", ".gz") else 1)
 
 
 def _settings() -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from nowiser.engines.owner import belonging, owner
-from nowiser.engines.render import Dialect, literal, quote
+from nowiser.engines.render import Dialect, in_whole_units, literal, quote
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Table
@@ -95,9 +95,8 @@ def statement(
     by = ", ".join(quote(p) for p in person)
     steps.append(f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM owned)')
     shuffled = dialect.digest([dialect.text(salt), *(quote(p) for p in person), '":turn"'])
-    steps.append(
-        f'ranked AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank" FROM turned)'
-    )
+    turn = f'row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank"'
+    steps.append(f"ranked AS (SELECT *, {turn} FROM turned)")
     limit = f'WHERE ":rank" <= {table.rows_per_person}'
     return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM ranked {limit}{order}"
 
@@ -155,5 +154,4 @@ def unit_of(table: str, c: Column) -> Fraction:
 
 
 def _units(c: Column, table: Table, dialect: Dialect) -> str:
-    factor = literal(float(1 / unit_of(table.name, c)), Kind.REAL, dialect)
-    return f"CAST({dialect.nearest(f'({quote(c.name)} * {factor})')} AS {dialect.integer})"
+    return f"CAST({in_whole_units(quote(c.name), unit_of(table.name, c), dialect)} AS {dialect.integer})"

@@ -42,6 +42,8 @@ class Dialect:
     date: Callable[[int], str] = lambda days: f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
     timestamp: Callable[[int], str] = lambda micros: f"make_timestamp({micros})"
     nearest: Callable[[str], str] = lambda x: f"round({x})"  # of a double, halves away from zero
+    # A double times a power of two that is printed as a literal.
+    scaled: Callable[[str, str, float], str] = lambda x, factor, _: f"({x} * {factor})"
     # The sum of whole numbers; the flag says whether one of them may pass 2³⁰ in size.
     total: Callable[[str, bool], str] = lambda x, _: f"sum({x})"
     # A raw value of an engine's type, read as a declared kind: NULL where it cannot be, never an error, never NaN.
@@ -114,13 +116,19 @@ def in_units(c: Cell, dialect: Dialect) -> str:
     if stored is not None:
         return stored
     inner = expression(c.argument, dialect)
-    scaled = dialect.nearest(f"({inner} * {literal(float(1 / Fraction(c.unit)), Kind.REAL, dialect)})")
+    scaled = in_whole_units(inner, c.unit, dialect)
     low, high = (literal(float(n + c.shift), Kind.REAL, dialect) for n in (c.low, c.high))
     # The derived ends are those of exact arithmetic; doubles may pass them by a rounding error.
     units = f"CAST(least(greatest({scaled}, {low}), {high}) AS {dialect.integer})"
     if not c.argument.type.nullable:
         return units
     return f"CASE WHEN {inner} IS NOT NULL THEN {units} END"  # least and greatest would skip a NULL
+
+
+def in_whole_units(value: str, unit: Fraction, dialect: Dialect) -> str:
+    """A double as a number of units, rounded half away from zero; still a double."""
+    factor = float(1 / Fraction(unit))
+    return dialect.nearest(dialect.scaled(value, literal(factor, Kind.REAL, dialect), factor))
 
 
 def _filter(only: list[str]) -> str:
