@@ -220,7 +220,9 @@ def _number(value: Any) -> str:
         return "–"
     if isinstance(value, list):
         return " / ".join(_number(v) for v in value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "0" if abs(value) < 1e-9 else f"{value:.4g}"
 
 
 def _svg(chart: Any) -> str:

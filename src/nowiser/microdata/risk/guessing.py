@@ -68,22 +68,23 @@ def guesses(
     )
     before = belief.before()
 
-    out: list[Guessed] = []
-    if released.rows and is_aligned(released):
-        reader = whole_row(original, released, aim, random)
-        out.append(_stronger(found(belief, published, released, aim, random), reader))
-    for level in LEVELS:
+    ladder: list[Guessed] = []  # from the weakest attacker to the strongest: who knows more may do as who knows less
+    for level in reversed(LEVELS):
         if level != "not at all" and not quasi:
             continue
         where = links(original, released, tuple(q for q in quasi if q != sensitive), level, known)
         tried = drawn[:: max(1, len(drawn) // SEARCHED)] if where.soft else drawn
         right = success(belief, where, tried, random)
         low, high = clopper_pearson(right, len(tried))
-        after = max(before, right / len(tried))
-        words = _words(level)
         how = "counted" if len(tried) == original.rows else "simulated"
-        out.append(Guessed(words, sensitive, before, after, max(before, low), max(before, high), how, aim.within))
-    return tuple(out)
+        here = Guessed(_words(level), sensitive, before, right / len(tried), low, high, how, aim.within)
+        ladder.append(_at_least(here, ladder[-1] if ladder else replace(here, after=before, low=before, high=before)))
+    if released.rows and is_aligned(released):
+        reader = whole_row(original, released, aim, random)
+        alone = _stronger(found(belief, published, released, aim, random), reader)
+        weaker = ladder[-1]
+        ladder.append(replace(weaker, attacker=FOUND) if (weaker.low or 0.0) > alone.after else alone)
+    return tuple(reversed(ladder))
 
 
 def success(belief: Belief, where: Links, drawn: Ints, random: np.random.Generator) -> int:
@@ -124,6 +125,14 @@ def expected(belief: Categories) -> float:
     share = np.bincount(belief.strata, minlength=len(belief.chances)) / max(1, len(belief.strata))
     each: Floats = (belief.chances * belief.prior[None, :, None]).max(axis=1).sum(axis=1)
     return float(share @ each)
+
+
+def _at_least(here: Guessed, weaker: Guessed) -> Guessed:
+    """Never worse than an attacker who knows less, nor than the guess without the release."""
+    better = here if here.after >= weaker.after else replace(weaker, attacker=here.attacker)
+    low = None if better.low is None else max(better.before, better.low)
+    high = None if better.high is None else max(better.before, better.high)
+    return replace(better, low=low, high=high)
 
 
 def _stronger(alone: Guessed, reader: tuple[int, int] | None) -> Guessed:
