@@ -19,7 +19,7 @@ from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, On, Within, parse_goal
 from nowiser.model.prior import Categories, Presence, Prior, Unknown
 
-MOST = 2.0**14  # a multiple beyond which no promise can be at stake: e^16384 is certainty
+MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
 SHARP = 1e-10  # relative width of the bracket at which the search ends
 
 

@@ -10,17 +10,17 @@ cost between two records; programmes are solved in that order until none left ca
 `PROGRAMMES`, the best remaining simple bound is reported: looser, never wrong (then `tight` is false).
 """
 
-import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.formula import holds, simple_goals
+from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.profile import lifted, odds_of
-from nowiser.guess.programme import Programme, Rows, Solution, axis_rows, joined, solve
+from nowiser.guess.programme import Solution
 from nowiser.guess.space import Space, space_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -31,17 +31,6 @@ from nowiser.model.witness import Witness
 
 CELLS = 600
 PROGRAMMES = 40
-MAP_PAIRS = 150  # points of a map up to which all pairs are asked for
-
-
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """Rates in nats per raw unit and jumps, per axis; or one Euclidean rate and jump for a map."""
-
-    rates: tuple[float, ...]
-    jumps: tuple[float, ...]
-    map_rate: float | None = None
-    map_jump: float = 0.0
 
 
 def joint_ceiling(
@@ -93,9 +82,9 @@ def _ceiling(
     if known is not None:
         inside, partly = _truth(space, goal, known)
         before = float((space.masses * partly).sum())
-        found = _solved(space, question, inside, partly)
+        found = solved(space, question, inside, partly)
         after, who = max(found.ceiling, before), known
-        smallest = 1 - _solved(space, question, ~inside | ((partly < 1) & inside), 1 - partly).ceiling
+        smallest = 1 - solved(space, question, ~inside | ((partly < 1) & inside), 1 - partly).ceiling
         tight = not space.continuous
     else:
         before, after, smallest, who, found, tight = _worst(space, question, goal)
@@ -125,7 +114,7 @@ def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: An
     )
 
 
-def _question(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost]) -> _Question:
+def _question(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost]) -> Question:
     radii: dict[str, float] = {}
     for part in simple_goals(goal):
         if isinstance(part, On) and isinstance(part.goal, Within):
@@ -136,7 +125,7 @@ def _question(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cos
         if isinstance(goal, On) and len(goal.attributes) > 1:
             radius = goal.goal.radius if isinstance(goal.goal, Within) else 1.0
             zeros = tuple(0.0 for _ in names)
-            return _Question(zeros, zeros, costs.slope / radius, costs.jump)
+            return Question(zeros, zeros, costs.slope / radius, costs.jump)
         about = {a for part in single for a in part.attributes}
         if len(about) > 1 and costs:
             raise Misconfigured("a goal on several attributes needs costs per attribute, found one slope and jump")
@@ -145,12 +134,12 @@ def _question(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cos
         if key not in names:
             raise Misconfigured(f"there is a cost for {key}, but the prior is about {', '.join(names)}")
     chosen = [costs.get(n, Cost()) for n in names]
-    return _Question(
+    return Question(
         tuple(c.slope / radii.get(n, 1.0) for n, c in zip(names, chosen, strict=True)), tuple(c.jump for c in chosen)
     )
 
 
-def _in_order(question: _Question, names: tuple[str, ...], space: Space) -> _Question:
+def _in_order(question: Question, names: tuple[str, ...], space: Space) -> Question:
     order = [names.index(a.name) for a in space.axes]
     rates, jumps = tuple(question.rates[i] for i in order), tuple(question.jumps[i] for i in order)
     return replace(question, rates=rates, jumps=jumps)
@@ -261,95 +250,7 @@ def _disc(space: Space, part: On, victim: dict[str, Any]) -> Floats:
     return np.asarray((total <= radius * radius * (1 + 1e-12)).mean(axis=tuple(range(d, 2 * d))))
 
 
-def _solved(space: Space, question: _Question, inside: Any, share: Floats) -> Solution:
-    """The programme for one goal. Cells that the goal cuts in two become two variables."""
-    shape, n = space.masses.shape, space.masses.size
-    flat, part = space.masses.ravel(), np.broadcast_to(share, shape).ravel()
-    inside = np.broadcast_to(inside, shape).ravel()
-    cut = np.flatnonzero((part > 0) & (part < 1) & inside) if space.continuous else np.zeros(0, np.intp)
-    if not space.continuous:
-        rows, helpers = _metric(space, question, n)
-        masses = np.concatenate([flat, np.zeros(helpers)])
-        return solve(Programme(masses, rows), np.concatenate([inside, np.zeros(helpers, bool)]))
-    # variables: cells (what is outside of a cut cell), the inside of cut cells, centres, helpers
-    masses = np.concatenate([np.where(np.isin(np.arange(n), cut), flat * (1 - part), flat), flat[cut] * part[cut]])
-    count = masses.size
-    rows, helpers = _metric(space, replace(question, jumps=tuple(0.0 for _ in shape), map_jump=0.0), n)
-    rows = (rows[0] + count, rows[1] + count, rows[2])
-    centre = np.concatenate([np.arange(n), cut]) + count
-    spread = _spread(space, question)[np.concatenate([np.arange(n), cut])]
-    jump = sum(question.jumps) + question.map_jump
-    cell = np.arange(count)
-    ties: Rows = (
-        np.concatenate([cell, centre]),
-        np.concatenate([centre, cell]),
-        np.concatenate([spread + jump, spread]),
-    )
-    mask = np.concatenate([inside & ~np.isin(np.arange(n), cut), np.ones(cut.size, bool), np.zeros(n + helpers, bool)])
-    empty = np.concatenate([masses <= 0, np.zeros(n + helpers, bool)])
-    full = np.concatenate([masses, np.zeros(n + helpers)])
-    return solve(Programme(full, joined([rows, ties])), mask & ~empty)
-
-
-def _spread(space: Space, question: _Question) -> Floats:
-    """The largest cost from the centre of a cell to one of its points."""
-    sizes = [a.half for a in space.axes]
-    mesh = np.meshgrid(*sizes, indexing="ij")
-    if question.map_rate is not None:
-        return np.asarray(question.map_rate * np.sqrt(sum(m**2 for m in mesh))).ravel()
-    return np.asarray(sum(r * m for r, m in zip(question.rates, mesh, strict=True))).ravel()
-
-
-def _metric(space: Space, question: _Question, n: int) -> tuple[Rows, int]:
-    shape = space.masses.shape
-    if question.map_rate is not None:
-        return _map_rows(space, question, n)
-    parts, helpers = [], 0
-    for i, axis in enumerate(space.axes):
-        if axis.places is None and question.rates[i]:
-            raise Misconfigured(f"{axis.name} has labels, which have no distances: its slope must be 0")
-        rows, used = axis_rows(shape, i, (question.rates[i], question.jumps[i]), axis.places, n + helpers)
-        parts.append(rows)
-        helpers += used
-    return joined(parts), helpers
-
-
-def _map_rows(space: Space, question: _Question, n: int) -> tuple[Rows, int]:
-    """Euclidean distance: all pairs of few points, else near neighbours in many directions (looser, never wrong)."""
-    assert question.map_rate is not None
-    places = np.stack(np.meshgrid(*[a.places for a in space.axes if a.places is not None], indexing="ij"), -1)
-    points = places.reshape(n, -1)
-    if n <= MAP_PAIRS:
-        i, j = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
-        i, j = i[i != j], j[i != j]
-    else:
-        index = np.arange(n).reshape(space.masses.shape)
-        steps = [s for s in itertools.product(range(-2, 3), repeat=index.ndim) if np.gcd.reduce(s) == 1]
-        pairs = [_shifted(index, s) for s in steps]
-        i, j = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-    distance = np.sqrt(((points[i] - points[j]) ** 2).sum(1))
-    if not question.map_jump:
-        return (i, j, question.map_rate * distance), 0
-    cells, helper = np.arange(n), n + np.arange(n)
-    links = (np.concatenate([helper, cells]), np.concatenate([cells, helper]), np.repeat([0.0, question.map_jump], n))
-    return joined([(i + n, j + n, question.map_rate * distance), links]), n
-
-
-def _shifted(index: Any, step: tuple[int, ...]) -> tuple[Any, Any]:
-    here = tuple(slice(max(0, -s), index.shape[a] - max(0, s)) for a, s in enumerate(step))
-    there = tuple(slice(max(0, s), index.shape[a] - max(0, -s)) for a, s in enumerate(step))
-    return index[here].ravel(), index[there].ravel()
-
-
-def _reach(space: Space, question: _Question) -> float:
-    """The largest cost between two records."""
-    widths = [0.0 if a.places is None else float(np.ptp(a.places) + a.half[0] + a.half[-1]) for a in space.axes]
-    if question.map_rate is not None:
-        return question.map_rate * float(np.sqrt(sum(w * w for w in widths))) + question.map_jump
-    return sum(r * w for r, w in zip(question.rates, widths, strict=True)) + sum(question.jumps)
-
-
-def _star(space: Space, question: _Question, who: dict[str, Any], inside: Any) -> float:
+def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) -> float:
     """A bound without a programme: compare every record with the victim's own, inside upward and outside downward."""
     if space.continuous:
         return 1.0
@@ -373,7 +274,7 @@ def _star(space: Space, question: _Question, who: dict[str, Any], inside: Any) -
     return 1.0 if down <= 0 or not np.isfinite(up) else min(1.0, up / (up + down) * (1 + 1e-12))
 
 
-def _worst(space: Space, question: _Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
+def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
     if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
         raise Misconfigured(
             "the worst victim on a continuous map is not looked for; give a victim, or points as JointAtoms"
@@ -387,7 +288,7 @@ def _worst(space: Space, question: _Question, goal: Goal) -> tuple[float, float,
         if key not in goals:
             inner = _truth(space, goal, who, {k: -v for k, v in slack.items()})[1] if slack else share
             goals[key] = (float((space.masses * inner).sum()), who, inside)
-    reach = _reach(space, question)
+    reach = reach_of(space, question)
     ranked = []
     for low, who, inside in goals.values():
         mass = float(space.masses[inside].sum())
@@ -402,13 +303,13 @@ def _worst(space: Space, question: _Question, goal: Goal) -> tuple[float, float,
         if count >= PROGRAMMES:
             rest, tight = simple, False
             break
-        found = _solved(space, question, inside, inside.astype(float))
+        found = solved(space, question, inside, inside.astype(float))
         gain = max(found.ceiling - low, 0.0)
         if best is None or gain > best[0]:
             best = (gain, low, who, found, inside)
     assert best is not None
     gain, before, who, found, inside = best
-    smallest = 1 - _solved(space, question, ~inside, (~inside).astype(float)).ceiling
+    smallest = 1 - solved(space, question, ~inside, (~inside).astype(float)).ceiling
     return before, before + max(gain, rest), smallest, who, found, tight
 
 
