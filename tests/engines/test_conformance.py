@@ -1,13 +1,21 @@
-"""Every function means on every engine what its reference says, over nasty inputs."""
+"""Every function means on every engine what its reference says, over nasty inputs; or it is not offered there.
+
+The suite runs over the allow-list: a new function is tried on every engine as soon as it stands there, with
+arguments of all kinds it takes, unless it says below which it needs.
+"""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
+from typing import Any
 
 import pytest
 
-from nowiser.engines.duckdb import DIALECT, TYPES
-from nowiser.engines.render import expression, literal
+from nowiser.engines.base import Capabilities
+from nowiser.engines.render import Dialect, expression, literal
+from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Role
 from nowiser.sql import bounds
@@ -16,61 +24,94 @@ from nowiser.sql.functions import ALLOWED, call
 from nowiser.sql.interval import Interval
 from nowiser.sql.tree import Column, Literal, Type
 
-duckdb = pytest.importorskip("duckdb")
-
 NASTY = {
     Kind.INTEGER: [None, -(2**31), -7, -3, -1, 0, 1, 2, 3, 7, 2**31],
     Kind.REAL: [
-        None,
-        -1e15,
-        -2.675,
-        -2.5,
-        -1.0,
-        -0.5,
-        -1e-12,
-        -5e-324,
-        0.0,
-        5e-324,
-        1e-12,
-        0.49999999999999994,
-        0.5,
-        1.5,
-        2.5,
-        2.675,
-        600.0,
-        1e15,
+        None, -1e15, -2.675, -2.5, -1.0, -0.5, -1e-12, -5e-324, 0.0, 5e-324, 1e-12, 0.49999999999999994, 0.5, 1.5, 2.5,
+        2.675, 600.0, 1e15,
     ],
     Kind.TEXT: [None, "", "a", "A", "ab", "a%b", "a\\b", "ä", "é", "👩‍🚀", "'", '"', "z" * 50, "\n", "a_b"],
     Kind.BOOLEAN: [None, True, False],
     Kind.DATE: [None, -1, 0, 1, 18262],
     Kind.TIMESTAMP: [None, -1, 0, 86_400_000_000, 1_577_836_800_123_456],
-}
+}  # fmt: skip
 B, I, R, T, D, S = Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP
 PAIRS = [(k, k) for k in (I, R, T, B, D, S)]
+# Where not every kind of argument will do, or literals are wanted. Everything else is found by trying.
 SIGNATURES = {
-    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "nullif"), PAIRS),
-    **{key: [(I, I), (R, R)] for key in ("+", "-", "*", "%")},
-    "/": [(R, R)],
+    "/": [(R, R)],  # of whole numbers the binder makes `div`
     "div": [(I, I)],
-    **{key: [(I,), (R,)] for key in ("neg", "abs", "floor", "ceil", "round")},
-    **{key: [(R,)] for key in ("sqrt", "ln", "exp", "to_integer")},
     "round_to": [(R, "2"), (R, "0"), (R, "-2")],
-    "to_real": [(I,)],
-    "boolean_to_integer": [(B,)],
     **{key: [(B, B), (B, B, B)] for key in ("and", "or")},
-    "not": [(B,)],
-    "is_null": [(k,) for k in NASTY],
     "in": [(I, I, I), (T, T, T), (R, R)],
     "case": [(B, I, I), (B, T, B, T, T), (B, R, R)],
     "coalesce": [*PAIRS, (I, I, I)],
     **{key: [(I, I), (R, R), (D, D), (I, I, I)] for key in ("greatest", "least")},
     "like": [(T, "'a%'"), (T, "'_'"), (T, "'a\\\\%b'"), (T, "'%\\\\\\\\%'"), (T, "''"), (T, "'a\\\\_b'")],
-    "length": [(T,)],
 }
+MOST_ROWS = 3000
 
 
-def test_every_allowed_function_is_tried():
-    assert set(SIGNATURES) == set(ALLOWED)
+@dataclass(frozen=True)
+class Under:
+    """An engine under test: evaluate a SELECT of one column."""
+
+    name: str
+    dialect: Dialect
+    capabilities: Capabilities
+    values: Callable[[str], list[Any]]
+    micros: str  # a date or timestamp as microseconds
+    smallest: float = 0.0  # what preparation reads as zero
+
+
+@pytest.fixture(scope="module")
+def on_duckdb():
+    duckdb = pytest.importorskip("duckdb")
+    from nowiser.engines.duckdb import DIALECT, DuckDB
+
+    with duckdb.connect() as c:
+        yield Under(
+            "duckdb",
+            DIALECT,
+            DuckDB.capabilities,
+            lambda sql: [r[0] for r in c.execute(sql).fetchall()],
+            "epoch_us({})",
+        )
+
+
+@pytest.fixture(scope="module")
+def on_postgresql(postgres_server):
+    psycopg = pytest.importorskip("psycopg")
+    from nowiser.engines.postgres import Postgres
+    from nowiser.engines.postgres.dialect import DIALECT
+    from nowiser.engines.postgres.tiny import COLUMN
+
+    with psycopg.connect(postgres_server.format(database="postgres"), autocommit=True) as c:
+        micros = "CAST(extract(epoch FROM {}) * 1000000 AS BIGINT)"
+        yield Under(
+            "postgresql",
+            DIALECT,
+            Postgres.capabilities,
+            lambda sql: [r[0] for r in c.execute(sql).fetchall()],
+            micros,
+            2.0**COLUMN,
+        )
+
+
+@pytest.fixture(scope="module")
+def on_spark(spark_session):
+    from nowiser.engines.spark import Spark
+    from nowiser.engines.spark.dialect import DIALECT
+
+    def values(sql):
+        return spark_session.sql(sql).toArrow().column(0).to_pylist()
+
+    return Under("spark", DIALECT, Spark.capabilities, values, "unix_micros(CAST({} AS TIMESTAMP))")
+
+
+@pytest.fixture(params=["duckdb", "postgresql", "spark"])
+def under(request):
+    return request.getfixturevalue(f"on_{request.param}")
 
 
 def column(position: int, kind: Kind) -> Column:
@@ -88,54 +129,111 @@ def argument(position: int, kind):
     return Literal(int(kind), Type(I, bounds=Interval(int(kind), int(kind))))
 
 
-@pytest.fixture(scope="module")
-def connection():
-    with duckdb.connect() as c:
-        yield c
+def built(name, kinds):
+    """A call that cannot overflow: where wide columns could, narrower ones are tried."""
+    args = tuple(argument(i, k) for i, k in enumerate(kinds))
+    for low, high in ((None, None), (-1000, 600), (-9, 9)):
+        tried = tuple(a if low is None else narrowed(a, low, high) for a in args)
+        try:
+            tree = call(name, tried)
+            bounds.total(tree)
+        except NotAnswerable:
+            continue
+        return tree
+    return None
+
+
+def narrowed(a, low, high):
+    if not isinstance(a, Column) or a.type.kind not in (I, R):
+        return a
+    return Column("t0", "t", a.declared, Type(a.type.kind, nullable=True, bounds=Interval(low, high)))
+
+
+def derived(name):
+    """Every combination of kinds, up to three arguments, that the function takes."""
+    found = []
+    for arity in (1, 2, 3):
+        found += [kinds for kinds in product(NASTY, repeat=arity) if built(name, kinds) is not None]
+        if found:
+            return found
+    return found
 
 
 def cases():
-    for name, signatures in SIGNATURES.items():
-        for kinds in signatures:
-            yield pytest.param(
-                name, kinds, id=f"{name}-{'-'.join(k.value if isinstance(k, Kind) else k for k in kinds)}"
-            )
+    for name in ALLOWED:
+        for kinds in SIGNATURES.get(name) or derived(name):
+            label = "-".join(k.value if isinstance(k, Kind) else k for k in kinds)
+            yield pytest.param(name, kinds, id=f"{name}-{label}")
 
 
-@pytest.mark.parametrize(("name", "kinds"), list(cases()))
-def test_duckdb_agrees_with_the_reference(connection, name, kinds):
-    args = tuple(argument(i, k) for i, k in enumerate(kinds))
-    tree = call(name, args)
-    if name == "exp":  # what could overflow is refused; try what could not
-        args = (Column("t0", "t", args[0].declared, Type(R, nullable=True, bounds=Interval(-1000, 600))),)
-        tree = call(name, args)
-    columns = [a for a in args if isinstance(a, Column)]
-    inputs = [NASTY[c.declared.kind] for c in columns]
-    if name == "exp":
-        inputs = [[v for v in inputs[0] if v is None or -1000 <= v <= 600]]
-    bounds.total(tree)
-    names = ", ".join(c.declared.name for c in columns)
-    rows = list(product(*inputs))
+CASES = list(cases())
+
+
+def test_every_allowed_function_is_tried():
+    assert {case.values[0] for case in CASES} == set(ALLOWED)
+
+
+def inputs(tree, under):
+    columns = [a for a in tree.args if isinstance(a, Column)]
+
+    def fits(c, v):
+        if v is None or c.type.bounds is None:
+            return True
+        return c.type.bounds.low <= v <= c.type.bounds.high and not (c.type.kind is R and 0 < abs(v) < under.smallest)
+
+    choices = [[v for v in NASTY[c.declared.kind] if fits(c, v)] for c in columns]
+    rows = list(islice(product(*choices), MOST_ROWS))
+    return columns, rows
+
+
+@pytest.mark.parametrize(("name", "kinds"), CASES)
+def test_engines_agree_with_the_reference(under, name, kinds):
+    tree = built(name, kinds)
+    assert tree is not None, f"{name} takes no {kinds}"
+    if name not in under.capabilities.functions or under.capabilities.lacks(tree) is not None:
+        assert under.name != "duckdb", f"DuckDB is to answer everything; {name} has no spelling there"
+        return  # not offered there: `test_lacking.py` sees to it that it is refused
+    columns, rows = inputs(tree, under)
     values = ", ".join(
-        "(" + ", ".join(literal(v, c.declared.kind, DIALECT) for v, c in zip(row, columns, strict=True)) + ")"
+        "("
+        + ", ".join(
+            f"CAST({literal(v, c.declared.kind, under.dialect)} AS {under.dialect.types[c.declared.kind]})"
+            + (' COLLATE "C"' if under.name == "postgresql" and c.declared.kind is T else "")
+            for v, c in zip(row, columns, strict=True)
+        )
+        + ")"
         for row in rows
     )
-    exact = f"CAST({expression(tree, DIALECT)} AS {TYPES[tree.type.kind]})"
+    exact = f"CAST({expression(tree, under.dialect)} AS {under.dialect.types[tree.type.kind]})"
     if tree.type.kind in (D, S):
-        exact = f"epoch_us({exact})"
-    found = [r[0] for r in connection.execute(f"SELECT {exact} FROM (VALUES {values}) t0({names})").fetchall()]
+        exact = under.micros.format(exact)
+    names = ", ".join(c.declared.name for c in columns)
+    found = under.values(f"SELECT {exact} AS found FROM (VALUES {values}) t0({names})")
     for row, got in zip(rows, found, strict=True):
         own = dict(zip(columns, row, strict=True))
         wanted = evaluate(tree, lambda leaf, own=own: own[leaf])
-        if tree.type.kind is D and wanted is not None:
-            wanted *= 86_400_000_000
-        if tree.type.kind is R and wanted is not None and got is not None:
-            wanted = float(wanted)
-            assert math.isclose(got, wanted, rel_tol=1e-15 if name in ("exp", "ln") else 0.0), (name, row, got, wanted)
-        else:
-            assert got == wanted, (name, row, got, wanted)
-        if got is None:
-            assert tree.type.nullable, (name, row)
-        elif tree.type.bounds is not None and tree.type.kind in (I, R):
-            slack = 1e-9 * abs(got)
-            assert tree.type.bounds.low - slack <= got <= tree.type.bounds.high + slack, (name, row, got, tree.type)
+        agree(name, tree, row, got, wanted)
+
+
+def agree(name, tree, row, got, wanted):
+    if tree.type.kind is D and wanted is not None:
+        wanted *= 86_400_000_000
+    if tree.type.kind is R and wanted is not None and got is not None:
+        close = name in TRANSCENDENTAL
+        assert math.isclose(got, float(wanted), rel_tol=1e-14 if close else 0.0, abs_tol=1e-300), (
+            name,
+            row,
+            got,
+            wanted,
+        )
+    else:
+        assert got == wanted, (name, row, got, wanted)
+    if got is None:
+        assert tree.type.nullable, (name, row)
+    elif tree.type.bounds is not None and tree.type.kind in (I, R):
+        slack = 1e-9 * abs(got)
+        assert tree.type.bounds.low - slack <= got <= tree.type.bounds.high + slack, (name, row, got, tree.type)
+
+
+# Their last digit is the business of each mathematical library.
+TRANSCENDENTAL = {"exp", "ln", "log", "log10", "log2", "power", "pow", "sin", "cos", "tan", "atan", "tanh"}
