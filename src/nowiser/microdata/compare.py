@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.perturb.columns import Names, chosen, grouped
-from nowiser.microdata.read import as_arrow, load
+from nowiser.microdata.read import load
 from nowiser.microdata.release import Roles
 from nowiser.microdata.risk import individual, suda, uniques
 from nowiser.microdata.risk.best_guess import Goal, Guessed
@@ -138,7 +137,7 @@ def compare(
     `quasi` is what attackers may know, `sensitive` what they guess (`within` states how precisely a number
     must be hit), `target` what a classifier is asked to predict (the first sensitive column if not named).
     """
-    old, new, alignment = aligned(load(_plain(original)), load(_plain(released)), key)
+    old, new, alignment = aligned(load(original), load(released), key)
     quasis = chosen(old, quasi, what="quasi") if quasi else ()
     secrets = chosen(old, sensitive, what="sensitive") if sensitive else ()
     missing = [c for c in (*quasis, *secrets) if c not in new]
@@ -175,7 +174,7 @@ def ru_map(original: Any, releases: Mapping[str, Any], **options: Any) -> RiskUt
     """Compare several releases of one table and place them on a map of risk against utility."""
     if not releases:
         raise Misconfigured("a map needs at least one release")
-    base = load(_plain(original))
+    base = load(original)
     return RiskUtility(tuple(compare(base, r, title=name, **options) for name, r in releases.items()))
 
 
@@ -274,17 +273,6 @@ def utilities(both: Pair, quasi: Sequence[str], target: str | None) -> dict[str,
             "discernibility": float((sizes.astype(np.float64) ** 2).sum()),
         }
     return out
-
-
-def _plain(data: Any) -> Any:
-    """Polars hands out strings as views, which Arrow cannot sort yet: the same table with plain strings."""
-    if isinstance(data, MicroTable | str | Path) or not hasattr(data, "__arrow_c_stream__"):
-        return data
-    table = as_arrow(data)
-    fields = [
-        pa.field(f.name, pa.string() if pa.types.is_string_view(f.type) else f.type, f.nullable) for f in table.schema
-    ]
-    return table.cast(pa.schema(fields))
 
 
 def _told(guess: Guessed) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 import itertools
+import json
 import math
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -110,3 +113,50 @@ def test_bad_input_is_refused(run, method, words):
     table = MicroTable.of([Column.of("v", [1, 2, 3]), Column.of("gap", [1, None, 2])])
     with pytest.raises(Misconfigured, match=words):
         method.apply(table, run(table))
+
+
+POLICY = """
+nowiser: 1
+tables:
+  people:
+    source: people.csv
+    person: id
+    protect: values
+    columns:
+      id: identifier
+      sex: {public: [f, m]}
+      ill: {sensitive: {values: [flu, none]}, nullable: false}
+attackers:
+  - {guess: people.ill exactly, gain: 30%}
+"""
+RECIPE = """
+quasi: {sex: }
+sensitive: {ill: }
+identifiers: [id]
+steps:
+  - private_response: {table: people, column: ill, among: [flu, none], jump: JUMP}
+"""
+
+
+def nowiser(folder, *arguments):
+    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def custodian(tmp_path):
+    rows = [f"{i},{'fm'[i % 2]},{('flu', 'none', 'none')[i % 3]}" for i in range(300)]
+    (tmp_path / "people.csv").write_text("id,sex,ill\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    (tmp_path / "nowiser.yaml").write_text(POLICY, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_cost_stands_in_the_same_ledger_as_the_answers(custodian):
+    (custodian / "recipe.yaml").write_text(RECIPE.replace("JUMP", "0.5"), encoding="utf-8")
+    done = nowiser(custodian, "publish", "-p", "nowiser.yaml", "--recipe", "recipe.yaml", "-o", "out.csv")
+    assert done.returncode == 0, done.stderr
+    account = json.loads(nowiser(custodian, "ledger", "--json").stdout)
+    entry = account["entries"][-1]
+    assert entry["kind"] == "publication"
+    assert entry["cost"]["jump(people.ill)"] == pytest.approx(0.5, abs=1e-9)
+    assert account["left"] < 1

@@ -206,7 +206,7 @@ def test_generalised_groups_are_counted():
     told = {g.attacker: g for g in guesses(table, coarse, ("age",), "ill")}
     assert told[EXACTLY].before == pytest.approx(0.5)
     assert told[EXACTLY].after == pytest.approx((3 + 1) / 6)
-    assert told[EXACTLY].how == "counted"
+    assert told[EXACTLY].how == "enumerated"
 
 
 def test_a_large_homogeneous_group_is_seen_through_pram():

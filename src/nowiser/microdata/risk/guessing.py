@@ -76,7 +76,7 @@ def guesses(
         tried = drawn[:: max(1, len(drawn) // SEARCHED)] if where.soft else drawn
         right = success(belief, where, tried, random)
         low, high = clopper_pearson(right, len(tried))
-        how = "counted" if len(tried) == original.rows else "simulated"
+        how = "enumerated" if len(tried) == original.rows else "simulated"
         here = Guessed(_words(level), sensitive, before, right / len(tried), low, high, how, aim.within)
         ladder.append(_at_least(here, ladder[-1] if ladder else replace(here, after=before, low=before, high=before)))
     if released.rows and is_aligned(released):
@@ -116,7 +116,7 @@ def found(belief: Belief, channel: Channel, released: MicroTable, aim: Goal, ran
     )
     low, high = clopper_pearson(right, len(rows))
     after = max(before, right / len(rows))
-    how = "counted" if len(rows) == released.rows else "simulated"
+    how = "enumerated" if len(rows) == released.rows else "simulated"
     return replace(exact, after=after, low=max(before, low), high=max(before, high), how=how)
 
 

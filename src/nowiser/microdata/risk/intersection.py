@@ -95,7 +95,7 @@ def intersection(
     for title, belief in [*zip(titles, each, strict=True), ("sees all releases", combined(prior, each))]:
         right = _right(belief, values, column, drawn, aim)
         low, high = clopper_pearson(right, len(drawn))
-        how = "counted" if len(drawn) == original.rows else "simulated"
+        how = "enumerated" if len(drawn) == original.rows else "simulated"
         out.append(
             Guessed(
                 title,
