@@ -120,7 +120,11 @@ def made_up_tables() -> dict[str, list[dict[str, Any]]]:
         "visits": [{"visit_id": i, **v} for i, v in enumerate(visits, 1)],
         "wards": [{"ward": w, "beds": 10 * n, "floor": n} for n, w in enumerate("ABCD", 1)],
         "canteen": [
-            {"student": i, "faculty": toss.choice(["math", "computer science"]), "time": round(toss.gauss(20, 5), 1)}
+            {
+                "student": i,
+                "faculty": toss.choice(["math", "computer science"]),
+                "time": 12.5 if i == 1 else round(toss.gauss(20, 5), 1),
+            }
             for i in range(1, 61)
         ],
     }
