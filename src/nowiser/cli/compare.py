@@ -1,7 +1,7 @@
 """`nowiser compare`: hold a release, made by anybody with any tool, against its original."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,10 @@ def compare(  # noqa: PLR0917 (typer passes options by name)
     key: Annotated[str | None, typer.Option(help="A column that tells which row is whose.")] = None,
     target: Annotated[str | None, typer.Option(help="What a classifier should predict.")] = None,
     victims: Annotated[int, typer.Option(help="How many victims each simulated attacker tries.")] = 1000,
+    policy: Annotated[
+        Path | None, typer.Option("-p", "--policy", help="Add what its ledger says was answered.")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="The table of the policy.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--output", help="Write the report as one HTML file.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
@@ -42,6 +46,7 @@ def compare(  # noqa: PLR0917 (typer passes options by name)
         household=household,
         key=key,
         target=target,
+        answered=None if policy is None else answers(policy, table, secrets),
         victims=victims,
     )
     if out is not None:
@@ -56,6 +61,24 @@ def compare(  # noqa: PLR0917 (typer passes options by name)
     Console().print(words(found.to_json()), highlight=False, markup=False)
     if out is not None:
         typer.echo(f"\nThe report is in {out}.")
+
+
+def answers(path: Path, table: str | None, secrets: tuple[str, ...]) -> dict[str, Any]:
+    """What the policy's ledger has charged about each sensitive column."""
+    from nowiser.ledger.opening import for_policy
+    from nowiser.microdata.risk.intersection import answered_about
+    from nowiser.policy.reader import read
+
+    declared = read(path)
+    names = [t.name for t in declared.tables]
+    name = table if table is not None else names[0] if len(names) == 1 else None
+    chosen = declared.table(name) if name is not None else None
+    if chosen is None:
+        raise Misconfigured(f"name one table of the policy with --table: {', '.join(names)}")
+    with for_policy(declared) as ledger:
+        totals = ledger.totals()
+    known = [s for s in secrets if chosen.column(s) is not None]
+    return {s: answered_about(declared, totals, f"{chosen.name}.{s}") for s in known}
 
 
 def listed(text: str, option: str) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from nowiser.microdata.release import Roles
 from nowiser.microdata.risk import individual, suda, uniques
 from nowiser.microdata.risk.best_guess import Goal, Guessed
 from nowiser.microdata.risk.fellegi_sunter import MOST_COLUMNS, fellegi_sunter
-from nowiser.microdata.risk.guessing import FOUND, guesses
+from nowiser.microdata.risk.guessing import FOUND, NO_KNOWLEDGE, guesses
+from nowiser.microdata.risk.intersection import Answered, also_answered
 from nowiser.microdata.risk.interval import interval_disclosure
 from nowiser.microdata.risk.linkage import linkage
 from nowiser.microdata.risk.linking import is_aligned, shared_codes
@@ -50,7 +51,7 @@ class Comparison:
     @property
     def gain(self) -> Guessed | None:
         """The attacker who gains most: among those who must still find the row, if quasi-identifiers were named."""
-        searching = [g for g in self.guesses if g.attacker != FOUND]
+        searching = [g for g in self.guesses if not g.attacker.startswith(FOUND)]
         return max(searching if len(searching) > 1 else self.guesses, key=lambda g: g.gain, default=None)
 
     @property
@@ -129,13 +130,16 @@ def compare(
     key: str | None = None,
     target: str | None = None,
     within: Mapping[str, float] | None = None,
+    answered: Mapping[str, Answered] | None = None,
     title: str = "release",
     victims: int = 1000,
 ) -> Comparison:
     """Hold a release against its original. Both may be pandas, Polars, Arrow, or the path of a file.
 
     `quasi` is what attackers may know, `sensitive` what they guess (`within` states how precisely a number
-    must be hit), `target` what a classifier is asked to predict (the first sensitive column if not named).
+    must be hit), `target` what a classifier is asked to predict (the first sensitive column if not named),
+    `answered` what the gateway's answers have cost about a sensitive column: then attackers who also have those stand
+    beside the others.
     """
     old, new, alignment = aligned(load(original), load(released), key)
     quasis = chosen(old, quasi, what="quasi") if quasi else ()
@@ -152,7 +156,10 @@ def compare(
     goals = {name: Goal(name, float(r)) for name, r in (within or {}).items()}
     told: list[Guessed] = []
     for name in secrets:
-        told += guesses(old, new, quasis, name, goal=goals.get(name), victims=victims)
+        here = guesses(old, new, quasis, name, goal=goals.get(name), victims=victims)
+        told += here
+        if answered is not None and name in answered:
+            told += also_answered([g for g in here if g.attacker != NO_KNOWLEDGE], answered[name])
     skip = {c for c in (key, household, weight) if c is not None}
     both = pair(old, new, [c for c in old.names if c in new and c not in skip], weight)
     roles = Roles(quasis, secrets, weight=weight, household=household)

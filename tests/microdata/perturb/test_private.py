@@ -160,3 +160,16 @@ def test_the_cost_stands_in_the_same_ledger_as_the_answers(custodian):
     assert entry["kind"] == "publication"
     assert entry["cost"]["jump(people.ill)"] == pytest.approx(0.5, abs=1e-9)
     assert account["left"] < 1
+
+
+def test_a_release_is_judged_together_with_what_was_answered(custodian):
+    (custodian / "recipe.yaml").write_text(RECIPE.replace("JUMP", "0.5"), encoding="utf-8")
+    nowiser(custodian, "publish", "-p", "nowiser.yaml", "--recipe", "recipe.yaml", "-o", "out.csv", "--keep-order")
+    options = ("--quasi", "sex", "--sensitive", "ill", "-p", "nowiser.yaml", "--json")
+    done = nowiser(custodian, "compare", "people.csv", "out.csv", *options)
+    told = {g["attacker"]: g for g in json.loads(done.stdout)["guesses"]}
+    alone = told["has found the victim's row"]
+    both = told["has found the victim's row, and has the answers given so far"]
+    odds = alone["high"] / (1 - alone["high"]) * math.exp(0.5)
+    assert both["after"] == pytest.approx(odds / (1 + odds), rel=1e-6)
+    assert both["how"] == "bound"

@@ -28,6 +28,7 @@ from nowiser.microdata.table import Column, MicroTable
 VICTIMS = 1000  # drawn per attacker; all rows if there are fewer
 SEARCHED = 300  # of them, when every released row has to be weighed for each
 FOUND = "has found the victim's row"
+NO_KNOWLEDGE = "knows no quasi-identifier"
 
 
 def guesses_of(run: Run, before: MicroTable, after: MicroTable, channels: Mapping[str, Channel]) -> tuple[Guessed, ...]:
@@ -147,7 +148,7 @@ def _stronger(alone: Guessed, reader: tuple[int, int] | None) -> Guessed:
 
 def _words(level: Knowledge) -> str:
     if level == "not at all":
-        return "knows no quasi-identifier"
+        return NO_KNOWLEDGE
     return f"knows the quasi-identifiers {level}"
 
 

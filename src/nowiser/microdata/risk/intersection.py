@@ -15,17 +15,23 @@ release times e^(jump + slope·R). That ceiling holds for every release, every p
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.exposure import exposure, up
 from nowiser.microdata.perturb.columns import chosen
 from nowiser.microdata.risk.belief import believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, best_windows, clopper_pearson, usual_goal
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.linking import links
 from nowiser.microdata.table import Column, MicroTable
+from nowiser.model.attacker import Attacker
+from nowiser.model.charge import Charge
+from nowiser.model.goal import Exactly, On
+from nowiser.model.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,29 @@ def with_answers(after: float, answered: Answered) -> float:
         raise Misconfigured(f"a chance lies between 0 and 1, not {after:g}")
     reach = math.exp(min(answered.reach, 700.0))
     return after * reach / (1 - after + after * reach)
+
+
+def answered_about(policy: Policy, totals: Charge, attribute: str) -> Answered:
+    """What everything in the ledger has cost about `table.column`: its own accounts and those of attributes that may
+    tell about it, as one jump over the declared ranges.
+    """
+    told = exposure(policy, Attacker(On(attribute, Exactly()), Fraction(0)), totals)
+    return Answered(jump=up(told.reach))
+
+
+def also_answered(told: Sequence[Guessed], answered: Answered) -> tuple[Guessed, ...]:
+    """The ceiling for each of these attackers once he also has the answers of the gateway."""
+    return tuple(
+        replace(
+            g,
+            attacker=f"{g.attacker}, and has the answers given so far",
+            after=with_answers(g.after if g.high is None else g.high, answered),
+            low=None,
+            high=None,
+            how="bound",
+        )
+        for g in told
+    )
 
 
 def intersection(
