@@ -21,6 +21,7 @@ from nowiser.model.schema import Kind, Role
 from nowiser.sql import bounds
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED, call
+from nowiser.sql.functions.patterns import regular, similar
 from nowiser.sql.interval import Interval
 from nowiser.sql.tree import Column, Literal, Type
 
@@ -30,12 +31,13 @@ NASTY = {
         None, -1e15, -2.675, -2.5, -1.0, -0.5, -1e-12, -5e-324, 0.0, 5e-324, 1e-12, 0.49999999999999994, 0.5, 1.5, 2.5,
         2.675, 600.0, 1e15,
     ],
-    Kind.TEXT: [None, "", "a", "A", "ab", "a%b", "a\\b", "ä", "é", "👩‍🚀", "'", '"', "z" * 50, "\n", "a_b"],
+    Kind.TEXT: [None, "", "a", "A", "ab", "a%b", "a\\b", "ä", "é", "👩‍🚀", "'", '"', "z" * 50, "\n", "a_b", "  a b ", "12", "-7", "+3", "1.5e3", "1e99", "007", "9" * 19, "1.", "aab", "ÄÖß", "straße", "aa\nb", "x-]^"],
     Kind.BOOLEAN: [None, True, False],
-    Kind.DATE: [None, -1, 0, 1, 18262],
-    Kind.TIMESTAMP: [None, -1, 0, 86_400_000_000, 1_577_836_800_123_456],
+    Kind.DATE: [None, -719162, -141428, -1, 0, 1, 58, 59, 789, 11016, 18262, 18321, 19722, 20453, 2932896],
+    Kind.TIMESTAMP: [None, -62_135_596_800_000_000, -1, 0, 59_999_999, 86_400_000_000, 951_782_400_000_001, 1_577_836_800_123_456, 253_402_300_799_999_999],
 }  # fmt: skip
 B, I, R, T, D, S = Kind.BOOLEAN, Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP
+P, L, Z = "positive", "later date", "later timestamp"  # columns of narrower ranges
 PAIRS = [(k, k) for k in (I, R, T, B, D, S)]
 # Where not every kind of argument will do, or literals are wanted. Everything else is found by trying.
 SIGNATURES = {
@@ -48,6 +50,44 @@ SIGNATURES = {
     "coalesce": [*PAIRS, (I, I, I)],
     **{key: [(I, I), (R, R), (D, D), (I, I, I)] for key in ("greatest", "least")},
     "like": [(T, "'a%'"), (T, "'_'"), (T, "'a\\\\%b'"), (T, "'%\\\\\\\\%'"), (T, "''"), (T, "'a\\\\_b'")],
+    "substring": [(T, "1", "3"), (T, "2", "1000000"), (T, "60", "0")],
+    **{key: [(T, "0"), (T, "2"), (T, "100")] for key in ("left", "right")},
+    "replace": [(T, "'a'", "''"), (T, "'a'", "'b'"), (T, "'ab'", "'c'"), (T, "'ä'", "'x'")],
+    "position": [(T, "'a'"), (T, "''"), (T, "'b'"), (T, "'🚀'"), (T, T)],
+    "concat": [(T,), (T, T), (T, T, T)],
+    "matches": [
+        (T, f"'{regular(p)}'".replace("\\", "\\\\"))
+        for p in (
+            "a",
+            "^a",
+            "b$",
+            "^$",
+            "a.b",
+            "[a-z]+$",
+            "[^a-z]",
+            "^-?[0-9]{1,3}$",
+            "x-",
+            "(ab|a_)b?",
+            "\\\\",
+            "\\n",
+            "\\d\\w",
+            "^\\s",
+            "\\.",
+            "a{2,}b",
+            "[x-z-]|%",
+            "ß",
+        )
+    ]
+    + [(T, f"'{similar(p)}'".replace("\\", "\\\\")) for p in ("a%", "_", "a|A", "%b", "[0-9]+", "a.b")]
+    + [(T, f"'{regular('AB', insensitive=True)}'")],
+    "power": [(R, "2.0"), (R, "3.0"), (R, "0.0"), (P, "0.5"), (P, "2.5")],
+    "width_bucket": [(R, "0.0", "10.0", "5"), (R, "-1.0", "2.675", "7"), (R, "0.0", "0.3", "3")],
+    **{
+        key: [(k, "1"), (k, "-1"), (k, "11"), (k, "-25")]
+        for key, k in (("months_later_date", L), ("months_later_timestamp", Z))
+    },
+    "days_later": [(L, I), (L, "30")],
+    "micros_later": [(Z, "1"), (Z, "-86400000001"), (Z, I)],
 }
 MOST_ROWS = 3000
 
@@ -121,9 +161,18 @@ def column(position: int, kind: Kind) -> Column:
     return Column("t0", "t", declared, Type(kind, nullable=True, bounds=ends))
 
 
+NARROW = {P: (R, 0, 1000), L: (D, -300_000, 1_000_000), Z: (S, -300_000 * 86_400_000_000, 10**17)}
+
+
 def argument(position: int, kind):
     if isinstance(kind, Kind):
         return column(position, kind)
+    if kind in NARROW:
+        of, low, high = NARROW[kind]
+        declared = schema.Column(f"x{position}", of, Role.SENSITIVE)
+        return Column("t0", "t", declared, Type(of, nullable=True, bounds=Interval(low, high)))
+    if "." in kind and not kind.startswith("'"):
+        return Literal(float(kind), Type(R, bounds=Interval(Fraction(kind), Fraction(kind))))
     if kind.startswith("'"):
         return Literal(kind[1:-1].replace("\\\\", "\\"), Type(T))
     return Literal(int(kind), Type(I, bounds=Interval(int(kind), int(kind))))

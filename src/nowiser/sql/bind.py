@@ -33,7 +33,7 @@ class Binder:
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression. Raises NotAnswerable with the place."""
-        from nowiser.sql.constructs import RULES
+        from nowiser.sql.rules import RULES
 
         if not isinstance(node, exp.Expr):  # f() where f(x) is wanted
             raise NotAnswerable("Something is missing in the question.", hint="Every function takes an argument.")

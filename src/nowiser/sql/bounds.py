@@ -4,11 +4,17 @@ from fractions import Fraction
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
-from nowiser.sql.functions import ALLOWED
+from nowiser.sql.functions import ALLOWED, calendar
 from nowiser.sql.interval import INT64, Interval
 from nowiser.sql.tree import Call, Expression, columns, parts
 
 LARGEST_REAL = 10**300  # far inside the doubles, so that no rounding on the way reaches infinity
+LIMITS = {
+    Kind.INTEGER: INT64,
+    Kind.REAL: Interval(-LARGEST_REAL, LARGEST_REAL),
+    Kind.DATE: Interval(calendar.FIRST, calendar.LATEST),
+    Kind.TIMESTAMP: Interval(calendar.FIRST * calendar.DAY, calendar.LATEST * calendar.DAY),
+}
 
 
 def total(expression: Expression) -> None:
@@ -17,11 +23,8 @@ def total(expression: Expression) -> None:
         if not isinstance(part, Call) or not ALLOWED[part.function].overflows:
             continue
         bounds = part.type.interval
-        fits = (
-            INT64.low <= bounds.low and bounds.high <= INT64.high
-            if part.type.kind is Kind.INTEGER
-            else bounds.magnitude <= LARGEST_REAL
-        )
+        limits = LIMITS[part.type.kind]
+        fits = limits.low <= bounds.low and bounds.high <= limits.high
         if not fits:
             raise NotAnswerable(
                 "Some row could overflow here: the result has no bounds that a number can hold.",

@@ -8,12 +8,14 @@ import math
 from typing import Any
 
 from nowiser.errors import NotAnswerable, Span
-from nowiser.sql.functions import arithmetic, choice, logic, numbers, text
+from nowiser.sql.functions import arithmetic, casts, choice, dates, logic, numbers, patterns, powers, strings, text
 from nowiser.sql.functions.base import Function, Mismatch
 from nowiser.sql.tree import Call, Expression
 
 ALLOWED: dict[str, Function] = {
-    f.name: f for home in (arithmetic, choice, logic, numbers, text) for f in home.FUNCTIONS
+    f.name: f
+    for home in (arithmetic, casts, choice, dates, logic, numbers, patterns, powers, strings, text)
+    for f in home.FUNCTIONS
 }
 
 
