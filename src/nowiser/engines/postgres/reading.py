@@ -16,12 +16,13 @@ WHOLE = {"int2", "int4", "int8", "oid"}
 TEXTS = {"text", "varchar", "bpchar", "name", "citext"}
 # So short that none of them can pass the kind they are read as.
 INTEGER = r"^ *[+-]?[0-9]{1,18} *$"
-REAL = r"^ *[+-]?([0-9]{1,150}(\.[0-9]{0,150})?|\.[0-9]{1,150})([eE][+-]?[0-9]{1,2})? *$"
+REAL = r"^ *[+-]?([0-9]{1,150}(\.[0-9]{0,150})?|\.[0-9]{1,150})([eE][+-]?[0-9]{1,4})? *$"
 DATE = r"^ *[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) *$"
 TIMESTAMP = (
     r"^ *[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
     r"([ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?)? *$"
 )
+ENDLESS, LEAST = "('inf', 'infinity')", "('-inf', '-infinity')"
 TRUE, FALSE = "('t', 'true', 'y', 'yes', 'on', '1')", "('f', 'false', 'n', 'no', 'off', '0')"
 
 
@@ -56,14 +57,19 @@ def _integer(raw: str, type_: str) -> str | None:
 def _real(raw: str, type_: str) -> str | None:
     if type_ in WHOLE:
         return f"{raw}::double precision"
-    if type_ == "numeric":  # NaN is larger than everything; infinities and what no double holds become the largest
-        least = f"CASE WHEN abs({raw}) >= 1e-90 THEN least(greatest({raw}, -1e308), 1e308) ELSE 0 END"
-        return f"CASE WHEN {raw} <> 'NaN' THEN ({least})::double precision END"
+    if type_ == "numeric":
+        return _from_numeric(raw)
     if type_ in ("float4", "float8"):
         value = f"{raw}::double precision"
         fine = f"CASE WHEN abs({value}) >= CAST({2.0**COLUMN!r} AS DOUBLE PRECISION) THEN {value} ELSE 0 END"
         return f"CASE WHEN {raw} <> 'NaN' THEN {fine} END"
     return None
+
+
+def _from_numeric(raw: str) -> str:
+    """What no double holds is infinite, as far as reading goes: it will be clipped. NaN is larger than everything."""
+    ends = f"WHEN {raw} = 'NaN' THEN NULL WHEN {raw} > 1.79e308 THEN 'Infinity' WHEN {raw} < -1.79e308 THEN '-Infinity'"
+    return f"CASE {ends} WHEN abs({raw}) < 1e-90 THEN 0 ELSE {raw}::double precision END"
 
 
 def _boolean(raw: str, type_: str) -> str | None:
@@ -93,9 +99,11 @@ def _from_text(kind: Kind, raw: str) -> str:
         case Kind.INTEGER:
             return f"CASE WHEN {raw} ~ '{INTEGER}' THEN {raw}::bigint END"
         case Kind.REAL:
-            value = f"{raw}::double precision"
-            fine = f"CASE WHEN abs({value}) >= CAST({2.0**COLUMN!r} AS DOUBLE PRECISION) THEN {value} ELSE 0 END"
-            return f"CASE WHEN {raw} ~ '{REAL}' THEN {fine} END"
+            number = f"WHEN {raw} ~ '{REAL}' THEN {_from_numeric(f'{raw}::numeric')}"
+            plain = f"lower(btrim({raw}, ' +'))"
+            return (
+                f"CASE {number} WHEN {plain} IN {ENDLESS} THEN 'Infinity' WHEN {plain} IN {LEAST} THEN '-Infinity' END"
+            )
         case Kind.BOOLEAN:
             plain = f"lower(btrim({raw}))"
             return f"CASE WHEN {plain} IN {TRUE} THEN TRUE WHEN {plain} IN {FALSE} THEN FALSE END"
