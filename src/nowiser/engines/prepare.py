@@ -23,6 +23,7 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Table
 from nowiser.sql.cells import sum_cell
 from nowiser.sql.clipping import clipped_name, ranged
+from nowiser.sql.functions.dates import EVER
 from nowiser.sql.names import column_type
 from nowiser.sql.tree import Column as Leaf
 
@@ -121,6 +122,9 @@ def _inside(c: Column, value: str, dialect: Dialect) -> str:
     elif c.low is not None and c.high is not None:
         low, high = (literal(end, c.kind, dialect) for end in _ends(c))
         value = f"CASE WHEN {value} < {low} THEN {low} WHEN {value} > {high} THEN {high} ELSE {value} END"
+    elif c.kind in EVER:  # years 1 to 9999, so that every part of a date has bounds
+        low, high = (literal(int(end), c.kind, dialect) for end in (EVER[c.kind].low, EVER[c.kind].high))
+        value = f"CASE WHEN {value} BETWEEN {low} AND {high} THEN {value} END"
     elif c.kind is Kind.REAL:
         value = f"CASE WHEN abs({value}) <= {literal(LARGEST, c.kind, dialect)} THEN {value} END"
     return value if c.nullable else f"coalesce({value}, {literal(_stand_in(c), c.kind, dialect)})"
