@@ -249,3 +249,9 @@ def test_noise_on_dependent_columns_is_read_across_the_row():
     spread = across.within
     shrunk = averaged * 100 / (100 + 10)
     assert across.after >= (np.abs(shrunk - truth) <= spread).mean() - 0.04
+
+
+def test_values_that_did_not_move_are_known():
+    table = people()
+    step = AddNoise("income", share=1.0, only="outliers", beyond=2.5).apply(table, run_of(table))
+    assert by_attacker(step)[FOUND].after > 0.95

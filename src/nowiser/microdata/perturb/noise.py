@@ -23,9 +23,9 @@ from nowiser.microdata.perturb.columns import (
     varying,
 )
 from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Noise, Shape
+from nowiser.microdata.risk.channel import Channel, Noise, Released, Shape
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table import Column, MicroTable
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class AddNoise:
     `share` is the noise's standard deviation as a share of the column's; `scale` is that standard
     deviation in the column's own units and needs no spread in the data. `only="outliers"` moves only
     values further than `beyond` robust deviations from the median: cheap for the data, but it tells who
-    the outliers are, so before → after is computed as for an attacker who knows which values moved.
+    the outliers are, so before → after lets the attacker take released values as they are.
     """
 
     name: ClassVar[str] = "noise"
@@ -62,14 +62,17 @@ class AddNoise:
         codes, count = grouped(table, strata_of(table, run.roles, self.strata))
         rows = members(codes, count)
 
-        released, channels, book = [], {}, {}
+        released: list[Column] = []
+        channels: dict[str, Channel] = {}
+        book: dict[str, Any] = {}
         for column in read:
             deviation = np.array([self._deviation(column.values[r][column.present[r]]) for r in rows])
             moved = draw(self.shape, table.rows, run.random) * deviation[codes]
             if self.only == "outliers":
                 moved[~_outlying(column.values, column.present, rows, self.beyond)] = 0.0
             released.append(column.back(column.values + moved, real=not self.whole))
-            channels[column.name] = Noise(self.shape, deviation, strata=codes)
+            moved_all = self.only == "all"
+            channels[column.name] = Noise(self.shape, deviation, strata=codes) if moved_all else Released()
             book[column.name] = {
                 "standard deviation of the noise": deviation.tolist(),
                 "variance to subtract": (deviation**2).tolist(),

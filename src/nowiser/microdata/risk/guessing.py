@@ -59,15 +59,15 @@ def guesses(
     column = original[sensitive]
     aim = goal or usual_goal(sensitive, column.numbers if column.is_numeric else None, len(column.values))
     published = known.get(sensitive, Released())
-    channel = published
+    ways = [published]
     if isinstance(published, Released) and is_aligned(released):
-        channel = estimated(column, released[sensitive], released.origin)
-    belief = believe(column, released[sensitive], channel, aim)
+        ways.append(estimated(column, released[sensitive], released.origin))  # as it stands, or as what it looks like
+    beliefs = [believe(column, released[sensitive], way, aim) for way in dict.fromkeys(ways)]
     random = np.random.default_rng(seed)
     drawn = (
         np.arange(original.rows) if original.rows <= victims else np.sort(random.choice(original.rows, victims, False))
     )
-    before = belief.before()
+    before = beliefs[0].before()
 
     ladder: list[Guessed] = []  # from the weakest attacker to the strongest: who knows more may do as who knows less
     for level in reversed(LEVELS):
@@ -75,14 +75,15 @@ def guesses(
             continue
         where = links(original, released, tuple(q for q in quasi if q != sensitive), level, known)
         tried = drawn[:: max(1, len(drawn) // SEARCHED)] if where.soft else drawn
-        right = success(belief, where, tried, random)
+        right = max(success(belief, where, tried, random) for belief in beliefs)
         low, high = clopper_pearson(right, len(tried))
         how = "enumerated" if len(tried) == original.rows else "simulated"
         here = Guessed(_words(level), sensitive, before, right / len(tried), low, high, how, aim.within)
         ladder.append(_at_least(here, ladder[-1] if ladder else replace(here, after=before, low=before, high=before)))
     if released.rows and is_aligned(released):
         reader = whole_row(original, released, aim, random)
-        alone = _stronger(found(belief, published, released, aim, random), reader)
+        alone = max((found(b, published, released, aim, random) for b in beliefs), key=lambda g: g.after)
+        alone = _stronger(alone, reader)
         weaker = ladder[-1]
         ladder.append(replace(weaker, attacker=FOUND) if (weaker.low or 0.0) > alone.after else alone)
     return tuple(reversed(ladder))
