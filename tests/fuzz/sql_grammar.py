@@ -279,6 +279,54 @@ class Grammar:
             )
         return sql
 
+    def wide(self) -> str:
+        """Joins, sub-selects, unions and sums per person, mostly such as are answered."""
+        p = ["p.cost", "p.los", "p.birth_year", "p.score"]
+        v = ["v.cost", "v.day"]
+        sources = [
+            ("patients p JOIN visits v ON v.patient_id = p.id", p + v, ["p.gender", "p.ward", "p.diagnosis"]),
+            ("patients p LEFT JOIN visits v ON v.patient_id = p.id", p + v, ["p.gender", "p.ward"]),
+            ("patients p, visits v WHERE v.patient_id = p.id AND 1 = 1", p + v, ["p.zip", "p.diagnosis"]),
+            ("visits v JOIN visits u ON u.patient_id = v.patient_id", [*v, "u.cost", "u.day"], []),
+            ("visits v JOIN visits u ON u.patient_id = v.patient_id AND u.visit_id = v.visit_id", [*v, "u.cost"], []),
+            ("patients p JOIN wards w ON w.ward = p.ward", [*p, "w.beds", "w.floor"], ["p.gender", "w.ward", "w.floor"]),
+            ("patients p LEFT JOIN wards w ON w.ward = p.ward AND p.los > 7", [*p, "w.beds"], ["p.gender"]),
+            ("patients p JOIN wards w USING (ward) JOIN visits v ON v.patient_id = p.id", [*p, *v, "w.beds"], ["p.gender"]),
+            ("patients p JOIN patients q ON q.id = p.id", [*p, "q.cost", "q.los"], ["p.ward", "q.diagnosis"]),
+            ("(SELECT patient_id, SUM(cost) AS s, COUNT(*) AS n, MAX(day) AS d FROM visits GROUP BY patient_id) q", ["q.s", "q.n", "q.d"], ["q.n"]),
+            ("(SELECT patient_id, day % 7 AS wd, AVG(cost) AS a FROM visits GROUP BY patient_id, day % 7) q", ["q.a", "q.wd"], ["q.wd"]),
+            ("(SELECT patient_id, COUNT(*) AS n FROM visits WHERE day > 100 GROUP BY patient_id HAVING COUNT(*) > 1) q JOIN patients p ON p.id = q.patient_id", ["q.n", *p], ["p.ward"]),
+            ("patients p LEFT JOIN (SELECT patient_id, SUM(cost) AS s FROM visits GROUP BY patient_id) q ON q.patient_id = p.id", [*p, "q.s"], ["p.gender"]),
+            ("(SELECT cost, los AS x FROM patients UNION ALL SELECT cost, birth_year FROM patients WHERE vip) q", ["q.cost", "q.x"], []),
+            ("(SELECT patient_id AS who, cost FROM visits UNION ALL SELECT id, cost FROM patients) q", ["q.cost"], []),
+            ("(SELECT ward AS k, cost * 2 AS c FROM patients WHERE los > 3) q", ["q.c"], ["q.k"]),
+            ("(SELECT DISTINCT patient_id, day FROM visits) q", ["q.day"], ["q.day"]),
+            ("canteen c JOIN canteen d ON d.student = c.student", ["c.time", "d.time"], ["c.faculty"]),
+            ("canteen c LEFT JOIN (SELECT student, time AS t FROM canteen WHERE time > 20) q ON q.student = c.student", ["c.time", "q.t"], ["c.faculty"]),
+            ("(SELECT student, COUNT(*) AS n FROM canteen WHERE time > 20 GROUP BY student) q", ["q.n"], ["q.n"]),
+            ("(SELECT faculty AS time, time AS faculty FROM canteen) q", ["q.faculty"], ["q.time"]),
+            ("(SELECT faculty FROM canteen WHERE time > 20 UNION ALL SELECT faculty FROM canteen) q", ["1"], ["q.faculty"]),
+            ("canteen c JOIN wards w ON w.floor = c.student", ["c.time", "w.beds"], ["c.faculty", "w.ward"]),
+            ("canteen c JOIN wards w ON w.beds = c.time", ["c.time", "w.beds"], ["c.faculty"]),
+        ]  # fmt: skip
+        source, numbers, keys = self.toss.choice(sources)
+        a, b = self.pick(numbers), self.pick(numbers)
+        aggregates = [
+            "COUNT(*)", f"COUNT({a})", f"SUM({a})", f"AVG({a})", f"SUM({a} * {b})", f"SUM(LEAST({a}, {b}))", f"COUNT(DISTINCT {a})",
+            f"SUM({a}) FILTER (WHERE {b} > 3)", f"SUM({a}) / COUNT(*)", f"MAX({a})", f"MIN({a})", f"MEDIAN({a})", f"STDDEV({a})", f"VAR_POP({a})", f"CORR({a}, {b})",
+        ]  # fmt: skip
+        chosen = self.toss.sample(keys, min(len(keys), self.toss.randrange(3)))
+        outputs = [*chosen, *self.toss.sample(aggregates, self.toss.randrange(1, 3))]
+        sql = f"SELECT {', '.join(outputs)} FROM {source}"
+        if self.chance(0.5):
+            sql += (" AND " if " WHERE v." in source else " WHERE ") + self.pick(
+                [f"{a} > 10", f"{a} IS NULL", f"{a} < {b}", f"NOT ({a} > 5 OR {b} < 2)"]
+            )
+        if chosen:
+            listed = ", ".join(chosen)
+            sql += f" GROUP BY {self.pick([listed, listed, f'ROLLUP({listed})', f'CUBE({listed})', f'GROUPING SETS (({listed}), ())'])}"
+        return sql
+
     # -- damage ------------------------------------------------------------------------------------------------
 
     def broken(self, corpus: Sequence[str]) -> str:

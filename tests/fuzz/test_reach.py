@@ -93,9 +93,17 @@ def test_wild_questions_move_no_further_than_planned(lives):
     assert asked >= 20
 
 
+def test_joins_and_sub_selects_move_no_further_than_planned(lives):
+    policy = lives["absent"].policy
+    grammar = Grammar(random.Random(13))
+    asked = sum(check(grammar.wide(), lives, policy) for _ in range(250))
+    assert asked >= 80
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_many_questions_move_no_further_than_planned(lives, seed):
     policy = lives["absent"].policy
     grammar = Grammar(random.Random(500 + seed))
-    assert sum(check(grammar.question(), lives, policy) for _ in range(10_000)) >= 250
+    assert sum(check(grammar.question(), lives, policy) for _ in range(8_000)) >= 200
+    assert sum(check(grammar.wide(), lives, policy) for _ in range(2_000)) >= 600
