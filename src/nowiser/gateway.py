@@ -18,7 +18,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
-from nowiser.engines.aligned import aligned
+from nowiser.engines.aligned import aligned, distinct_keys, with_found
 from nowiser.engines.base import Engine
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Exhausted, NotAuthorised, NotEvaluated
@@ -26,15 +26,18 @@ from nowiser.guess import allowance
 from nowiser.ledger.base import Ledger
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
+from nowiser.model.schema import Value
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.report.answer import Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.sql import clipping, precision, release
 from nowiser.sql.canonical import digest
-from nowiser.sql.plan import Noise, Plan, Way, plan
+from nowiser.sql.keys import domain, public_keys
+from nowiser.sql.plan import Noise, Plan, Tally, Way, plan
 from nowiser.sql.select import read
-from nowiser.sql.tree import Query
+from nowiser.sql.shown import shown
+from nowiser.sql.tree import Query, holding
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
 
@@ -95,8 +98,7 @@ class Gateway:
         return answer
 
     def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
-        planned = plan(question, self.policy)
-        refuse_lacking(planned.tally, self._engine)
+        planned = self._plan(question)
         version = self._engine.version()
         name = digest(question, str(wish))
         kept = self._ledger.stored(name, version)
@@ -112,8 +114,11 @@ class Gateway:
             data_version=version,
         )
         try:
-            cells = aligned(self._engine.run(planned.tally), planned)
-            found = release.results(planned, chosen.noise, self._blur(chosen.noise, cells))
+            exact = self._engine.run(planned.tally)
+            planned = with_found(exact, planned)
+            blurred = self._blur(chosen.noise, aligned(exact, planned))
+            planned, blurred = shown(planned, chosen.noise, blurred)
+            found = release.results(planned, chosen.noise, blurred)
             answer = self._answer(planned, chosen, found)
             self._ledger.settle(reservation, answer.to_json().encode())
         except Exception:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message for all)
@@ -132,8 +137,7 @@ class Gateway:
         """What a question would cost and how precise it would be. Touches no data, charges nothing."""
         who = self._analyst(analyst)
         wish = precision.wish(self.policy, error, spend)
-        planned = plan(read(sql, self.policy), self.policy)
-        refuse_lacking(planned.tally, self._engine)
+        planned = self._plan(read(sql, self.policy))
         chosen = self._choose(planned, wish, who, dry=True)
         allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
         return self._answer(planned, chosen, None)
@@ -163,6 +167,21 @@ class Gateway:
                 hint="Say who you are with --analyst; the custodian lists analysts in the policy.",
             )
         return who
+
+    def _plan(self, question: Query) -> Plan:
+        """The plan; values of keys that stand in public tables or columns are read there, which touches no secret."""
+        public: dict[int, tuple[Value, ...]] = {}
+        conditions = holding(question.relation)
+        for i, key in enumerate(question.keys):
+            if domain(key, conditions) is not None:
+                continue
+            home = public_keys(key, question.relation)
+            if home is not None:
+                found = self._engine.run(Tally(home, (key,), ()))
+                public[i] = distinct_keys(found, key.type.kind)
+        planned = plan(question, self.policy, public)
+        refuse_lacking(planned.tally, self._engine)
+        return planned
 
     def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, *, dry: bool = False) -> Chosen:
         """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""

@@ -109,11 +109,12 @@ def test_slope_is_an_upper_bound(data):
 @PATIENT
 @given(st.data())
 def test_contributions_stay_inside_their_ends(data):
-    from nowiser.engines.reference import contribution
+    from nowiser.engines.reference import contribution, relation_rows
+    from nowiser.sql.tree import Scan
 
     policy = data.draw(policies())
     found = planned(data.draw(questions()), policy)
-    for row in data.draw(tables(policy)):
+    for row in relation_rows(Scan("t0", policy.tables[0]), {"t": data.draw(tables(policy))}):
         for cell in found.tally.cells:
             assert min(cell.low, 0) <= contribution(cell, row) <= max(cell.high, 0)
 
@@ -143,4 +144,6 @@ def test_the_table_of_theory(sql, presence, jump):
         )
         policy = Policy((Table("t", "t.csv", columns, person=("p",), rows_per_person=m),), (), {})
         reach = plan(read(sql, policy), policy).reaches[0]
-        assert (reach.presence, reach.jump) == (m * presence, m * jump)
+        # With several rows the set of rows may change with the secrets, so public keys are no help.
+        wanted = 2 if m > 1 and "GROUP BY g" in sql else jump
+        assert (reach.presence, reach.jump) == (m * presence, m * wanted)

@@ -1,5 +1,6 @@
 """What an engine found, in the order of the plan's groups; a group without rows has zeros."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Kind, Value
+from nowiser.sql.groups import Group, Groups, Listed, SetGroups
 from nowiser.sql.plan import Plan
 
 _AS_NUMBER = {Kind.DATE: (pa.date32(), pa.int32()), Kind.TIMESTAMP: (pa.timestamp("us"), pa.int64())}
@@ -16,23 +18,66 @@ _ARROW = {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.REAL: pa.float6
 
 def aligned(found: pa.Table, plan: Plan) -> list[NDArray[Any]]:
     """`result[c][g]`: cell c of group g, as whole numbers. Groups outside the declared values are dropped."""
-    width = len(plan.query.keys)
-    codes = [
-        _codes(found.column(i), key.declared.kind, plan.groups.domains[i]) for i, key in enumerate(plan.query.keys)
-    ]
-    at = plan.groups.positions(codes)
-    return [_placed(found.column(i), at, len(plan.groups)) for i in range(width, found.num_columns)]
+    keys, groups = plan.query.keys, plan.groups
+    width = len(keys)
+    match groups:
+        case Groups():
+            codes = [_codes(found.column(i), key.type.kind, groups.domains[i]) for i, key in enumerate(keys)]
+            at = groups.positions(codes)
+        case SetGroups():
+            at = _in_sets(found, plan, groups)
+            width += 1
+        case Listed():
+            places = {group: i for i, group in enumerate(groups)}
+            at = np.array([places.get(key, -1) for key in found_keys(found, plan)], dtype=np.int64)
+    return [_placed(found.column(i), at, len(groups)) for i in range(width, found.num_columns)]
+
+
+def found_keys(found: pa.Table, plan: Plan) -> list[Group]:
+    """The key of each row an engine gave, in the values of the policy: days, microseconds."""
+    columns = [_plain(found.column(i), key.type.kind).to_pylist() for i, key in enumerate(plan.query.keys)]
+    return list(zip(*columns, strict=True))
+
+
+def distinct_keys(found: pa.Table, kind: Kind) -> tuple[Value, ...]:
+    """The values of the first key, in order, without NULL."""
+    return tuple(sorted({v for v in _plain(found.column(0), kind).to_pylist() if v is not None}))
+
+
+def with_found(found: pa.Table, plan: Plan) -> Plan:
+    """The plan with the groups that were found in the data, where none are declared: sorted, without NULLs."""
+    if plan.discovery is None:
+        return plan
+    groups = sorted({g for g in found_keys(found, plan) if None not in g})
+    return replace(plan, groups=Listed(len(plan.query.keys), tuple(groups)))
+
+
+def _in_sets(found: pa.Table, plan: Plan, groups: SetGroups) -> NDArray[np.int64]:
+    keys = plan.query.keys
+    which = np.asarray(found.column(len(keys)).to_numpy(), dtype=np.int64)
+    at = np.full(len(which), -1, dtype=np.int64)
+    start = 0
+    for place, (one, part) in enumerate(zip(groups.sets, groups.parts, strict=True)):
+        rows = np.flatnonzero(which == place)
+        own = found.take(pa.array(rows))
+        codes = [_codes(own.column(i), keys[i].type.kind, part.domains[n]) for n, i in enumerate(one)]
+        placed = part.positions(codes) if codes else np.zeros(len(rows), dtype=np.int64)
+        at[rows] = np.where(placed >= 0, placed + start, -1)
+        start += len(part)
+    return at
+
+
+def _plain(column: Any, kind: Kind) -> Any:
+    if kind in _AS_NUMBER:
+        plain, number = _AS_NUMBER[kind]
+        return column.cast(plain).cast(number)
+    return column.cast(_ARROW[kind])
 
 
 def _codes(column: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
     """The index of each key in its domain, −1 for none. Dates count days and timestamps microseconds."""
-    if kind in _AS_NUMBER:
-        plain, number = _AS_NUMBER[kind]
-        column = column.cast(plain).cast(number)
-        values = pa.array(domain, number)
-    else:
-        values = pa.array(domain, _ARROW[kind])
-        column = column.cast(_ARROW[kind])
+    column = _plain(column, kind)
+    values = pa.array(domain, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
     found = pc.index_in(column, value_set=values)
     return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)
 

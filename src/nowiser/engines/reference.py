@@ -8,29 +8,110 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.model.schema import Kind
-from nowiser.sql.cells import Cell
+from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
 from nowiser.sql.plan import Tally
-from nowiser.sql.tree import Column, Expression, conditions, scan
+from nowiser.sql.tree import Column, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
 
-Row = Mapping[str, Any]
+Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)
 
 
 def tally_rows(tally: Tally, tables: Mapping[str, Iterable[Row]]) -> dict[tuple[Any, ...], list[int]]:
-    """Cells per group that has rows."""
+    """Cells per group that has rows. With GROUPING SETS the last part of a group is the place of its set."""
+    found = relation_rows(tally.relation, tables)
+    if tally.sets is None:
+        return _grouped(tally, found, tuple(range(len(tally.keys))))
     groups: dict[tuple[Any, ...], list[int]] = {}
-    if not tally.keys:
-        groups[()] = [0] * len(tally.cells)
-    tests = conditions(tally.relation)
-    for row in tables[scan(tally.relation).table.name]:
-        if not all(_value(t, row) is True for t in tests):
-            continue
-        key = tuple(_value(k, row) for k in tally.keys)
+    for place, one in enumerate(tally.sets):
+        groups |= {(*key, place): cells for key, cells in _grouped(tally, found, one).items()}
+    return groups
+
+
+def _grouped(tally: Tally, found: Sequence[Row], shown: Sequence[int]) -> dict[tuple[Any, ...], list[int]]:
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    seen: set[Any] = set()
+    if not shown:
+        groups[(None,) * len(tally.keys)] = [0] * len(tally.cells)
+    for row in found:
+        key = tuple(_value(k, row) if i in shown else None for i, k in enumerate(tally.keys))
         cells = groups.setdefault(key, [0] * len(tally.cells))
         for i, cell in enumerate(tally.cells):
+            if cell.distinct:
+                mark = (key, i, *(_value(e, row) for e in cell.distinct))
+                if mark in seen or None in mark[2:] or not contribution(cell, row):
+                    continue
+                seen.add(mark)
             cells[i] += contribution(cell, row)
     return groups
+
+
+def relation_rows(relation: Relation, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
+    """The rows of a relation, as SQL defines it."""
+    match relation:
+        case Scan():
+            name = relation.relation
+            return [{(name, c): v for c, v in row.items()} for row in tables[relation.table.name]]
+        case Filter():
+            return [r for r in relation_rows(relation.source, tables) if _value(relation.condition, r) is True]
+        case Join():
+            return _joined(relation, tables)
+        case PerPerson():
+            return _per_person(relation, tables)
+        case Union():
+            return [
+                {c.ident: _value(e, row) for c, e in zip(relation.columns, arm, strict=True)}
+                for source, arm in relation.branches
+                for row in relation_rows(source, tables)
+            ]
+
+
+def _joined(relation: Join, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
+    left, right = relation_rows(relation.left, tables), relation_rows(relation.right, tables)
+    found: list[Row] = []
+    for a in left:
+        pairs: list[Row] = [p for b in right if _value(relation.condition, p := {**a, **b}) is True]
+        found += pairs or ([_Empty(a)] if relation.outer else [])
+    return found
+
+
+class _Empty(dict[Any, Any]):
+    """A row of the left side without a partner: every other column is NULL."""
+
+    def __missing__(self, key: Any) -> None:
+        return None
+
+
+def _per_person(relation: PerPerson, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
+    by = (*relation.person, *relation.keys)
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in relation_rows(relation.source, tables):
+        groups.setdefault(tuple(_value(e, row) for _, e in by), []).append(row)
+    return [
+        {c.ident: v for (c, _), v in zip(by, key, strict=True)} | {c.ident: folded(f, rows) for c, f in relation.folds}
+        for key, rows in groups.items()
+    ]
+
+
+def folded(f: Fold, rows: Sequence[Row]) -> Any:
+    """An exact aggregate over some rows."""
+    rows = [r for r in rows if f.condition is None or _value(f.condition, r) is True]
+    if f.function == "count":
+        return sum(1 for r in rows if f.argument is None or _value(f.argument, r) is not None)
+    assert f.argument is not None
+    values = [v for r in rows if (v := _value(f.argument, r)) is not None]
+    if f.function == "distinct":
+        return len(set(values))
+    if not values:
+        return None
+    if f.function in ("min", "max"):
+        return min(values) if f.function == "min" else max(values)
+    cell = sum_cell(f.argument, None, centred=False)
+    total = sum(contribution(cell, r) for r in rows if _value(f.argument, r) is not None)
+    if f.function == "sum" and f.argument.type.kind is Kind.INTEGER:
+        return total
+    real = float(total) * float(f.unit)
+    return real if f.function == "sum" else real / len(values)
 
 
 def contribution(cell: Cell, row: Row) -> int:
@@ -55,7 +136,7 @@ def contribution(cell: Cell, row: Row) -> int:
 def _value(expression: Expression, row: Row) -> Any:
     def lookup(leaf: Expression) -> Any:
         assert isinstance(leaf, Column)
-        return row[leaf.declared.name]
+        return row[leaf.ident]
 
     return evaluate(expression, lookup)
 

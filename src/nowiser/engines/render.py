@@ -10,11 +10,23 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
-from nowiser.sql.cells import Cell
+from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Sql
 from nowiser.sql.plan import Tally
-from nowiser.sql.tree import Call, Column, Expression, Filter, Literal, Relation, Scan, scan
+from nowiser.sql.tree import (
+    Call,
+    Column,
+    Expression,
+    Filter,
+    Fold,
+    Join,
+    Literal,
+    PerPerson,
+    Relation,
+    Scan,
+    Union,
+)
 
 
 def quote(name: str) -> str:
@@ -84,11 +96,25 @@ def expression(e: Expression, dialect: Dialect) -> str:
 
 
 def statement(tally: Tally, dialect: Dialect) -> str:
-    """The one SELECT that computes a tally."""
-    keys = [f"{expression(k, dialect)} AS k{i}" for i, k in enumerate(tally.keys)]
+    """The one SELECT that computes a tally: keys k0, k1, …, then cells c0, c1, …
+
+    GROUPING SETS are computed one after the other; a last key says which set a row is of.
+    """
+    if tally.sets is None:
+        return _select(tally, tuple(range(len(tally.keys))), dialect)
+    return " UNION ALL ".join(_select(tally, one, dialect, place=i) for i, one in enumerate(tally.sets))
+
+
+def _select(tally: Tally, shown: tuple[int, ...], dialect: Dialect, *, place: int | None = None) -> str:
+    keys = [
+        f"{expression(k, dialect) if i in shown else literal(None, k.type.kind, dialect)} AS k{i}"
+        for i, k in enumerate(tally.keys)
+    ]
+    if place is not None:
+        keys.append(f"{literal(place, Kind.INTEGER, dialect)} AS k{len(tally.keys)}")
     cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
-    by = f" GROUP BY {', '.join(expression(k, dialect) for k in tally.keys)}" if tally.keys else ""
-    return f"SELECT {', '.join(keys + cells)} FROM {_from(tally.relation, dialect)}{by}"
+    by = f" GROUP BY {', '.join(expression(tally.keys[i], dialect) for i in shown)}" if shown else ""
+    return f"SELECT {', '.join(keys + cells)} FROM {source(tally.relation, dialect)}{by}"
 
 
 def cell(c: Cell, dialect: Dialect) -> str:
@@ -96,8 +122,12 @@ def cell(c: Cell, dialect: Dialect) -> str:
     if c.argument is None:
         if c.not_null is not None:
             only.append(f"({expression(c.not_null, dialect)} IS NOT NULL)")
+        if c.distinct:
+            what = ", ".join(expression(e, dialect) for e in c.distinct)
+            what = f"({what})" if len(c.distinct) > 1 else what
+            return f"CAST(count(DISTINCT {what}){_filter(only)} AS {dialect.integer})"
         return f"CAST(count(*){_filter(only)} AS {dialect.integer})"
-    units = in_units(c, dialect)
+    units = in_units(c.argument, c, dialect)
     large = max(abs(c.low + c.shift), abs(c.high + c.shift)) > 2**30
     total = f"coalesce({dialect.total(units, large)}{_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
@@ -107,20 +137,19 @@ def cell(c: Cell, dialect: Dialect) -> str:
     return f"CAST({total} AS {room})"
 
 
-def in_units(c: Cell, dialect: Dialect) -> str:
-    """The argument as a whole number of units, inside its ends."""
-    assert c.argument is not None
-    if c.argument.type.kind is Kind.INTEGER:
-        return expression(c.argument, dialect)  # whole-number arithmetic stays inside the ends that were derived
-    stored = dialect.units(c.argument) if isinstance(c.argument, Column) else None
+def in_units(argument: Expression, c: Cell, dialect: Dialect) -> str:
+    """The argument of a cell as a whole number of units, inside its ends."""
+    if argument.type.kind is Kind.INTEGER:
+        return expression(argument, dialect)  # whole-number arithmetic stays inside the ends that were derived
+    stored = dialect.units(argument) if isinstance(argument, Column) and argument.derived is None else None
     if stored is not None:
         return stored
-    inner = expression(c.argument, dialect)
+    inner = expression(argument, dialect)
     scaled = in_whole_units(inner, c.unit, dialect)
     low, high = (literal(float(n + c.shift), Kind.REAL, dialect) for n in (c.low, c.high))
     # The derived ends are those of exact arithmetic; doubles may pass them by a rounding error.
     units = f"CAST(least(greatest({scaled}, {low}), {high}) AS {dialect.integer})"
-    if not c.argument.type.nullable:
+    if not argument.type.nullable:
         return units
     return f"CASE WHEN {inner} IS NOT NULL THEN {units} END"  # least and greatest would skip a NULL
 
@@ -135,11 +164,68 @@ def _filter(only: list[str]) -> str:
     return f" FILTER (WHERE {' AND '.join(only)})" if only else ""
 
 
-def _from(relation: Relation, dialect: Dialect) -> str:
-    wheres = []
+def source(relation: Relation, dialect: Dialect) -> str:
+    """What follows FROM, with its WHERE."""
+    wheres: list[str] = []
     while isinstance(relation, Filter):
         wheres.append(expression(relation.condition, dialect))
         relation = relation.source
-    source = scan(relation)
     where = f" WHERE {' AND '.join(reversed(wheres))}" if wheres else ""
-    return f"{dialect.table(source)} AS {source.relation}{where}"
+    return f"{_item(relation, dialect)}{where}"
+
+
+def _item(relation: Relation, dialect: Dialect) -> str:
+    """A table expression: a table, a sub-select, or a join of them."""
+    match relation:
+        case Scan():
+            return f"{dialect.table(relation)} AS {relation.relation}"
+        case Join():
+            right = _item(relation.right, dialect)
+            right = f"({right})" if isinstance(relation.right, Join) else right
+            word = "LEFT JOIN" if relation.outer else "JOIN"
+            return f"{_item(relation.left, dialect)} {word} {right} ON {expression(relation.condition, dialect)}"
+        case PerPerson():
+            return f"({_per_person(relation, dialect)}) AS {relation.relation}"
+        case Union():
+            branches = (
+                f"SELECT {', '.join(_as(e, c, dialect) for e, c in zip(arm, relation.columns, strict=True))}"
+                f" FROM {source(inner, dialect)}"
+                for inner, arm in relation.branches
+            )
+            return f"({' UNION ALL '.join(branches)}) AS {relation.relation}"
+        case Filter():
+            raise AssertionError("the reader keeps conditions at the top")
+
+
+def _as(e: Expression, c: Column, dialect: Dialect) -> str:
+    return f"{expression(e, dialect)} AS {quote(c.declared.name)}"
+
+
+def _per_person(relation: PerPerson, dialect: Dialect) -> str:
+    keys = [(new, expression(e, dialect)) for new, e in (*relation.person, *relation.keys)]
+    folds = [(new, fold(f, dialect)) for new, f in relation.folds]
+    shown = ", ".join(f"{e} AS {quote(c.declared.name)}" for c, e in (*keys, *folds))
+    by = ", ".join(dict.fromkeys(e for _, e in keys))
+    return f"SELECT {shown} FROM {source(relation.source, dialect)} GROUP BY {by}"
+
+
+def fold(f: Fold, dialect: Dialect) -> str:
+    """An exact aggregate over rows of one person."""
+    only = [] if f.condition is None else [expression(f.condition, dialect)]
+    if f.function == "count":
+        if f.argument is not None:
+            only.append(f"({expression(f.argument, dialect)} IS NOT NULL)")
+        return f"CAST(count(*){_filter(only)} AS {dialect.integer})"
+    assert f.argument is not None
+    inner = expression(f.argument, dialect)
+    if f.function == "distinct":
+        return f"CAST(count(DISTINCT {inner}){_filter(only)} AS {dialect.integer})"
+    if f.function in ("min", "max"):
+        return f"{f.function}({inner}){_filter(only)}"
+    shape = sum_cell(f.argument, None, centred=False)
+    units = in_units(f.argument, shape, dialect)
+    total = f"{dialect.total(units, True)}{_filter(only)}"
+    if f.function == "sum" and f.argument.type.kind is Kind.INTEGER:
+        return f"CAST({total} AS {dialect.integer})"
+    real = f"(CAST({total} AS {dialect.real}) * {literal(float(f.unit), Kind.REAL, dialect)})"
+    return real if f.function == "sum" else f"({real} / count({units}){_filter(only)})"

@@ -13,12 +13,16 @@ from nowiser.sql.tree import (
     Column,
     Expression,
     Filter,
+    Fold,
     Grouped,
+    Join,
     Literal,
+    PerPerson,
     Query,
     Relation,
     Released,
     Scan,
+    Union,
 )
 
 
@@ -32,6 +36,8 @@ def canonical(query: Query) -> str:
         ("having", expression(query.having) if query.having is not None else ""),
         ("order", " ".join(f"{expression(o.expression)}:{o.descending:d}{o.nulls_first:d}" for o in query.order)),
         ("limit", f"{query.limit} {query.offset}"),
+        ("sets", "" if query.sets is None else f"{query.sets}"),
+        ("distinct", f"{query.distinct:d}"),
     ]
     return " ".join(f"({name} {text})" for name, text in parts)
 
@@ -67,3 +73,20 @@ def _relation(relation: Relation) -> str:
             return f"(scan {relation.relation} {relation.table.name!r})"
         case Filter():
             return f"(where {_relation(relation.source)} {expression(relation.condition)})"
+        case Join():
+            sides = f"{_relation(relation.left)} {_relation(relation.right)}"
+            return f"({'left' if relation.outer else 'join'} {sides} {expression(relation.condition)})"
+        case PerPerson():
+            keys = " ".join(f"{expression(c)}={expression(e)}" for c, e in (*relation.person, *relation.keys))
+            folds = " ".join(f"{expression(c)}={_fold(f)}" for c, f in relation.folds)
+            return f"(per {relation.relation} {_relation(relation.source)} (by {keys}) (of {folds}))"
+        case Union():
+            branches = " ".join(
+                f"({_relation(source)} {' '.join(expression(e) for e in arm)})" for source, arm in relation.branches
+            )
+            return f"(union {relation.relation} {branches})"
+
+
+def _fold(f: Fold) -> str:
+    inner = expression(f.argument) if f.argument is not None else "*"
+    return f"({f.function} {inner}{' if ' + expression(f.condition) if f.condition is not None else ''})"

@@ -31,6 +31,7 @@ class Cell:
     low: int = 1
     high: int = 1
     not_null: Expression | None = None  # counts only rows where this is not NULL
+    distinct: tuple[Expression, ...] = ()  # counts different persons, by the columns that name them
 
     @property
     def largest(self) -> int:

@@ -25,7 +25,12 @@ def ranged(c: schema.Column) -> bool:
 
 def question(query: Query) -> Query | None:
     """How many of the rows the query looks at were clipped, for each column it sums; None if it sums none."""
-    summed = [c for a in query.aggregates for c in columns(a.argument) if a.function != "count" and ranged(c.declared)]
+    summed = [
+        c
+        for a in query.aggregates
+        for c in columns(a.argument)
+        if a.function != "count" and c.derived is None and ranged(c.declared)
+    ]
     marks = [
         Column(
             c.relation,

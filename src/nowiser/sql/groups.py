@@ -49,3 +49,44 @@ class Groups:
             places[np.asarray(self.kept, dtype=np.int64)] = np.arange(len(self.kept))
             at = places[at]
         return np.where(known, at, -1)
+
+
+@dataclass(frozen=True)
+class SetGroups:
+    """The groups of GROUPING SETS, one set after the other; keys a set does not group by are NULL."""
+
+    keys: int
+    sets: tuple[tuple[int, ...], ...]
+    parts: tuple[Groups, ...]
+
+    def __len__(self) -> int:
+        return sum(len(p) for p in self.parts)
+
+    def __iter__(self) -> Iterator[Group]:
+        for one, part in zip(self.sets, self.parts, strict=True):
+            for group in part:
+                values = dict(zip(one, group, strict=True))
+                yield tuple(values.get(i) for i in range(self.keys))
+
+    def column(self, key: int) -> list[Value | None]:
+        found: list[Value | None] = []
+        for one, part in zip(self.sets, self.parts, strict=True):
+            found += part.column(one.index(key)) if key in one else [None] * len(part)
+        return found
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Groups that were found in the data, in the order of their values."""
+
+    keys: int
+    groups: tuple[Group, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self.groups)
+
+    def column(self, key: int) -> list[Value | None]:
+        return [g[key] for g in self.groups]

@@ -1,7 +1,7 @@
 """Which column a name means."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from sqlglot import exp
@@ -11,15 +11,20 @@ from nowiser.model import schema
 from nowiser.model.schema import Kind
 from nowiser.sql.interval import EVERYTHING, INT64, Interval
 from nowiser.sql.parse import place
-from nowiser.sql.tree import Column, Type
+from nowiser.sql.tree import Expression, Type
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The tables in sight, by the name the question uses for them."""
+    """What is in sight: for each name of the FROM clause, its columns and what they stand for."""
 
     text: str
-    tables: Mapping[str, tuple[str, schema.Table]]  # name → (relation, table)
+    sources: Mapping[str, Mapping[str, Expression]]
+    merged: frozenset[str] = frozenset()  # columns named in USING: the same on both sides
+
+    def everything(self) -> list[tuple[str, Expression]]:
+        """What a star stands for."""
+        return [pair for columns in self.sources.values() for pair in columns.items()]
 
 
 def column_type(declared: schema.Column) -> Type:
@@ -33,28 +38,32 @@ def column_type(declared: schema.Column) -> Type:
     return Type(declared.kind, declared.nullable, bounds)
 
 
-def column(scope: Scope, node: exp.Column) -> Column:
-    """The column meant by a name. Unquoted names match whatever their case, quoted ones exactly."""
+def column(scope: Scope, node: exp.Column) -> Expression:
+    """What is meant by a name. Unquoted names match whatever their case, quoted ones exactly."""
     span = place(node, scope.text)
-    if node.args.get("db") or node.args.get("catalog") or not isinstance(node.this, exp.Identifier):
+    if node.args.get("catalog") or not isinstance(node.this, exp.Identifier):
         raise NotAnswerable("Name columns as column or table.column.", span=span)
     wanted = node.this
-    homes = scope.tables
+    homes = scope.sources
     qualifier = node.args.get("table")
     if qualifier is not None:
         homes = {n: home for n, home in homes.items() if matches(qualifier, n)}
         if not homes:
             raise NotAnswerable(f"There is no table {qualifier.name} in this question.", span=span)
-    found = [(r, t, c) for r, t in homes.values() for c in t.columns if matches(wanted, c.name)]
+    found = [e for home in homes.values() for name, e in home.items() if matches(wanted, name)]
     if not found:
-        names = sorted({c.name for _, t in homes.values() for c in t.columns})
+        names = sorted({name for home in homes.values() for name in home})
         near = get_close_matches(wanted.name, names, 1)
         hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}."
         raise NotAnswerable(f"There is no column {wanted.name}.", hint=hint, span=span)
-    if len(found) > 1:
+    if len(found) > 1 and wanted.name.lower() not in scope.merged:
         raise NotAnswerable(f"More than one column is called {wanted.name}.", hint="Write table.column.", span=span)
-    relation, table, declared = found[0]
-    return Column(relation, table.name, declared, column_type(declared), span)
+    return replace(found[0], span=span)
+
+
+def known(scope: Scope, node: exp.Column) -> bool:
+    """Whether a name without a table is a column in sight."""
+    return any(matches(node.this, name) for home in scope.sources.values() for name in home)
 
 
 def matches(identifier: exp.Identifier, name: str) -> bool:

@@ -8,8 +8,8 @@ Groups are disjoint, so every group gets its own noise of the same scale and the
 counts the groups one person can touch). Several cells are several releases: their charges add.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from nowiser.errors import NotAnswerable
@@ -18,15 +18,22 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Value
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.sql.bounding import bounding
 from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
+from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
-from nowiser.sql.groups import Group, Groups
-from nowiser.sql.select import domain
+from nowiser.sql.groups import Group, Groups, Listed, SetGroups
+from nowiser.sql.keys import domain
+from nowiser.sql.relations import Rows, rows
 from nowiser.sql.sensitivity import Reach, reach, secret
-from nowiser.sql.tree import Aggregate, Call, Column, Expression, Query, Relation, columns, conditions, scan
+from nowiser.sql.tree import Aggregate, Column, Expression, Query, Relation, columns, conditions, holding
 
 MOST_GROUPS = 1_000_000
+MOST_CHECKED = 100_000
 
+FREE = Charge()
+
+Values = tuple[Value, ...]
 Noise = Laplace | Gaussian | None
 
 
@@ -35,8 +42,9 @@ class Tally:
     """The exact part: for each group of these rows, these whole numbers. All an engine has to understand."""
 
     relation: Relation
-    keys: tuple[Column, ...]
+    keys: tuple[Expression, ...]
     cells: tuple[Cell, ...]
+    sets: tuple[tuple[int, ...], ...] | None = None  # GROUPING SETS; then a last key says which of them
 
 
 @dataclass(frozen=True)
@@ -48,10 +56,11 @@ class Way:
     grids: tuple[Fraction, ...]
     unit: Charge
     gaussian: bool = False
+    fixed: Charge = FREE  # what is charged besides, however precise the noise
 
     def charge(self, s: Fraction) -> Charge:
         """The cost when all noise is `s` times as precise; rounded up."""
-        return self.unit.times(s)
+        return self.unit.times(s) + self.fixed
 
     def noise(self, s: Fraction) -> tuple[Noise, ...]:
         return tuple(self._one(b, g, s) for b, g in zip(self.bases, self.grids, strict=True))
@@ -68,9 +77,10 @@ class Plan:
     tally: Tally
     reaches: tuple[Reach, ...]
     readings: tuple[Reading, ...]  # one per aggregate
-    groups: Groups  # in the order in which they are reported
+    groups: Groups | SetGroups | Listed  # in the order in which they are reported
     ways: tuple[Way, ...]  # none if everything is exact
     bounding: tuple[str, ...]
+    discovery: Discovery | None = None  # which groups there are is read off the data, with a threshold
 
     @property
     def free(self) -> bool:
@@ -83,28 +93,40 @@ class Plan:
     def public(self) -> Tally:
         """The part that touches nothing secret; what it gives may be looked at before anything is charged."""
         cells = tuple(c for c, r in zip(self.tally.cells, self.reaches, strict=True) if r.exact)
-        return Tally(self.tally.relation, self.tally.keys, cells)
+        return replace(self.tally, cells=cells)
 
 
-def plan(query: Query, policy: Policy) -> Plan:
-    """Decide cells, groups and noise. Raises NotAnswerable where there are too many groups."""
+def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = None) -> Plan:
+    """Decide cells, groups and noise. Raises NotAnswerable where there are too many groups.
+
+    `public`: values of keys that were read where nothing is secret (`keys.public_keys`), by the place of the key.
+    """
+    known = rows(query.relation, policy)
     cells: list[Cell] = []
-    readings = tuple(_reading(a, cells, query) for a in query.aggregates)
-    reaches = tuple(reach(c, query, policy) for c in cells)
-    tally = Tally(query.relation, query.keys, tuple(cells))
+    readings = tuple(_reading(a, cells, query, known) for a in query.aggregates)
+    declared = _groups(query, public or {})
+    discovery = discover(query, known, policy, cells) if declared is None else None
+    reaches = tuple(reach(c, query, policy, known) for c in cells)
+    if discovery is not None and reaches[discovery.cell].exact:
+        raise NotAnswerable(
+            "The values of this key are not declared.",
+            hint="The custodian can declare them, as in {public: [a, b, c]}.",
+            span=query.keys[0].span,
+        )
+    tally = Tally(query.relation, query.keys, tuple(cells), query.sets)
     return Plan(
         query,
         tally,
         reaches,
         readings,
-        _groups(query),
-        tuple(_ways(tally.cells, reaches, policy)),
-        _bounding(query),
+        declared if declared is not None else Listed(len(query.keys)),
+        tuple(_ways(tally.cells, reaches, policy, discovery)),
+        bounding(query),
+        discovery,
     )
 
 
-def _reading(aggregate: Aggregate, cells: list[Cell], query: Query) -> Reading:
-    table = scan(query.relation).table
+def _reading(aggregate: Aggregate, cells: list[Cell], query: Query, known: Rows) -> Reading:
     argument, condition = aggregate.argument, aggregate.condition
 
     def index(cell: Cell) -> int:
@@ -121,53 +143,89 @@ def _reading(aggregate: Aggregate, cells: list[Cell], query: Query) -> Reading:
     # The same holds where a secret decides which rows count.
     count = count_cell(argument, condition)
     deciding = secret(*conditions(query.relation), condition, count.not_null, *query.keys)
-    noisy = not table.is_public and (table.protect is Protect.PERSONS or bool(deciding))
+    noisy = known.secret and (known.protect is Protect.PERSONS or bool(deciding))
     return Reading(aggregate, index(sum_cell(argument, condition, centred=noisy)), index(count))
 
 
-def _groups(query: Query) -> Groups:
-    """Every combination of declared values that the conditions on the keys leave, empty groups too."""
-    domains = tuple(domain(k.declared) or () for k in query.keys)
-    every = Groups(domains)
-    if len(every) > MOST_GROUPS:
-        raise NotAnswerable(f"There would be {len(every):,} groups.", hint=f"At most {MOST_GROUPS:,} are reported.")
+def _groups(query: Query, public: Mapping[int, Values]) -> Groups | SetGroups | None:
+    """Every combination of values that the conditions on the keys leave, empty groups too; None if not known."""
+    holds = holding(query.relation)
+    domains = [public[i] if i in public else domain(k, holds) for i, k in enumerate(query.keys)]
+    if query.sets is not None:
+        if any(d is None for d in domains):
+            at = next(k for k, d in zip(query.keys, domains, strict=True) if d is None)
+            raise NotAnswerable(
+                "The values of this key are not declared, and GROUPING SETS need them.",
+                hint="Group by it alone, or list its values in WHERE: key IN (…).",
+                span=at.span,
+            )
+        parts = tuple(
+            _product([query.keys[i] for i in one], [domains[i] or () for i in one], holds) for one in query.sets
+        )
+        found = SetGroups(len(query.keys), query.sets, parts)
+        _few(len(found))
+        return found
+    if any(d is None for d in domains):
+        return None
+    return _product(query.keys, [d or () for d in domains], holds)
+
+
+def _few(number: int) -> None:
+    if number > MOST_GROUPS:
+        raise NotAnswerable(f"There would be {number:,} groups.", hint=f"At most {MOST_GROUPS:,} are reported.")
+
+
+def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Sequence[Expression]) -> Groups:
+    every = Groups(tuple(domains))
     deciding = [
-        c
-        for condition in conditions(query.relation)
-        for c in _conjuncts(condition)
-        if query.keys and set(columns(c)) <= set(query.keys)
+        c for c in holds if keys and (found := columns(c)) and set(found) <= {k for k in keys if isinstance(k, Column)}
     ]
     if not deciding:
+        _few(len(every))
         return every
-    position = {k: i for i, k in enumerate(query.keys)}
+    position = {k: i for i, k in enumerate(keys) if isinstance(k, Column)}
+    # A condition on one key cuts its values before they are multiplied.
+    narrowed = list(domains)
+    for c in deciding:
+        if len(looked := columns(c)) == 1:
+            i = position[looked[0]]
+            narrowed[i] = tuple(v for v in narrowed[i] if evaluate(c, lambda _, v=v: v) is True)  # type: ignore[misc]  # one leaf
+    every = Groups(tuple(narrowed))
+    _few(len(every))
+    joint = [c for c in deciding if len(columns(c)) > 1]
+    if not joint:
+        return every
+    if len(every) * len(joint) > MOST_CHECKED:
+        raise NotAnswerable(
+            f"Conditions that compare keys would have to be checked for {len(every):,} groups.",
+            hint="Put conditions on single keys, or group by fewer.",
+            span=joint[0].span,
+        )
 
-    def holds(group: Group) -> bool:
+    def kept(group: Group) -> bool:
         def lookup(leaf: Expression) -> Value | None:
             assert isinstance(leaf, Column)
             return group[position[leaf]]
 
-        return all(evaluate(c, lookup) is True for c in deciding)
+        return all(evaluate(c, lookup) is True for c in joint)
 
-    return Groups(domains, tuple(i for i, group in enumerate(every) if holds(group)))
-
-
-def _conjuncts(condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, Call) and condition.function == "and":
-        for arg in condition.args:
-            yield from _conjuncts(arg)
-    else:
-        yield condition
+    return Groups(every.domains, tuple(i for i, group in enumerate(every) if kept(group)))
 
 
-def _ways(cells: tuple[Cell, ...], reaches: tuple[Reach, ...], policy: Policy) -> Iterator[Way]:
+def _ways(
+    cells: tuple[Cell, ...], reaches: tuple[Reach, ...], policy: Policy, discovery: Discovery | None
+) -> Iterator[Way]:
     if all(r.exact for r in reaches):
         return
+    fixed = Charge() if discovery is None else discovery.charge
     grids = tuple(c.unit for c in cells)
     bases = tuple(None if r.exact else Fraction(max(r.jump, r.presence)) for r in reaches)
     if any(r.slope for r in reaches):
-        yield Way("Laplace noise, charged by distance", bases, grids, _charge(reaches, bases, by_slope=True))
-    yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False))
-    if policy.delta > 0:
+        yield Way(
+            "Laplace noise, charged by distance", bases, grids, _charge(reaches, bases, by_slope=True), fixed=fixed
+        )
+    yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False), fixed=fixed)
+    if policy.delta > 0 and discovery is None:
         yield Way("Gaussian noise", bases, grids, _rho(reaches, bases), gaussian=True)
 
 
@@ -205,21 +263,3 @@ def _rho(reaches: tuple[Reach, ...], bases: tuple[Fraction | None, ...]) -> Char
 
 def _pico(nats: Fraction) -> int:
     return ceil_fraction(nats * PICO)
-
-
-def _bounding(query: Query) -> tuple[str, ...]:
-    """What clipping and row limits may have lost: said from the policy, so that saying it tells nothing."""
-    table = scan(query.relation).table
-    notes = []
-    if not table.is_public:
-        m = table.rows_per_person
-        notes.append(
-            f"{table.name}: at most {m} row{'s' if m != 1 else ''} of each person count; any further are left out."
-        )
-    for aggregate in query.aggregates:
-        for c in columns(aggregate.argument):
-            if c.declared.low is not None and c.declared.high is not None and aggregate.function != "count":
-                low, high = float(c.declared.low), float(c.declared.high)
-                notes.append(f"{c.attribute}: values outside {low:g} to {high:g} count as the nearer end.")
-    notes += [f"{key.attribute}: rows without one of the declared values appear in no group." for key in query.keys]
-    return tuple(dict.fromkeys(notes))

@@ -105,12 +105,17 @@ class _Results:
     def chosen(self) -> list[int] | None:
         """Which groups are shown and in which order; None for all of them as they come."""
         query = self.plan.query
-        if query.having is None and not query.order and query.limit is None and not query.offset:
+        if query.having is None and not query.order and query.limit is None and not query.offset and not query.distinct:
             return None
         found = [g for g in range(len(self.plan.groups)) if query.having is None or self.value(query.having, g) is True]
         if query.order:
             by = cmp_to_key(partial(_compare, order=query.order))
             found.sort(key=lambda g: by([self.value(o.expression, g) for o in query.order]))
+        if query.distinct:
+            rows: dict[tuple[Any, ...], int] = {}
+            for g in found:
+                rows.setdefault(tuple(self.value(o.expression, g) for o in query.outputs), g)
+            found = list(rows.values())
         return found[query.offset : None if query.limit is None else query.offset + query.limit]
 
     def column(self, e: Expression) -> Estimates:

@@ -1,69 +1,111 @@
 """A SELECT of sqlglot → our Query: which rows, which groups, what is released, and what is done with it after."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from sqlglot import exp
 
 from nowiser.errors import NotAnswerable
-from nowiser.model import schema
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Kind, Role
 from nowiser.sql import bounds
 from nowiser.sql.bind import Binder
+from nowiser.sql.clauses import aggregates as has_aggregates
+from nowiser.sql.clauses import named, no_aggregate, starred
+from nowiser.sql.grouping import MOST_SETS, grouping_sets
 from nowiser.sql.interval import EVERYTHING
-from nowiser.sql.names import Scope, column, matches
+from nowiser.sql.names import Scope, column, known, matches
 from nowiser.sql.parse import parse, place
+from nowiser.sql.source import Context, From
+from nowiser.sql.subselect import read_source, with_names
 from nowiser.sql.tree import (
     Aggregate,
     Column,
     Expression,
-    Filter,
     Grouped,
     Order,
     Output,
     Query,
-    Relation,
     Released,
-    Scan,
     Type,
 )
 
-_CLAUSES = ("kind", "expressions", "from_", "where", "group", "having", "order", "limit", "offset", "hint", "distinct")
+_CLAUSES = (
+    "kind", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "hint",
+    "distinct", "with_",
+)  # fmt: skip
 _AGGREGATES: dict[type[exp.Expr], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
-_SCHEMAS = ("public", "main")
 
 
 def read(text: str, policy: Policy) -> Query:
     """The question as a checked tree. Raises NotAnswerable; touches no data."""
-    tree = parse(text)
-    assert isinstance(tree, exp.Select), "parse returns nothing else"
-    return _Select(text, policy, tree).query()
+    return read_select(Context(text, policy), parse(text))
+
+
+def read_select(context: Context, tree: exp.Expr) -> Query:
+    """A SELECT that is released: over rows of persons, or around another that is."""
+    while isinstance(tree, exp.Subquery) and not any(v for k, v in tree.args.items() if k != "this"):
+        tree = tree.this
+    if not isinstance(tree, exp.Select):
+        raise context.refuse(
+            tree,
+            f"{tree.key.upper()} of answers is not answered.",
+            "Ask the questions one by one, or put UNION ALL inside FROM (…) and aggregate outside.",
+        )
+    with with_names(context, tree):
+        inner = _wrapped(context, tree)
+        select = _Select(context, tree)
+        return select.query() if inner is None else select.around(read_select(context, inner))
+
+
+def _wrapped(context: Context, tree: exp.Select) -> exp.Expr | None:
+    """The SELECT that this one only wraps, as BI tools do: nothing is grouped, aggregated or joined outside."""
+    source = tree.args.get("from_")
+    if source is None or tree.args.get("joins") or tree.args.get("group") or has_aggregates(tree):
+        return None
+    inner = source.this
+    if isinstance(inner, exp.Subquery):
+        return None if _rowwise(context, inner.this) else inner.this
+    if isinstance(inner, exp.Table) and isinstance(inner.this, exp.Identifier) and not inner.args.get("db"):
+        cte = next((c for n, c in context.named.items() if matches(inner.this, n)), None)
+        return None if cte is None or _rowwise(context, cte.this) else cte.this
+    return None
+
+
+def _rowwise(context: Context, node: exp.Expr) -> bool:
+    """Whether a sub-select gives rows as they are; then it is not an answer to wrap."""
+    while isinstance(node, exp.Subquery):
+        node = node.this
+    if not isinstance(node, exp.Select):
+        return True
+    if node.args.get("group") or has_aggregates(node):
+        return False
+    return _wrapped(context, node) is None
 
 
 @dataclass
 class _Select:
     """One reading of one SELECT; collects the aggregates as they are met."""
 
-    text: str
-    policy: Policy
+    context: Context
     tree: exp.Select
     aggregates: dict[Aggregate, int] = field(default_factory=dict)
     key_names: list[str] = field(default_factory=list)
 
+    @property
+    def text(self) -> str:
+        return self.context.text
+
     def refuse(self, node: exp.Expr, message: str, hint: str | None = None) -> NotAnswerable:
-        return NotAnswerable(message, hint=hint, span=place(node, self.text))
+        return self.context.refuse(node, message, hint)
 
     def query(self) -> Query:
         self.clauses()
-        relation, scope = self.source()
+        scope, together = From(self.context, self.tree, read_source).read()
         rows = Binder(scope, self.no_aggregate)
         where = self.tree.args.get("where")
-        if where is not None:
-            condition = self.condition(rows, where.this)
-            relation = Filter(relation, condition)
-        keys = self.keys(scope)
-        self.key_names = [k.declared.name for k in keys]
+        relation = together(self.condition(rows, where.this) if where is not None else None)
+        keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
         having = self.tree.args.get("having")
@@ -76,6 +118,8 @@ class _Select:
             order=self.order(after, outputs),
             limit=self.whole("limit"),
             offset=self.whole("offset") or 0,
+            sets=sets,
+            distinct=bool(self.tree.args.get("distinct")) and bool(self.aggregates or self.tree.args.get("group")),
         )
         if not self.aggregates and not keys:
             raise self.refuse(
@@ -85,50 +129,69 @@ class _Select:
             )
         return replace(query, aggregates=tuple(self.aggregates))
 
+    def around(self, inner: Query) -> Query:
+        """The answer with this SELECT around it: computed from what is released, free."""
+        self.clauses()
+        source = self.tree.args["from_"].this
+        alias = source.args.get("alias")
+        name = alias.this.name if alias is not None and alias.this is not None else "unnamed"
+        if alias is not None and alias.args.get("columns"):
+            raise self.refuse(source, "Columns of an answer cannot be renamed here.", "Rename them in SELECT.")
+        if isinstance(source, exp.Table) and (alias is None or alias.this is None):
+            name = source.name
+        scope = Scope(self.text, {name: _by_name(inner)})
+        binder = Binder(scope, self.no_aggregate)
+        outputs = tuple(o for node in self.tree.expressions for o in self.shown(binder, node))
+        where = self.tree.args.get("where")
+        order = self.order(binder, outputs)
+        limit, offset = self.whole("limit"), self.whole("offset") or 0
+        narrowed = where is not None or order or self.tree.args.get("distinct") or offset
+        if narrowed and (inner.limit is not None or inner.offset or inner.distinct):
+            raise self.refuse(self.tree, "LIMIT inside and conditions or order outside are not answered together.")
+        having = inner.having
+        if where is not None:
+            found = self.condition(binder, where.this, total=False)
+            having = found if having is None else binder.call("and", where.this, having, found)
+        return replace(
+            inner,
+            outputs=outputs,
+            having=having,
+            order=order or inner.order,
+            limit=inner.limit if limit is None else limit if inner.limit is None else min(limit, inner.limit),
+            offset=offset or inner.offset,
+            distinct=inner.distinct or bool(self.tree.args.get("distinct")),
+        )
+
+    def shown(self, binder: Binder, node: exp.Expr) -> list[Output]:
+        if isinstance(node, exp.Star):
+            binder.only(node)
+            return [Output(n, e) for n, e in binder.scope.everything()]
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+            return [Output(n, e) for n, e in starred(self.context, node, binder.scope)]
+        return [Output(named(node), binder.bind(node.this if isinstance(node, exp.Alias) else node))]
+
     def clauses(self) -> None:
         for name, value in self.tree.args.items():
             if name not in _CLAUSES and value not in (None, False, [], ()):
                 node = value[0] if isinstance(value, list) else value
                 at = node if isinstance(node, exp.Expr) else self.tree
-                word = {"with_": "WITH", "joins": "JOIN", "windows": "WINDOW"}.get(name, name.upper())
-                raise self.refuse(at, f"{word} is not answered.", "Ask about one table with WHERE and GROUP BY.")
-        for name in ("kind", "hint", "distinct"):
+                word = {"windows": "WINDOW", "laterals": "LATERAL"}.get(name, name.strip("_").upper())
+                raise self.refuse(at, f"{word} is not answered.", "Ask with WHERE and GROUP BY.")
+        for name in ("kind", "hint"):
             if self.tree.args.get(name):
                 raise self.refuse(self.tree, f"SELECT {name.upper()} is not answered.", "Use GROUP BY.")
+        distinct = self.tree.args.get("distinct")
+        if distinct is not None and distinct.args.get("on"):
+            raise self.refuse(self.tree, "DISTINCT ON chooses single rows and is not answered.", "Use GROUP BY.")
         if not self.tree.args.get("from_"):
             raise self.refuse(self.tree, "The question names no table.", "Write FROM and a table of the policy.")
         if not self.tree.expressions:
             raise self.refuse(self.tree, "The question asks for nothing.", "Write SELECT COUNT(*) FROM …")
 
-    def source(self) -> tuple[Relation, Scope]:
-        table = self.tree.args["from_"].this
-        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-            raise self.refuse(table, "FROM takes the name of a table.", f"There are {self.names()}.")
-        for name, value in table.args.items():
-            if name not in ("this", "alias", "db") and value not in (None, False, [], ()):
-                raise self.refuse(table, f"A table with {name} is not answered.", "Name the table alone.")
-        home = table.args.get("db")
-        if home is not None and home.name.lower() not in _SCHEMAS:
-            raise self.refuse(table, f"There is no schema {home.name}.", "Write the name of the table alone.")
-        found = [t for t in self.policy.tables if matches(table.this, t.name)]
-        if len(found) != 1:
-            near = get_close_matches(table.name, [t.name for t in self.policy.tables], 1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {self.names()}."
-            raise self.refuse(table, f"There is no table {table.name}.", hint)
-        alias = table.args.get("alias")
-        if alias is not None and alias.args.get("columns"):
-            raise self.refuse(table, "Columns cannot be renamed here.", "Rename them in SELECT.")
-        known = alias.name if alias is not None else found[0].name
-        return Scan("t0", found[0]), Scope(self.text, {known: ("t0", found[0])})
-
-    def names(self) -> str:
-        return ", ".join(t.name for t in self.policy.tables)
-
     # -- clauses -----------------------------------------------------------------------------------------
 
     def no_aggregate(self, node: exp.Expr) -> None:
-        if isinstance(node, exp.AggFunc):
-            raise self.refuse(node, f"{node.key.upper()} cannot stand here.", "Conditions on results go in HAVING.")
+        no_aggregate(self.context, node)
 
     def condition(self, binder: Binder, node: exp.Expr, *, total: bool = True) -> Expression:
         found = binder.bind(node)
@@ -138,60 +201,81 @@ class _Select:
             bounds.total(found)
         return found
 
-    def keys(self, scope: Scope) -> tuple[Column, ...]:
+    def keys(self, scope: Scope, rows: Binder) -> tuple[tuple[Expression, ...], tuple[tuple[int, ...], ...] | None]:
+        """What is grouped by, and for GROUPING SETS, ROLLUP and CUBE which of it in each set."""
         group = self.tree.args.get("group")
         if group is None:
-            return ()
-        for name, value in group.args.items():
-            if name != "expressions" and value not in (None, False, [], ()):
-                raise self.refuse(group, f"GROUP BY {name.upper()} is not answered.", "Name the columns one by one.")
-        found = tuple(self.key(scope, node) for node in group.expressions)
-        return tuple(dict.fromkeys(found))
+            if not self.tree.args.get("distinct") or has_aggregates(self.tree):
+                return (), None
+            written: list[exp.Expr] = [e.unalias() for e in self.tree.expressions]  # DISTINCT: by all of them
+            sets = None
+        else:
+            written, sets = grouping_sets(self.context, group)
+        found: dict[Expression, int] = {}
+        at = [found.setdefault(key, len(found)) for key in (self.key(scope, rows, n) for n in written)]
+        self.key_names = [
+            self.key_name(k, n) for k, n in zip(found, dict(zip(at, written, strict=True)).values(), strict=True)
+        ]
+        if sets is None:
+            return tuple(found), None
+        chosen = tuple(tuple(sorted({at[i] for i in one})) for one in sets)
+        if len(chosen) > MOST_SETS:
+            raise self.refuse(self.tree, f"There would be {len(chosen):,} grouping sets.", f"At most {MOST_SETS}.")
+        return tuple(found), chosen
 
-    def key(self, scope: Scope, node: exp.Expr) -> Column:
+    def key_name(self, key: Expression, node: exp.Expr) -> str:
+        """What a key is called in the answer where it has no alias."""
+        return key.declared.name if isinstance(key, Column) and key.derived is None else named(node)
+
+    def key(self, scope: Scope, rows: Binder, node: exp.Expr) -> Expression:
         target = node
         if isinstance(node, exp.Literal) and not node.is_string:
             target = self.numbered(node)
-        elif isinstance(node, exp.Column) and not node.args.get("table") and not _known(scope, node):
+        elif isinstance(node, exp.Column) and not node.args.get("table") and not known(scope, node):
             target = next(
                 (o.this for o in self.tree.expressions if isinstance(o, exp.Alias) and matches(node.this, o.alias)),
                 node,
             )
         target = target.unalias() if isinstance(target, exp.Alias) else target
-        if not isinstance(target, exp.Column):
-            raise self.refuse(node, "GROUP BY takes columns with declared values.", "Group by the column itself.")
-        key = column(scope, target)
-        if domain(key.declared) is None:
+        key = rows.bind(target)
+        bounds.total(key)
+        if isinstance(key, Column) and key.declared.role is Role.IDENTIFIER and key.declared.domain is None:
             raise self.refuse(
                 node,
                 f"The values of {key.attribute} are not declared, so listing them would tell who is there.",
-                f"The custodian can declare them, as in {{{key.declared.role.value}: [a, b, c]}}.",
+                f"Group by something that many persons share, or count them: COUNT(DISTINCT {key.declared.name}).",
             )
         return key
 
     def numbered(self, node: exp.Literal) -> exp.Expr:
-        position = int(node.this) if str(node.this).isdigit() else 0
+        position = int(node.this) if str(node.this).isdecimal() and len(str(node.this)) < 6 else 0
         if not 1 <= position <= len(self.tree.expressions):
             raise self.refuse(node, f"There is no column number {node.this}.", f"1 to {len(self.tree.expressions)}.")
         found = self.tree.expressions[position - 1]
         assert isinstance(found, exp.Expr)
         return found
 
-    def after(self, scope: Scope, keys: tuple[Column, ...], rows: Binder) -> Binder:
+    def after(self, scope: Scope, keys: tuple[Expression, ...], rows: Binder) -> Binder:
         """Expressions over what is released: keys and aggregates, no other column."""
+        computed = {k for k in keys if not isinstance(k, Column)}
 
         def leaf(node: exp.Expr) -> Expression | None:
-            if isinstance(node, exp.Column):
+            if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
                 found = column(scope, node)
                 if found in keys:
-                    return Grouped(keys.index(found), found.type, found.span)
+                    return Grouped(keys.index(found), replace(found.type, nullable=True), found.span)
+                name = found.attribute if isinstance(found, Column) and found.derived is None else node.name
                 raise self.refuse(
                     node,
-                    f"{found.attribute} is neither counted, summed nor grouped by.",
+                    f"{name} is neither counted, summed nor grouped by.",
                     "Single rows are never shown. Use COUNT, SUM or AVG, or GROUP BY.",
                 )
-            if isinstance(node, exp.Star):
+            if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
+            if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
+                whole = _quietly(rows, node)
+                if whole is not None and whole in computed:
+                    return Grouped(keys.index(whole), replace(whole.type, nullable=True), place(node, self.text))
             aggregate = self.aggregate(node, rows)
             if aggregate is None:
                 return None
@@ -231,11 +315,9 @@ class _Select:
     def output(self, binder: Binder, node: exp.Expr) -> Output:
         inner = node.this if isinstance(node, exp.Alias) else node
         bound = binder.bind(inner)
-        if isinstance(node, exp.Alias):
-            alias = node.args["alias"]
-            # PostgreSQL folds names that are not quoted, so that N and n are the same column of the same question.
-            return Output(node.alias if alias.args.get("quoted") else node.alias.lower(), bound)
-        return Output(self.key_names[bound.index] if isinstance(bound, Grouped) else _name(inner), bound)
+        if isinstance(node, exp.Alias) or not isinstance(bound, Grouped):
+            return Output(named(node), bound)
+        return Output(self.key_names[bound.index], bound)
 
     def order(self, binder: Binder, outputs: tuple[Output, ...]) -> tuple[Order, ...]:
         clause = self.tree.args.get("order")
@@ -269,19 +351,14 @@ class _Select:
             return None
         value = node.args.get("expression")
         known = all(v in (None, False, [], ()) for n, v in node.args.items() if n not in ("expression", "this"))
-        if not known or not isinstance(value, exp.Literal) or not str(value.this).isdigit():
+        if (
+            not known
+            or not isinstance(value, exp.Literal)
+            or not str(value.this).isdecimal()
+            or len(str(value.this)) > 18
+        ):
             raise self.refuse(node, f"{clause.upper()} takes a whole number.")
         return int(value.this)
-
-
-def domain(declared: schema.Column) -> tuple[schema.Value, ...] | None:
-    """Every value a group key can show, in order: the declared values, or the whole numbers of a short range."""
-    if declared.domain is not None:
-        return declared.domain
-    if declared.kind is not Kind.INTEGER or declared.low is None or declared.high is None:
-        return None
-    short = declared.high - declared.low < 100_000
-    return tuple(range(int(declared.low), int(declared.high) + 1)) if short else None
 
 
 def released_type(aggregate: Aggregate) -> Type:
@@ -293,21 +370,12 @@ def released_type(aggregate: Aggregate) -> Type:
     return Type(aggregate.argument.type.kind, bounds=EVERYTHING)
 
 
-def _known(scope: Scope, node: exp.Column) -> bool:
-    return any(matches(node.this, c.name) for _, t in scope.tables.values() for c in t.columns)
+def _by_name(query: Query) -> Mapping[str, Expression]:
+    return {o.name: o.expression for o in reversed(query.outputs)}
 
 
-def _name(node: exp.Expr) -> str:
-    """What PostgreSQL calls a column without an alias."""
-    match node:
-        case exp.Column():
-            return node.name
-        case exp.Filter():
-            return _name(node.this)
-        case exp.Case():
-            return "case"
-        case exp.And() | exp.Or() | exp.Cast():
-            return "?column?"
-        case exp.Func():
-            return node.sql_name().lower()
-    return "?column?"
+def _quietly(binder: Binder, node: exp.Expr) -> Expression | None:
+    try:
+        return binder.bind(node)
+    except NotAnswerable:
+        return None

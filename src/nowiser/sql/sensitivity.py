@@ -12,15 +12,18 @@ its argument moved, and floating-point evaluation by a bounded error. Both are c
 docs/mathematics/sensitivity.md has the proofs; tests/gateway/test_neighbours.py tries to refute them.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, isfinite
 
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Kind, Protect, Role, Table
+from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
-from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions, scan
+from nowiser.sql.persons import attributes
+from nowiser.sql.relations import Rows, rows
+from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
 
 ULP = Fraction(1, 2**50)  # a generous bound on the relative error of one double operation
 
@@ -52,44 +55,84 @@ class Lipschitz:
     error: Fraction = Fraction(0)
 
 
-def reach(cell: Cell, query: Query, policy: Policy) -> Reach:
-    table = scan(query.relation).table
-    if table.is_public:
+def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -> Reach:
+    """`known`: what is known about the rows of the query, where that has been worked out already."""
+    known = known or rows(query.relation, policy)
+    table = known.persons
+    if table is None:
         return Reach()
-    m = table.rows_per_person
+    sets = query.sets if query.sets is not None else (tuple(range(len(query.keys))),)
+    if known.protect is Protect.PERSONS:
+        return _persons(cell, query, policy, known, sets)
     keys = secret(*query.keys)
-    deciding = secret(*conditions(query.relation), cell.condition, cell.not_null)
+    deciding = secret(*conditions(query.relation), cell.condition, cell.not_null, *cell.distinct)
     if cell.argument is not None and cell.argument.type.nullable:
         deciding += tuple(c for c in secret(cell.argument) if c not in deciding)
     inner = secret(cell.argument)
-    if table.protect is Protect.PERSONS:
-        distance, squared = _replaced(cell, m, keys=bool(keys), deciding=bool(deciding) or m > 1)
-        if cell.argument is None:  # whoever is replaced may as well have fewer rows: no count is free
-            distance, squared = max(distance, m), max(squared, m * m)
-        return Reach(
-            presence=m * cell.largest,
-            jump=distance,
-            jump_squared=squared,
-            about=attributes(policy, table),
-            persons=root(policy, table).name,
-        )
-    touched = tuple(sorted({c.attribute for c in (*keys, *deciding, *inner)}))
+    touched = tuple(sorted({a for c in (*keys, *deciding, *inner) for a in c.attributes}))
     if not touched:
         return Reach()
-    distance, squared = _replaced(cell, m, keys=bool(keys), deciding=bool(deciding))
-    found = Reach(jump=distance, jump_squared=squared, about=touched)
-    if keys or deciding or cell.argument is None:
-        return found
+    # Where a secret decides which rows are joined, a row may find another partner and land in another group.
+    moving = not known.plain and bool(secret(*conditions(query.relation)))
+    distance, squared = 0, 0
+    for one in sets:
+        own = [query.keys[i] for i in one]
+        found = _replaced(
+            cell,
+            _contributions(cell, known, own),
+            keys=bool(own) and (moving or bool(secret(*own))),
+            deciding=bool(deciding),
+        )
+        distance, squared = distance + found[0], squared + found[1]
+    moved = Reach(jump=distance, jump_squared=squared, about=touched)
+    if keys or deciding or cell.argument is None or cell.distinct:
+        return moved
     line = lipschitz(cell.argument)
     if line is None:
-        return found
-    return Reach(
-        jump=distance,
-        jump_squared=squared,
-        about=touched,
+        return moved
+    m = known.most * len(sets)
+    return replace(
+        moved,
         slope=tuple((a, m * s / cell.unit) for a, s in line.slope),
         rounding=m * _rounding(cell.argument, line, cell.unit),
     )
+
+
+def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequence[tuple[int, ...]]) -> Reach:
+    """Whole persons are protected: their rows come and go, and whoever is replaced may have other rows.
+
+    With one row per person of one table, a public key stays what it is when the secrets change. With several rows,
+    or rows that were joined, the set of rows may change with the secrets (the sick have other visits), so that rows
+    leave one group and others enter another.
+    """
+    assert known.persons is not None
+    deciding = secret(*conditions(query.relation), cell.condition, cell.not_null)
+    if cell.argument is not None and cell.argument.type.nullable:
+        deciding += secret(cell.argument)
+    several = known.most > 1 or not known.plain
+    distance = squared = presence = 0
+    for one in sets:
+        own = [query.keys[i] for i in one]
+        m = _contributions(cell, known, own)
+        found = _replaced(
+            cell, m, keys=bool(own) and (several or bool(secret(*own))), deciding=bool(deciding) or several
+        )
+        if cell.argument is None:  # whoever is replaced may as well have fewer rows: no count is free
+            found = max(found[0], m), max(found[1], m * m)
+        distance, squared = distance + found[0], squared + found[1]
+        presence += m * cell.largest
+    return Reach(
+        presence=presence,
+        jump=distance,
+        jump_squared=squared,
+        about=attributes(policy, known.persons),
+        persons=known.persons.name,
+    )
+
+
+def _contributions(cell: Cell, known: Rows, keys: Sequence[Expression]) -> int:
+    """How many summands of a cell one person has, over all groups. A person is counted once in each group."""
+    return 1 if cell.distinct and not keys else known.most
 
 
 def _replaced(cell: Cell, m: int, *, keys: bool, deciding: bool) -> tuple[int, int]:
@@ -120,7 +163,7 @@ def lipschitz(e: Expression) -> Lipschitz | None:
     if isinstance(e, Column):
         if e.declared.role is not Role.SENSITIVE:
             return Lipschitz()
-        return None if e.declared.nullable else Lipschitz(((e.attribute, Fraction(1)),))
+        return None if e.type.nullable or e.derived is not None else Lipschitz(((e.attribute, Fraction(1)),))
     if not isinstance(e, Call):
         return Lipschitz()
     if not secret(e):
@@ -153,29 +196,3 @@ def lipschitz(e: Expression) -> Lipschitz | None:
 def secret(*expressions: Expression | None) -> tuple[Column, ...]:
     """The sensitive columns these expressions look at."""
     return tuple(c for c in columns(*expressions) if c.declared.role is Role.SENSITIVE)
-
-
-def root(policy: Policy, table: Table) -> Table:
-    """The table whose rows are the persons."""
-    seen = {table.name}
-    while table.link is not None:
-        found = policy.table(table.link.table)
-        assert found is not None, "the policy reader checks links"
-        assert found.name not in seen, "the policy reader checks links"
-        seen.add(found.name)
-        table = found
-    return table
-
-
-def attributes(policy: Policy, table: Table) -> tuple[str, ...]:
-    """Every secret attribute of the persons a table is about."""
-    persons = root(policy, table).name
-    return tuple(
-        sorted(
-            f"{t.name}.{c.name}"
-            for t in policy.tables
-            if not t.is_public and root(policy, t).name == persons
-            for c in t.columns
-            if c.role is Role.SENSITIVE
-        )
-    )

@@ -1,7 +1,7 @@
 """The questions nowiser can think: a small frozen tree, typed when it is built.
 
-    Query ─ relation ──── Scan | Filter                      (joins, unions, per-person sums are further Relations)
-          ├ keys          Column of a declared domain
+    Query ─ relation ──── Scan | Filter | Join | PerPerson | Union
+          ├ keys          expressions; one group for each of their values
           ├ aggregates    Aggregate(function, argument, condition): what will be released, with noise
           └ outputs, having, order, limit                    over Grouped and Released: after the noise, free
 
@@ -12,6 +12,7 @@ if they mean the same text-for-text; where in the SQL a node came from (`span`) 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal as OneOf
 
 from nowiser.errors import Span
@@ -44,11 +45,22 @@ class Column:
     type: Type
     span: Span | None = field(default=None, compare=False, repr=False)
     of: str | None = None  # the declared column this one was derived from when the table was prepared
+    derived: tuple[str, ...] | None = None  # of a sub-select: the secret attributes its values were computed from
 
     @property
     def attribute(self) -> str:
         """What of the person it tells: `table.column`."""
         return f"{self.table}.{self.of or self.declared.name}"
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Every attribute of the person it tells about."""
+        return (self.attribute,) if self.derived is None else self.derived
+
+    @property
+    def ident(self) -> tuple[str, str]:
+        """Which column of which relation, whatever is known about it."""
+        return self.relation, self.declared.name
 
 
 @dataclass(frozen=True)
@@ -107,7 +119,48 @@ class Filter:
     condition: Expression
 
 
-Relation = Scan | Filter
+@dataclass(frozen=True)
+class Join:
+    """Pairs of rows for which the condition is true; with `outer` also rows of the left that have no partner."""
+
+    left: "Relation"
+    right: "Relation"
+    condition: Expression
+    outer: bool = False
+
+
+@dataclass(frozen=True)
+class Fold:
+    """An exact aggregate over the rows of one person, inside a question; never released as it is."""
+
+    function: OneOf["count", "sum", "avg", "min", "max", "distinct"]
+    argument: Expression | None = None
+    condition: Expression | None = None
+    unit: Fraction = Fraction(1)  # sums of reals are sums of whole units, whatever the order of the rows
+
+
+@dataclass(frozen=True)
+class PerPerson:
+    """One row for each value of the keys among the rows of one person. No row mixes persons."""
+
+    relation: str
+    source: "Relation"
+    person: tuple[tuple[Column, Column], ...]  # (new column, column of the source)
+    keys: tuple[tuple[Column, Expression], ...]
+    folds: tuple[tuple[Column, Fold], ...]
+
+
+@dataclass(frozen=True)
+class Union:
+    """The rows of all branches. Each branch gives an expression for every column."""
+
+    relation: str
+    columns: tuple[Column, ...]
+    branches: tuple[tuple["Relation", tuple[Expression, ...]], ...]
+    person: tuple[Column, ...] = ()  # which of the columns name the person
+
+
+Relation = Scan | Filter | Join | PerPerson | Union
 
 
 @dataclass(frozen=True)
@@ -136,13 +189,15 @@ class Order:
 @dataclass(frozen=True)
 class Query:
     relation: Relation
-    keys: tuple[Column, ...]
+    keys: tuple[Expression, ...]
     aggregates: tuple[Aggregate, ...]
     outputs: tuple[Output, ...]
     having: Expression | None = None
     order: tuple[Order, ...] = ()
     limit: int | None = None
     offset: int = 0
+    sets: tuple[tuple[int, ...], ...] | None = None  # GROUPING SETS: which keys each set groups by
+    distinct: bool = False  # equal rows of the answer are shown once
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
@@ -159,11 +214,54 @@ def columns(*expressions: Expression | None) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def scan(relation: Relation) -> Scan:
-    """The table a relation reads."""
-    return relation if isinstance(relation, Scan) else scan(relation.source)
+def scans(relation: Relation) -> tuple[Scan, ...]:
+    """Every table a relation reads, in the order of the question."""
+    match relation:
+        case Scan():
+            return (relation,)
+        case Filter() | PerPerson():
+            return scans(relation.source)
+        case Join():
+            return scans(relation.left) + scans(relation.right)
+        case Union():
+            return tuple(s for source, _ in relation.branches for s in scans(source))
 
 
 def conditions(relation: Relation) -> tuple[Expression, ...]:
-    """Every condition between the scan and here."""
-    return () if isinstance(relation, Scan) else (*conditions(relation.source), relation.condition)
+    """Everything that decides which rows there are: conditions, and what sub-selects group by."""
+    match relation:
+        case Scan():
+            return ()
+        case Filter():
+            return (*conditions(relation.source), relation.condition)
+        case Join():
+            return (*conditions(relation.left), *conditions(relation.right), relation.condition)
+        case PerPerson():
+            return (*conditions(relation.source), *(e for _, e in relation.keys))
+        case Union():
+            return tuple(c for source, _ in relation.branches for c in conditions(source))
+
+
+def holding(relation: Relation) -> tuple[Expression, ...]:
+    """Conditions that are true of every row of the relation."""
+    match relation:
+        case Filter():
+            return (*holding(relation.source), *conjuncts(relation.condition))
+        case Join():
+            right = () if relation.outer else (*holding(relation.right), *conjuncts(relation.condition))
+            return (*holding(relation.left), *right)
+    return ()
+
+
+def conjuncts(condition: Expression) -> Iterator[Expression]:
+    """The parts of an AND."""
+    if isinstance(condition, Call) and condition.function == "and":
+        for arg in condition.args:
+            yield from conjuncts(arg)
+    else:
+        yield condition
+
+
+def scan(relation: Relation) -> Scan:
+    """The first table a relation reads."""
+    return scans(relation)[0]

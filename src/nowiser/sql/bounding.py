@@ -1,0 +1,29 @@
+"""What clipping and row limits may have lost: said from the policy, so that saying it tells nothing."""
+
+from nowiser.sql.tree import Column, Query, columns, scans
+
+
+def bounding(query: Query) -> tuple[str, ...]:
+    """One sentence for each thing that may have been left out or clipped."""
+    notes = []
+    for table in dict.fromkeys(s.table for s in scans(query.relation)):
+        if not table.is_public:
+            m = table.rows_per_person
+            notes.append(
+                f"{table.name}: at most {m} row{'s' if m != 1 else ''} of each person count; any further are left out."
+            )
+    for aggregate in query.aggregates:
+        for c in columns(aggregate.argument):
+            clipped = c.derived is None and c.declared.low is not None and c.declared.high is not None
+            if clipped and aggregate.function != "count":
+                assert c.declared.low is not None
+                assert c.declared.high is not None
+                low, high = float(c.declared.low), float(c.declared.high)
+                notes.append(f"{c.attribute}: values outside {low:g} to {high:g} count as the nearer end.")
+    notes += [
+        f"{key.attribute}: rows without one of the declared values appear in no group."
+        if isinstance(key, Column) and key.derived is None
+        else "Rows for which a key is NULL appear in no group."
+        for key in query.keys
+    ]
+    return tuple(dict.fromkeys(notes))

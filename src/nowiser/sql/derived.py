@@ -1,0 +1,38 @@
+"""Columns of sub-selects: what is known about a value that was computed inside a question."""
+
+from fractions import Fraction
+from math import isfinite
+
+from nowiser.model import schema
+from nowiser.model.schema import Role
+from nowiser.sql.interval import INT64
+from nowiser.sql.tree import Column, Expression, Type, columns
+
+
+def derived_column(
+    relation: str,
+    name: str,
+    type_: Type,
+    parts: list[Expression],
+    domain: tuple[schema.Value, ...] | None = None,
+) -> Column:
+    """A column computed from these expressions: secret if they look at a secret."""
+    looked = columns(*parts)
+    secret = [c for c in looked if c.declared.role is Role.SENSITIVE]
+    about = tuple(sorted({a for c in secret for a in c.attributes}))
+    plain = bool(looked) and all(isinstance(p, Column) for p in parts)
+    role = Role.SENSITIVE if secret else Role.PUBLIC
+    if not secret and plain and all(c.declared.role is Role.IDENTIFIER for c in looked):
+        role = Role.IDENTIFIER
+    ends = type_.bounds
+    finite = ends is not None and isfinite(ends.low) and isfinite(ends.high) and ends != INT64
+    declared = schema.Column(
+        name,
+        type_.kind,
+        role,
+        Fraction(ends.low) if finite and ends is not None else None,
+        Fraction(ends.high) if finite and ends is not None else None,
+        domain=domain,
+        nullable=type_.nullable,
+    )
+    return Column(relation, "sub-select", declared, type_, derived=about)

@@ -1,0 +1,123 @@
+"""Which groups there can be: the values a key can show, known without looking at any person."""
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from math import prod
+
+from nowiser.model.schema import Kind, Protect, Role, Value
+from nowiser.sql.evaluate import evaluate
+from nowiser.sql.tree import (
+    Call,
+    Column,
+    Expression,
+    Filter,
+    Literal,
+    Relation,
+    Scan,
+    Type,
+    columns,
+    holding,
+    scans,
+)
+
+MOST_VALUES = 100_000  # of one key
+MOST_TRIED = 10_000  # combinations of column values that are put into an expression
+
+
+def domain(e: Expression, conditions: Sequence[Expression] = ()) -> tuple[Value, ...] | None:
+    """Every value a group key can show, in order: listed by a condition, declared, or what its parts make of it.
+
+    None where that is not known. NULL is not among them: rows without a value appear in no group.
+    """
+    listed = _listed(e, conditions)
+    if listed is not None:
+        return listed
+    match e:
+        case Column():
+            return e.declared.domain if e.declared.domain is not None else _range(e.type)
+        case Literal():
+            return () if e.value is None else (e.value,)
+        case Call():
+            return _tried(e, conditions) or _arms(e, conditions) or _range(e.type)
+    return None
+
+
+def _listed(e: Expression, conditions: Iterable[Expression]) -> tuple[Value, ...] | None:
+    """The values that `key IN (…)` or `key = …` leaves."""
+    for c in conditions:
+        if not isinstance(c, Call) or c.function not in ("in", "="):
+            continue
+        args = c.args if c.args[0] == e else c.args[::-1] if c.function == "=" else ()
+        if args and args[0] == e and all(isinstance(a, Literal) for a in args[1:]):
+            values = [a.value for a in args[1:] if isinstance(a, Literal) and a.value is not None]
+            return tuple(dict.fromkeys(values))
+    return None
+
+
+def _range(t: Type) -> tuple[Value, ...] | None:
+    if t.kind is Kind.BOOLEAN:
+        return (False, True)
+    if t.kind not in (Kind.INTEGER, Kind.DATE) or t.bounds is None or not t.bounds.finite:
+        return None
+    low, high = -int(-t.bounds.low // 1), int(t.bounds.high // 1)
+    return tuple(range(low, high + 1)) if high - low < MOST_VALUES else None
+
+
+def _tried(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:
+    """The values of an expression over all values of its columns, where those are few."""
+    looked = columns(e)
+    domains = [domain(c, conditions) for c in looked]
+    if any(d is None for d in domains):
+        return None
+    values = [(*d, None) if c.type.nullable else d for d, c in zip(domains, looked, strict=True) if d is not None]
+    if prod(len(v) for v in values) > MOST_TRIED:
+        return None
+    found: dict[Value, None] = {}
+    for combination in product(*values):
+        row = dict(zip((c.ident for c in looked), combination, strict=True))
+        value = evaluate(e, lambda leaf, row=row: row[leaf.ident])  # type: ignore[misc]  # leaves are columns
+        if value is not None:
+            found[value] = None
+    return _sorted(found, e.type.kind)
+
+
+def _arms(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:
+    """CASE over anything shows one of its arms; COALESCE one of its arguments."""
+    if e.function not in ("case", "coalesce"):
+        return None
+    arms = (*e.args[1:-1:2], e.args[-1]) if e.function == "case" else e.args
+    found = [domain(a, conditions) for a in arms]
+    if any(d is None for d in found):
+        return None
+    values = dict.fromkeys(v for d in found if d is not None for v in d)
+    return _sorted(values, e.type.kind) if len(values) <= MOST_VALUES else None
+
+
+def _sorted(values: Iterable[Value], kind: Kind) -> tuple[Value, ...]:
+    found = tuple(values)
+    return found if kind is Kind.TEXT else tuple(sorted(found))
+
+
+def public_keys(e: Expression, relation: Relation) -> Relation | None:
+    """Where the values of a key can be read without touching a secret: a public table, or public columns.
+
+    Under `protect: values` everybody knows who is there and the public columns. Whoever is protected as a person is
+    not looked at.
+    """
+    homes = {c.relation for c in columns(e)}
+    found = [s for s in scans(relation) if s.relation in homes]
+    if len(found) != 1 or len(homes) != 1:
+        return None
+    table = found[0].table
+    visible = table.is_public or (
+        table.protect is Protect.VALUES and all(c.declared.role is Role.PUBLIC for c in columns(e))
+    )
+    if not visible:
+        return None
+    public: Relation = Scan(found[0].relation, table)
+    for c in holding(relation):
+        looked = columns(c)
+        own = {x.relation for x in looked} == homes and c.type.kind is Kind.BOOLEAN
+        if own and (table.is_public or all(x.declared.role is Role.PUBLIC for x in looked)):
+            public = Filter(public, c)
+    return public

@@ -1,0 +1,24 @@
+"""Which of the groups that were found in the data are shown: post-processing of noisy counts, so free."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.noise.laplace import Laplace
+from nowiser.sql.groups import Listed
+from nowiser.sql.plan import Noise, Plan
+
+
+def shown(plan: Plan, noise: Sequence[Noise], cells: list[NDArray[Any]]) -> tuple[Plan, list[NDArray[Any]]]:
+    """The plan and its blurred cells with the groups whose noisy number of persons reaches the threshold."""
+    if plan.discovery is None:
+        return plan, cells
+    mechanism = noise[plan.discovery.cell]
+    assert isinstance(mechanism, Laplace), "discovered groups are planned with Laplace noise only"
+    kept = np.flatnonzero(np.asarray(cells[plan.discovery.cell]) >= plan.discovery.threshold(mechanism))
+    every = list(plan.groups)
+    groups = Listed(len(plan.query.keys), tuple(every[i] for i in kept))
+    return replace(plan, groups=groups), [c[kept] for c in cells]
