@@ -5,7 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
-from nowiser.guess.allowance import admit, admits, largest_multiple, share_used, standing
+from nowiser.guess.allowance import (
+    admit,
+    admits,
+    largest_multiple,
+    refuse_empty_promises,
+    share_used,
+    standing,
+    unguarded,
+)
 from nowiser.guess.ask import guess
 from nowiser.guess.exposure import exposure
 from nowiser.guess.frontier import _remembered, keeps, largest
@@ -14,7 +22,7 @@ from nowiser.model.attacker import Attacker
 from nowiser.model.charge import ATTO, PICO, Account, Charge
 from nowiser.model.goal import parse_goal
 from nowiser.model.policy import Policy
-from nowiser.model.prior import Atoms, Categories, Normal, Uniform, Unknown
+from nowiser.model.prior import Atoms, Categories, Normal, Truncated, Uniform, Unknown
 from nowiser.model.schema import Column, Kind, Role, Table
 
 SLOPE = Account("slope", ("t.time",))
@@ -54,7 +62,8 @@ def test_standing_is_the_calculus():
     policy = make()
     (found,) = standing(policy, slope("0.03"))
     exact = guess(Uniform(12, 28), "t.time within 2", slope=0.06)
-    assert (found.before, found.after) == pytest.approx((exact.before, exact.after), abs=1e-12)
+    assert found.before == pytest.approx(exact.before, abs=1e-12)
+    assert exact.after <= found.after <= exact.after + 0.05 / 256, "what is printed is rounded up a little"
     assert found.limit == pytest.approx(found.before + 0.05)
 
 
@@ -209,7 +218,7 @@ def test_gaussian_noise_buys_more_when_it_is_asked_often():
     rho = Charge.of({Account("rho", ("t.dish",)): PICO // 10**6})
     factor = largest_multiple(policy, NONE, rho, Fraction(1, 2))
     admits(policy, NONE, rho.times(factor))
-    assert share_used(policy, rho.times(factor)) == pytest.approx(0.5, rel=1e-3)
+    assert share_used(policy, rho.times(factor)) == pytest.approx(0.5, rel=1e-2)
     assert not keeps(policy, policy.attackers[0], rho.times(factor * 2 + 1))
 
 
@@ -246,3 +255,78 @@ def test_admissions_are_fast_once_warm():
         totals += unit
     assert (time.perf_counter() - started) / 30 < 0.02  # 2 ms on an idle machine; this one may be busy
     assert _remembered.cache_info().hits > 0
+
+
+def test_before_anything_is_charged_the_best_guess_is_shown():
+    policy = make(("t.time within 2", "0.05"), ("t.dish exactly", "0.1"), priors=PRIORS)
+    time, dish = standing(policy, NONE)
+    assert (time.before, time.after) == pytest.approx((0.310843, 0.310843), abs=1e-6), "somebody at the mean"
+    assert (dish.before, dish.after, dish.limit) == pytest.approx((0.9, 0.9, 1.0)), "somebody with the usual dish"
+
+
+PRIORS = {"t.time": Normal(20, 5), "t.dish": Categories({"a": 0.9, "b": 0.1})}
+
+
+def test_a_promise_nobody_can_break_is_refused():
+    refuse_empty_promises(make(("t.dish exactly", "0.5"), priors=PRIORS))  # those with the rare dish are protected
+    with pytest.raises(Misconfigured, match="is empty"):
+        refuse_empty_promises(make(("t.dish exactly", "0.9"), priors=PRIORS))
+    refuse_empty_promises(make(("t.time within 7", "0.5")))
+    with pytest.raises(Misconfigured, match="is empty"):
+        refuse_empty_promises(make(("t.time within 10", "0.5")))
+
+
+def test_what_no_attacker_is_after_is_named():
+    assert unguarded(make()) == (), "attributes of one person may depend on each other"
+    assert unguarded(make(independent=(("t.time",), ("t.dish",)))) == ("t.dish",)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(1, 10**10), min_size=1, max_size=8), st.booleans())
+def test_printed_figures_are_never_below_the_ceiling(steps, by_jump):
+    policy = make(("t.time within 2", "0.05"), priors={"t.time": Uniform(0, 60), "t.dish": Categories(["a"])})
+    totals = NONE
+    for step in steps:
+        totals += Charge.of({(JUMP if by_jump else SLOPE): step})
+        before, after = before_after(policy, policy.attackers[0], exposure(policy, policy.attackers[0], totals))
+        (shown,) = standing(policy, totals)
+        assert shown.after - shown.before >= after - before - 1e-15
+        if after - before <= 0.05:
+            assert shown.after - shown.before <= after - before + 0.05 / 200
+            assert shown.after <= shown.limit
+
+
+RHO = Account("rho", ("t.time",))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from(
+        [Uniform(12, 28), Truncated(Normal(20, 5), 0, 60), Atoms([1, 2, 30], [0.25, 0.25, 0.5]), Unknown()]
+    ),
+    st.sampled_from(["t.time within 2", "t.time within 0.01", "not t.time within 20", "t.time in [3, 4]"]),
+    st.dictionaries(st.sampled_from([SLOPE, JUMP, RHO]), st.integers(1, 10**13), min_size=1),
+)
+def test_no_cost_is_too_small_or_too_large_to_be_judged(prior, goal, amounts):
+    policy = make((goal, "0.05"), priors={"t.time": prior}, delta=Fraction(1, 10**6))
+    charge = Charge.of(amounts)
+    standing(policy, charge)
+    assert 0 <= share_used(policy, charge) <= 1
+    for totals in (NONE, charge.times(Fraction(1, 1000))):
+        try:
+            assert largest_multiple(policy, totals, charge, Fraction(1, 100)) > 0
+        except Exhausted:
+            assert totals
+
+
+def test_gaussian_noise_on_top_of_other_noise_uses_no_more_than_was_said():
+    """ρ alone would use its square root: a hundredth of ρ a tenth of what Laplace noise has left."""
+    policy = make(("t.dish exactly", "0.2"), delta=Fraction(1, 10**6))
+    laplace, rho = jump("0.01", DISH), Charge.of({Account("rho", ("t.dish",)): PICO // 100})
+    totals = laplace.times(largest_multiple(policy, NONE, laplace, Fraction(1, 100)))
+    alone = largest_multiple(policy, NONE, rho, Fraction(1, 100))
+    mixed = largest_multiple(policy, totals, rho, Fraction(1, 100))
+    assert mixed < alone
+    used = share_used(policy, totals + rho.times(mixed)) - share_used(policy, totals)
+    assert used <= Fraction(12, 1000)
+    assert share_used(policy, totals + rho.times(alone)) > Fraction(21, 1000)

@@ -14,11 +14,12 @@ from typing import Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
 from nowiser.guess.exposure import exposure, failing
-from nowiser.guess.frontier import keeps, largest
-from nowiser.guess.goal_bounds import before_after
+from nowiser.guess.frontier import figures, gaussian, keeps, largest
+from nowiser.guess.goal_bounds import before_after, empty_promise
 from nowiser.model.attacker import Attacker
-from nowiser.model.charge import PICO, Charge
+from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
+from nowiser.model.schema import Role
 
 NOTHING = Charge()
 
@@ -40,11 +41,40 @@ class Guess:
 
 
 def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
-    """Before → after of every attacker's worst victim, given everything charged."""
+    """Before → after of every attacker's worst victim, given everything charged.
+
+    The worst victim is the one who gains the attacker most, and may be another one for other totals. Before anything
+    is charged nobody gains; shown is the victim who is guessed best.
+    """
     found = []
     for attacker in policy.attackers:
-        before, after = before_after(policy, attacker, exposure(policy, attacker, totals))
+        before, after = figures(policy, attacker, totals)
         found.append(Guess(attacker.text, before, max(before, after), min(1.0, before + float(attacker.gain))))
+    return tuple(found)
+
+
+def refuse_empty_promises(policy: Policy) -> None:
+    """Raise Misconfigured for a promise that no answer could break: before + gain is certainty for every victim."""
+    for attacker in policy.attackers:
+        if (before := empty_promise(policy, attacker)) is not None:
+            raise Misconfigured(
+                f"the promise about `{attacker.text}` is empty: every victim is guessed right with {before:.1%} or more"
+                f" beforehand, so {float(attacker.gain):.1%} more would be certainty",
+                hint="Choose a narrower goal, a smaller gain, or another prior.",
+            )
+
+
+def unguarded(policy: Policy) -> tuple[str, ...]:
+    """Sensitive attributes that no attacker's goal is charged for: answers about them are never used up."""
+    found = []
+    for table in policy.tables:
+        for column in table.columns:
+            name = f"{table.name}.{column.name}"
+            if table.is_public or column.role is not Role.SENSITIVE:
+                continue
+            about = Charge.of([(Account("jump", (name,)), PICO)])
+            if not any(exposure(policy, attacker, about) for attacker in policy.attackers):
+                found.append(name)
     return tuple(found)
 
 
@@ -97,6 +127,9 @@ def largest_multiple(
 ) -> Fraction:
     """The factor s for which `unit.times(s)` spends `share` of the whole allowance, rounded down.
 
+    Where Gaussian noise meets other noise, in the totals or in the unit, costs do not add up in proportion: there the
+    share used may grow by `share`, given what has been charged so far.
+
     Raises Exhausted when that much is not left, on top of `totals` and (for an analyst) `own`.
     What no attacker is after is treated as if the attacker with the smallest gain were, knowing nothing beforehand.
     """
@@ -109,8 +142,33 @@ def largest_multiple(
     if not factor:
         raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
     factor *= 1 - _rounding(policy, unit, factor)
+    if multiples and gaussian(totals + unit) and not _one_kind(totals + unit):
+        factor = _on_top(policy, totals, unit, factor, share)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
+
+
+def _one_kind(charge: Charge) -> bool:
+    """Only Gaussian noise: then multiples of ρ use multiples of the allowance."""
+    return all(account.kind in ("rho", "rho_presence", "delta") for account, _ in charge.amounts)
+
+
+def _on_top(policy: Policy, totals: Charge, unit: Charge, most: Fraction, share: Fraction) -> Fraction:
+    """The largest factor, to one hundredth and up to `most`, whose charge raises the share used by at most `share`."""
+    limit = share_used(policy, totals) + share * Fraction(101, 100)
+
+    def fits(factor: Fraction) -> bool:
+        return share_used(policy, totals + unit.times(factor)) <= limit
+
+    low, high = Fraction(0), most
+    if fits(high):
+        return high
+    for _ in range(60):
+        middle = (low + high) / 2 if low else high / 16
+        low, high = (middle, high) if fits(middle) else (low, middle)
+        if low and high - low <= low / 50:
+            return low
+    raise Exhausted("Gaussian noise on top of other noise would use more of the allowance than that")
 
 
 def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:

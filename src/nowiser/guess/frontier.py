@@ -24,6 +24,7 @@ Point = tuple[float, ...]  # the costs of a goal, each part of which only hurts
 FINE, ROUGH = 1e-8, 1e-3  # how near to the frontier a search ends, as a share of the cost
 NEAR = 1e-2  # how near a remembered point must be to stand for the frontier in a displayed share
 KEPT = 64  # points remembered on either side
+GRAIN = 512  # printed figures may be too high by this part of the promised gain
 
 
 def keeps(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
@@ -41,8 +42,9 @@ def largest(policy: Policy, attacker: Attacker, charge: Charge, *, displayed: bo
     suffered = exposure(policy, attacker, charge)
     if not suffered:
         return None
-    if any(account.kind in ("rho", "rho_presence") for account, _ in charge.amounts):
-        return _along(policy, attacker, lambda m: exposure(policy, attacker, charge.times(m)), FINE)[0]
+    if gaussian(charge):
+        at = lru_cache(maxsize=None)(lambda m: exposure(policy, attacker, charge.times(m)))
+        return _by_knowledge(policy, attacker, at) if displayed else _along(policy, attacker, at, FINE)[0]
     frontier = _frontier(policy, attacker)
     direction = _direction(suffered)
     if direction in frontier.multiples:
@@ -54,6 +56,33 @@ def largest(policy: Policy, attacker: Attacker, charge: Charge, *, displayed: bo
     return frontier.multiples[direction] / suffered.reach
 
 
+def gaussian(charge: Charge) -> bool:
+    return any(account.kind in ("rho", "rho_presence") for account, _ in charge.amounts)
+
+
+def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, float]:
+    """Before and after to be printed: of the worst victim, after rounded up by at most 1/GRAIN of the promised gain.
+
+    Costs only hurt, so what was computed for a slightly higher cost holds for this one; and what was computed for a
+    slightly lower one shows that it is not much too high. Where nothing near is known the ceiling is evaluated a
+    little ahead, for the questions to come.
+    """
+    suffered = exposure(policy, attacker, totals)
+    if not suffered:
+        return before_after(policy, attacker, suffered)
+    frontier, point = _frontier(policy, attacker), _point(policy, attacker, suffered)
+    grain = float(attacker.gain) / GRAIN
+    if (known := frontier.figured(point, grain)) is not None:
+        return known
+    used = 1 / (largest(policy, attacker, totals, displayed=True) or Fraction(1)) if attacker.gain else Fraction(1)
+    ahead = _times(suffered, max(Fraction(1), Fraction(math.ceil(used * GRAIN), GRAIN) / used))
+    found = before_after(policy, attacker, ahead)
+    if Fraction(found[1]) - Fraction(found[0]) > attacker.gain:  # ahead is beyond the limit: only this cost counts
+        ahead, found = suffered, before_after(policy, attacker, suffered)
+    frontier.figure(_point(policy, attacker, ahead), found)
+    return found
+
+
 @dataclass
 class _Frontier:
     """What is known about one attacker's limit: costs that keep it, costs that do not, largest multiples."""
@@ -61,6 +90,19 @@ class _Frontier:
     safe: list[Point] = field(default_factory=list)
     unsafe: list[Point] = field(default_factory=list)
     multiples: dict[Exposure, Fraction] = field(default_factory=dict)
+    figures: list[tuple[Point, tuple[float, float]]] = field(default_factory=list)
+
+    def figure(self, point: Point, found: tuple[float, float]) -> None:
+        """Remember before and after; the oldest is forgotten."""
+        self.figures[:] = [*self.figures[1 - GRAIN :], (point, found)]
+
+    def figured(self, point: Point, grain: float) -> tuple[float, float] | None:
+        """Before and after of a cost not below this one, if one not above it has nearly the same gain."""
+        every = [(at, found, found[1] - found[0]) for at, found in self.figures]
+        above = min((e for e in every if _below(point, e[0])), key=lambda e: e[2], default=None)
+        if above is None or above[2] - max((e[2] for e in every if _below(e[0], point)), default=0.0) > grain:
+            return None
+        return above[1]
 
     def knows(self, point: Point) -> bool | None:
         """Whether this cost keeps the promise, if that follows from what is known."""
@@ -147,6 +189,24 @@ def _explore(policy: Policy, attacker: Attacker, suffered: Exposure, tolerance: 
     if beyond is not None:
         frontier.learn(_point(policy, attacker, _times(suffered, beyond)), kept=False)
     return found
+
+
+def _by_knowledge(policy: Policy, attacker: Attacker, at: Callable[[Fraction], Exposure]) -> Fraction:
+    """The largest multiple, to one hundredth, asking mostly what is known: for shares that are shown or compared."""
+    low, high = Fraction(0), Fraction(1)
+    while _keeps(policy, attacker, at(high)):
+        low, high = high, high * 4
+        if at(low).reach >= FAR:
+            return low
+    while not low or high - low > low * Fraction(NEAR):
+        middle = _short((low + high) / 2 if low else high / 8)
+        if _keeps(policy, attacker, at(middle)):
+            low = middle
+        else:
+            high = middle
+        if high < Fraction(1, 1 << 40):
+            return low
+    return low
 
 
 def _excess(policy: Policy, attacker: Attacker, suffered: Exposure) -> Fraction:

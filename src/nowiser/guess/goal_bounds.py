@@ -7,8 +7,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 from nowiser.guess.ask import guess
+from nowiser.guess.ceiling import gain_of
 from nowiser.guess.exposure import Exposure, radius, up, width
-from nowiser.guess.most import most
+from nowiser.guess.most import most, most_if_independent
 from nowiser.model.attacker import Attacker
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, On, Within
@@ -17,22 +18,21 @@ from nowiser.model.prior import Atoms, Mixture, Prior, Unknown
 
 FAR = Fraction(60)  # nats: beyond, certainty and ignorance cannot be told apart from a float anyway
 
-TINY = 1e-6  # nats
-
 Priors = tuple[tuple[str, Prior], ...]
 Costs = tuple[tuple[str, float, float], ...]  # attribute, slope per radius, jump
 
 
 def before_after(policy: Policy, attacker: Attacker, suffered: Exposure) -> tuple[float, float]:
-    """Before and after of the worst victim; `after` is rounded up."""
-    priors = tuple((name, policy.priors.get(name, Unknown())) for name in attacker.goal.attributes)
+    """Before and after of the worst victim; `after` is rounded up.
+
+    When nothing was released nobody gains, so every victim is the worst: the one who is guessed best is shown.
+    """
+    priors = _priors(policy, attacker)
     if not suffered:
-        # nothing was released, so nobody gains; whom the first answer will expose most is shown
-        if suffered.shares is None:
-            return (before := whole_record(priors, attacker.goal, TINY)[0]), before
-        hint = tuple((name, *((TINY, 0.0) if prior.kind == "line" else (0.0, TINY))) for name, prior in priors)
-        before, _ = ceiling_of(priors, attacker.goal, hint)
-        return before, before
+        if any(isinstance(prior, Unknown) for _, prior in priors):  # the worst prior for a small cost is even
+            return 0.5, 0.5
+        best = (most if suffered.shares is None else most_if_independent)(dict(priors), attacker.goal)
+        return best, best
     reach = up(min(suffered.reach, FAR))
     if suffered.shares is None:
         return whole_record(priors, attacker.goal, reach)
@@ -44,6 +44,24 @@ def before_after(policy: Policy, attacker: Attacker, suffered: Exposure) -> tupl
         whole = whole_record(priors, attacker.goal, reach)
         return min(found, whole, key=lambda pair: pair[1] - pair[0])
     return found
+
+
+def empty_promise(policy: Policy, attacker: Attacker) -> float | None:
+    """The smallest probability with which any victim is guessed right beforehand, if even certainty is no further off
+    than the gain: then no answer whatsoever can break the promise, and it promises nothing.
+    """
+    priors = _priors(policy, attacker)
+    if any(isinstance(prior, Unknown) for _, prior in priors):
+        return None
+    names = attacker.goal.attributes
+    if len(names) > 1:  # parts may depend on each other: then any of them may be improbable
+        return None
+    before, after = ceiling_of(priors, attacker.goal, tuple((name, 0.0, float(FAR)) for name in names))
+    return before if Fraction(after) - Fraction(before) <= attacker.gain else None
+
+
+def _priors(policy: Policy, attacker: Attacker) -> Priors:
+    return tuple((name, policy.priors.get(name, Unknown())) for name in attacker.goal.attributes)
 
 
 def _only_jumps_on_a_continuum(priors: Priors, goal: Goal, charged: Costs) -> bool:
@@ -74,6 +92,8 @@ def costs(policy: Policy, attacker: Attacker, suffered: Exposure) -> Costs:
 @lru_cache(maxsize=4096)
 def ceiling_of(priors: Priors, goal: Goal, costs: Costs) -> tuple[float, float]:
     """The tight ceiling for the worst victim, independent attributes."""
+    if len(priors) == 1:
+        return gain_of(priors[0][1], goal, Cost(*costs[0][1:]))
     found = guess(dict(priors), goal, costs={name: Cost(slope, jump) for name, slope, jump in costs})
     return found.before, found.after
 

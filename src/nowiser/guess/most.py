@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -32,6 +33,17 @@ def most(priors: Mapping[str, Prior], goal: Goal) -> float:
             return 1.0 if least is None else min(1.0, 1 - least + SLACK)
         case _:
             return 1.0
+
+
+def most_if_independent(priors: Mapping[str, Prior], goal: Goal) -> float:
+    """The same when all parts of the goal are about independent attributes, so that probabilities multiply."""
+    match goal:
+        case And():
+            return prod(most_if_independent(priors, part) for part in goal.parts)
+        case Or():
+            return 1 - prod(1 - most_if_independent(priors, part) for part in goal.parts)
+        case _:
+            return most(priors, goal)
 
 
 @lru_cache(maxsize=1024)

@@ -50,11 +50,11 @@ class SqlLedger:
         self, charge: Charge, admit: Admit, *, question: str, sql: str, analyst: str, data_version: str
     ) -> Reservation:
         body = {"question": question, "sql": sql, "data_version": data_version}
-        head = self._charge("reserve", charge, admit, analyst, body)
-        return Reservation(head.seq, question, data_version)
+        head, now = self._charge("reserve", charge, admit, analyst, body)
+        return Reservation(head.seq, question, data_version, now.of(EVERYONE))
 
     def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
-        return self._charge("publication", charge, admit, analyst, {"what": what, "digest": digest}).seq
+        return self._charge("publication", charge, admit, analyst, {"what": what, "digest": digest})[0].seq
 
     def settle(self, reservation: Reservation, answer: bytes) -> None:
         body = {
@@ -80,14 +80,16 @@ class SqlLedger:
             head = self._append(connection, "failed", {"reservation": reservation.seq}, reservation)
         self._advance(head, durable=False)  # its charge is anchored already
 
-    def _charge(self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]) -> Head:
+    def _charge(
+        self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]
+    ) -> tuple[Head, Totals]:
         with self._database.write() as connection:
-            before = _totals(connection)
-            admit(before.of(EVERYONE), before.of(scope_of(analyst)))
+            now = _totals(connection)
+            admit(now.of(EVERYONE), now.of(scope_of(analyst)))
             whole = {**body, "analyst": analyst, "charge": to_json(charge)}
-            head = self._append(connection, kind, whole, charged=(analyst, charge), now=before)
+            head = self._append(connection, kind, whole, charged=(analyst, charge), now=now)
         self._advance(head)
-        return head
+        return head, now
 
     def _append(
         self,
@@ -250,11 +252,16 @@ def _checked_head(connection: Connection, current: Totals) -> Head:
     return Head(row.seq, row.hash)
 
 
+_OPEN = sa.select(entries.c.seq, entries.c.kind).where(
+    (entries.c.seq == sa.bindparam("held")) | (entries.c.refers == sa.bindparam("held"))
+)
+
+
 def _check_open(connection: Connection, reservation: Reservation) -> None:
-    kind = connection.execute(sa.select(entries.c.kind).where(entries.c.seq == reservation.seq)).scalar()
-    if kind != "reserve":
+    found = connection.execute(_OPEN, {"held": reservation.seq}).all()
+    if ("reserve", reservation.seq) not in [(row.kind, row.seq) for row in found]:
         raise ValueError(f"entry {reservation.seq} is no reservation")
-    if connection.execute(sa.select(entries.c.seq).where(entries.c.refers == reservation.seq)).first():
+    if len(found) > 1:
         raise ValueError(f"reservation {reservation.seq} was settled or failed before")
 
 

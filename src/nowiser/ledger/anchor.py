@@ -17,7 +17,7 @@ from pathlib import Path
 
 from nowiser.errors import LedgerBroken, Unreachable
 from nowiser.ledger.base import Head
-from nowiser.ledger.lock import locked
+from nowiser.ledger.lock import locked, private
 
 LENGTH = 128  # of a line
 
@@ -94,7 +94,7 @@ class Anchor:
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private(self.path.parent)
             with locked(self.path.parent):
                 yield
         except OSError as error:

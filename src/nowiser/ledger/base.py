@@ -48,11 +48,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Reservation:
-    """A charge that is in the chain; `seq` is its entry."""
+    """A charge that is in the chain; `seq` is its entry, `totals` everything charged up to and with it."""
 
     seq: int
     question: str
     data_version: str
+    totals: Charge | None = None
 
 
 @dataclass(frozen=True)

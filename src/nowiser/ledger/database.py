@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 
 from nowiser.errors import LedgerBroken, Misconfigured, Unreachable
-from nowiser.ledger.lock import locked
+from nowiser.ledger.lock import locked, private
 
 metadata = sa.MetaData()
 
@@ -64,7 +64,7 @@ class Database:
     def _connected(self) -> Engine:
         if self.is_sqlite:
             assert self.url.database is not None
-            Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
+            private(Path(self.url.database).parent)
             engine = sa.create_engine(self.url, connect_args={"timeout": _WAIT, "check_same_thread": False})
             sa.event.listen(engine, "connect", _prepare_sqlite)
             sa.event.listen(engine, "begin", _begin_sqlite)

@@ -6,6 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
+def private(folder: Path) -> None:
+    """Make the folder, for its owner alone: it holds the account, and copies of the data beside it.
+
+    A folder that is there already keeps the rights it was given.
+    """
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)  # whatever the umask
+
+
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Wait for one's turn. The kernel wakes waiters one by one, where SQLite's own waiting polls and starves.
