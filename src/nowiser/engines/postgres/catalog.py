@@ -93,4 +93,5 @@ def _by_columns(table: Table) -> str:
             hint="Declare a `unique:` key of columns that are not sensitive, or name the table behind the view.",
         )
     columns = key or tuple(c.name for c in table.columns)
-    return f"ROW({', '.join(f'src.{quote(c)}::text' for c in columns)})"
+    texts = ", ".join(f"src.{quote(c)}::text" for c in columns)
+    return f'(ARRAY[{texts}] COLLATE "C")'

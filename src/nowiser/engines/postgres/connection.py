@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 from nowiser.engines.base import Broken
@@ -25,9 +25,9 @@ class Pool:
     @contextmanager
     def reading(self, *, pinned: bool = False) -> Iterator[Any]:
         """A read-only transaction. Raises Unreachable if there is no server, Broken if a statement fails."""
-        import psycopg
-
         connection = self._take()
+        import psycopg  # is there, if there is a connection
+
         try:
             with connection.transaction():
                 if pinned:
@@ -58,17 +58,27 @@ class Pool:
                 self._idle.pop().close()
 
     def _take(self) -> Any:
-        import psycopg
-
-        with self._guard:
-            while self._idle:
-                connection = self._idle.pop()
-                with suppress(psycopg.Error):  # the server may have gone since; then a new one is tried
-                    connection.execute("SELECT 1")
-                    return connection
-                connection.close()
+        while True:
+            with self._guard:
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                break
+            if _alive(connection):
+                return connection
+            connection.close()
         limit = f"-c default_transaction_read_only=on -c statement_timeout={int(self._seconds * 1000)}"
         return connect(self._url, limit)
+
+
+def _alive(connection: Any) -> bool:
+    """The server may have gone since the last question."""
+    import psycopg
+
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.Error:
+        return False
+    return True
 
 
 def connect(url: str, options: str) -> Any:
