@@ -6,6 +6,7 @@ Until the reservation nothing secret has been touched, so a refusal tells nothin
 whatever happens.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from nowiser.engines.base import Engine
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Exhausted, NotAuthorised, NotEvaluated
 from nowiser.guess import allowance
-from nowiser.ledger.base import Ledger
+from nowiser.ledger.base import Ledger, Reservation
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
@@ -60,6 +61,7 @@ class Gateway:
     """Answers questions under one policy. Safe to use from several threads."""
 
     def __init__(self, policy: Policy, *, engine: Engine | None = None, account: Ledger | None = None) -> None:
+        allowance.refuse_empty_promises(policy)
         self.policy = policy
         self._engine = engine or engines.connect(policy)
         self._ledger = account or ledger.for_policy(policy)
@@ -119,10 +121,10 @@ class Gateway:
             blurred = self._blur(chosen.noise, aligned(exact, planned))
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
-            answer = self._answer(planned, chosen, found)
+            answer = self._answer(planned, chosen, found, reservation.totals)
             self._ledger.settle(reservation, answer.to_json().encode())
         except Exception:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message for all)
-            self._ledger.fail(reservation)
+            self._failed(reservation)
             raise NotEvaluated(FAILED) from None
         return answer
 
@@ -215,13 +217,22 @@ class Gateway:
         cells = aligned(self._engine.run(planned.public), planned)
         return min((int(n) for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
 
+    def _failed(self, reservation: Reservation) -> None:
+        """Note that the run failed. Where even that cannot be written, or the answer was kept and only its anchor
+        failed, the reservation stays as it is: charged.
+        """
+        with contextlib.suppress(Exception):
+            self._ledger.fail(reservation)
+
     def _blur(self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         return [c if n is None else n.blur(c, self._entropy) for n, c in zip(noise, cells, strict=True)]
 
-    def _answer(self, planned: Plan, chosen: Chosen, found: release.Results | None) -> Answer:
-        totals = self._ledger.totals()
-        if found is None:  # a dry run: as if it had been charged
-            totals += chosen.charge
+    def _answer(
+        self, planned: Plan, chosen: Chosen, found: release.Results | None, totals: Charge | None = None
+    ) -> Answer:
+        """`totals`: everything charged, this answer included; looked up where it is not known."""
+        if totals is None:  # a dry run counts as if it had been charged
+            totals = self._ledger.totals() + (chosen.charge if found is None else Charge())
         return Answer(
             columns=tuple(o.name for o in planned.query.outputs),
             rows=None if found is None else found.rows,

@@ -15,23 +15,17 @@ from collections.abc import Callable
 from nowiser.engines.render import quote
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
+from nowiser.sql import persons
 
 
 def owner(table: Table, policy: Policy) -> tuple[str, ...]:
     """The columns of the prepared table that name the person; none where every row is one, or nobody is."""
-    if table.link is None:
-        return table.person
-    if direct(table, policy):
-        return table.link.columns
-    home = _home(table, policy)
-    return tuple(f":person:{i}" for i in range(len(owner(home, policy))))
+    return table.person if table.link is None else persons.owner(policy, table)
 
 
 def direct(table: Table, policy: Policy) -> bool:
     """Whether the columns of the link themselves name the person."""
-    assert table.link is not None
-    home = _home(table, policy)
-    return home.link is None and (home.row_is_person or set(table.link.references) == set(home.person))
+    return not any(c.startswith(":") for c in persons.owner(policy, table))
 
 
 def belonging(table: Table, policy: Policy, place: Callable[[Table], str]) -> str:
@@ -47,7 +41,7 @@ def belonging(table: Table, policy: Policy, place: Callable[[Table], str]) -> st
         return f"SELECT * FROM raw WHERE {_there(table.link.columns)} AND {known}"
     keys = ", ".join(
         f"home.{quote(there)} AS {quote(here)}"
-        for there, here in zip(owner(home, policy), owner(table, policy), strict=True)
+        for there, here in zip(persons.owner(policy, home), owner(table, policy), strict=True)
     )
     return f"SELECT raw.*, {keys} FROM raw JOIN {place(home)} AS home ON {pairs}"
 

@@ -5,9 +5,9 @@ For every table, row by row: declared kinds (what cannot be read is NULL; NaN is
 declared range, values outside a declared domain NULL, and where a column is declared never to be NULL, the middle
 of its range or its first value instead. So every value of the copy is one the analysis reckoned with.
 
-Then, person by person: at most `rows_per_person` rows, chosen by a salted order of the person's own rows in which
-neither other persons nor secret values have a part. So neighbouring tables have neighbouring copies, and moving a
-secret value never changes which rows count.
+Then, person by person: one row for each value of a key declared unique, and at most `rows_per_person` rows, chosen
+by a salted order of the person's own rows in which neither other persons nor secret values have a part. So
+neighbouring tables have neighbouring copies, and moving a secret value never changes which rows count.
 
 Columns besides the declared ones: `:units:c` (the column in units of its sums) and `:clipped:c` (it was outside).
 """
@@ -20,7 +20,7 @@ from nowiser.engines.owner import belonging, owner
 from nowiser.engines.render import Dialect, in_whole_units, literal, quote
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Column, Kind, Table
+from nowiser.model.schema import Column, Kind, Protect, Role, Table
 from nowiser.sql.cells import sum_cell
 from nowiser.sql.clipping import clipped_name, ranged
 from nowiser.sql.functions.dates import EVER
@@ -85,21 +85,46 @@ def statement(
     columns += [f"{_outside(c, read(c), dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if ranged(c)]
     steps = [f'raw AS (SELECT {", ".join(columns)}, {raw.place} AS ":at" FROM {raw.sql} AS src)']
     person = owner(table, policy)
+    last = "raw"
+    if person:
+        steps.append(f"owned AS ({belonging(table, policy, at)})")
+        last = "owned"
+    for i, key in enumerate(enforced(table)):
+        steps += _once(i, last, [quote(p) for p in person], [quote(c) for c in key])
+        last = f"once{i}"
     kept = [quote(c.name) for c in table.columns]
     kept += [quote(p) for p in person if p.startswith(":")]
     kept += [f"{_units(c, table, dialect)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
     kept += [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
     order = ' ORDER BY ":at"' if ordered else ""
     if not person:
-        return f"WITH {steps[0]} SELECT {', '.join(kept)} FROM raw{order}"
-    steps.append(f"owned AS ({belonging(table, policy, at)})")
+        return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last}{order}"
     by = ", ".join(quote(p) for p in person)
-    steps.append(f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM owned)')
+    steps.append(f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM {last})')
     shuffled = dialect.digest([dialect.text(salt), *(quote(p) for p in person), '":turn"'])
     turn = f'row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank"'
     steps.append(f"ranked AS (SELECT *, {turn} FROM turned)")
     limit = f'WHERE ":rank" <= {table.rows_per_person}'
     return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM ranked {limit}{order}"
+
+
+def enforced(table: Table) -> list[tuple[str, ...]]:
+    """The keys declared unique that the copy makes unique, among the rows of a person, or of all where it is public.
+
+    Not those with a secret column where values are protected: which rows are left would tell the secret.
+    """
+    secret = {c.name for c in table.columns if c.role is Role.SENSITIVE}
+    return [key for key in table.unique if table.protect is Protect.PERSONS or not secret & set(key)]
+
+
+def _once(i: int, last: str, person: list[str], key: list[str]) -> list[str]:
+    """Of rows of one person with the same key the first. Rows without a key are nobody's double."""
+    by = ", ".join(dict.fromkeys([*person, *key]))
+    missing = " OR ".join(f"{c} IS NULL" for c in key)
+    return [
+        f'seen{i} AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":same{i}" FROM {last})',
+        f'once{i} AS (SELECT * FROM seen{i} WHERE ":same{i}" = 1 OR {missing})',
+    ]
 
 
 def _found(table: Table, name: str, present: list[str]) -> str:

@@ -15,14 +15,19 @@ def derived_column(
     type_: Type,
     parts: list[Expression],
     domain: tuple[schema.Value, ...] | None = None,
+    *,
+    identifies: bool = True,
 ) -> Column:
-    """A column computed from these expressions: secret if they look at a secret."""
+    """A column computed from these expressions: secret if they look at a secret.
+
+    `identifies`: it shows values of theirs as they are, so that identifiers stay identifiers.
+    """
     looked = columns(*parts)
     secret = [c for c in looked if c.declared.role is Role.SENSITIVE]
     about = tuple(sorted({a for c in secret for a in c.attributes}))
     plain = bool(looked) and all(isinstance(p, Column) for p in parts)
     role = Role.SENSITIVE if secret else Role.PUBLIC
-    if not secret and plain and all(c.declared.role is Role.IDENTIFIER for c in looked):
+    if identifies and not secret and plain and all(c.declared.role is Role.IDENTIFIER for c in looked):
         role = Role.IDENTIFIER
     ends = type_.bounds
     finite = ends is not None and isfinite(ends.low) and isfinite(ends.high) and ends != INT64

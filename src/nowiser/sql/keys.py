@@ -22,6 +22,7 @@ from nowiser.sql.tree import (
 
 MOST_VALUES = 100_000  # of one key
 MOST_TRIED = 10_000  # combinations of column values that are put into an expression
+FEW_TRIED = 200  # with so few, rather than a range that may have gaps
 
 
 def domain(e: Expression, conditions: Sequence[Expression] = ()) -> tuple[Value, ...] | None:
@@ -38,7 +39,8 @@ def domain(e: Expression, conditions: Sequence[Expression] = ()) -> tuple[Value,
         case Literal():
             return () if e.value is None else (e.value,)
         case Call():
-            return _tried(e, conditions) or _arms(e, conditions) or _range(e.type)
+            few = _tried(e, conditions, FEW_TRIED) or _arms(e, conditions) or _range(e.type)
+            return few or _tried(e, conditions, MOST_TRIED)
     return None
 
 
@@ -63,14 +65,14 @@ def _range(t: Type) -> tuple[Value, ...] | None:
     return tuple(range(low, high + 1)) if high - low < MOST_VALUES else None
 
 
-def _tried(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:
+def _tried(e: Call, conditions: Sequence[Expression], most: int) -> tuple[Value, ...] | None:
     """The values of an expression over all values of its columns, where those are few."""
     looked = columns(e)
     domains = [domain(c, conditions) for c in looked]
     if any(d is None for d in domains):
         return None
     values = [(*d, None) if c.type.nullable else d for d, c in zip(domains, looked, strict=True) if d is not None]
-    if prod(len(v) for v in values) > MOST_TRIED:
+    if prod(len(v) for v in values) > most:
         return None
     found: dict[Value, None] = {}
     for combination in product(*values):

@@ -160,7 +160,9 @@ class _PerPerson:
         fold, type_ = self._typed(function, argument, only, node)
         if fold not in self.folds:
             parts = [e for e in (argument, only) if e is not None]
-            self.folds[fold] = derived_column(self.name, f"{function}_{len(self.folds)}", type_, parts)
+            self.folds[fold] = derived_column(
+                self.name, f"{function}_{len(self.folds)}", type_, parts, identifies=function in ("min", "max")
+            )
         return self.folds[fold]
 
     def _typed(

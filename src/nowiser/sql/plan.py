@@ -11,6 +11,9 @@ counts the groups one person can touch). Several cells are several releases: the
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
+
+import numpy as np
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
@@ -22,7 +25,7 @@ from nowiser.sql.bounding import bounding
 from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
 from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
-from nowiser.sql.groups import Group, Groups, Listed, SetGroups
+from nowiser.sql.groups import Groups, Listed, SetGroups
 from nowiser.sql.keys import domain
 from nowiser.sql.relations import Rows, rows
 from nowiser.sql.sensitivity import Reach, reach, secret
@@ -195,21 +198,26 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
     joint = [c for c in deciding if len(columns(c)) > 1]
     if not joint:
         return every
-    if len(every) * len(joint) > MOST_CHECKED:
+    checked = sum(prod(len(narrowed[position[x]]) for x in columns(c)) for c in joint)
+    if checked > MOST_CHECKED:
         raise NotAnswerable(
-            f"Conditions that compare keys would have to be checked for {len(every):,} groups.",
+            f"Conditions that compare keys would have to be checked for {checked:,} combinations of their values.",
             hint="Put conditions on single keys, or group by fewer.",
             span=joint[0].span,
         )
 
-    def kept(group: Group) -> bool:
-        def lookup(leaf: Expression) -> Value | None:
-            assert isinstance(leaf, Column)
-            return group[position[leaf]]
-
-        return all(evaluate(c, lookup) is True for c in joint)
-
-    return Groups(every.domains, tuple(i for i, group in enumerate(every) if kept(group)))
+    kept = np.ones(tuple(len(d) for d in narrowed), dtype=bool)
+    for c in joint:
+        own = [position[x] for x in columns(c)]
+        names = [x.ident for x in columns(c)]
+        holds_for = np.zeros([len(narrowed[i]) for i in own], dtype=bool)
+        for at in np.ndindex(*holds_for.shape):
+            row = {n: narrowed[i][k] for n, i, k in zip(names, own, at, strict=True)}
+            holds_for[at] = evaluate(c, lambda leaf, row=row: row[leaf.ident]) is True  # type: ignore[misc]  # columns
+        order = sorted(range(len(own)), key=own.__getitem__)
+        shape = [len(narrowed[i]) if i in own else 1 for i in range(len(narrowed))]
+        kept &= holds_for.transpose(order).reshape(shape)
+    return Groups(every.domains, tuple(np.flatnonzero(kept.ravel()).tolist()))
 
 
 def _ways(
