@@ -17,6 +17,8 @@ The number is the exit code of the command line. No message ever contains a valu
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+WINDOW = 80  # characters shown before a place in a long line; twice as many after
+
 
 @dataclass(frozen=True)
 class Span:
@@ -35,12 +37,15 @@ class Span:
         return self.start - (self.text.rfind("\n", 0, self.start) + 1) + 1
 
     def underlined(self) -> str:
-        """The line with the place marked below it."""
+        """The line with the place marked below it; of a long line, the part around the place."""
         first = self.text.rfind("\n", 0, self.start) + 1
         last = self.text.find("\n", self.start)
-        line = self.text[first : last if last >= 0 else len(self.text)]
-        width = max(1, min(self.end, first + len(line)) - self.start)
-        return f"{line}\n{' ' * (self.start - first)}{'^' * width}"
+        last = last if last >= 0 else len(self.text)
+        left, right = max(first, self.start - WINDOW), min(last, self.start + 2 * WINDOW)
+        before = "…" if left > first else ""
+        shown = f"{before}{self.text[left:right]}{'…' if right < last else ''}"
+        width = max(1, min(self.end, right) - self.start)
+        return f"{shown}\n{' ' * (len(before) + self.start - left)}{'^' * width}"
 
 
 class NowiserError(Exception):
