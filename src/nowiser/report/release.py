@@ -147,32 +147,42 @@ def charts(content: Mapping[str, Any]) -> list[Any]:
 def candidates_chart(content: Mapping[str, Any]) -> Any:
     alt = altair()
     rows = [
-        {"loss": c["loss"], "gain": c["gain"], "title": c["title"], "chosen": i == content["chosen"]}
+        {"loss": c["loss"], "gain": c["gain"], "title": c["title"], "chosen": i == content["chosen"], "at": i}
         for i, c in enumerate(content["candidates"])
         if c["gain"] is not None and c["loss"] is not None
     ]
-    base = alt.Chart(data(rows)).encode(
-        x=alt.X("loss:Q", title="loss of information", scale=alt.Scale(zero=True)),
-        y=alt.Y("gain:Q", title="largest gain of an attacker", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
+
+    def panel(field: str, title: str, form: str, *, names: bool) -> Any:
+        axis = alt.Axis(labels=names, labelLimit=220, title=None)
+        base = alt.Chart(data(rows)).encode(
+            x=alt.X(f"{field}:Q", title=title, axis=alt.Axis(format=form), scale=alt.Scale(zero=True)),
+            y=alt.Y("title:N", sort=alt.SortField("at"), axis=axis),
+        )
+        bars = base.mark_bar(height=18).encode(
+            color=alt.condition("datum.chosen", alt.value(AFTER), alt.value(GREY)), tooltip=["title:N", f"{field}:Q"]
+        )
+        words = base.mark_text(align="left", dx=5).encode(text=alt.Text(f"{field}:Q", format=form))
+        return (bars + words).properties(width=250, height=34 * len(rows))
+
+    pair = alt.hconcat(
+        panel("loss", "loss of information", ".3f", names=True),
+        panel("gain", "largest gain of an attacker", ".1%", names=False),
+        spacing=60,
     )
-    dots = base.mark_circle(size=140).encode(
-        color=alt.condition("datum.chosen", alt.value(AFTER), alt.value(GREY)),
-        tooltip=["title:N", "loss:Q", "gain:Q"],
-    )
-    words = base.mark_text(align="left", dx=11).encode(text="title:N")
-    return themed(dots + words, "Every candidate keeps the promises", "lower left is better; blue is released")
+    return themed(pair, "Every candidate keeps the promises", "shorter is better; blue is released")
 
 
 def gains_chart(content: Mapping[str, Any]) -> Any:
     alt = altair()
-    rows = [{"low": low, "high": high, "rows": n} for low, high, n in content["row_gains"]["bins"]]
+    rows = [{"low": low, "high": high, "rows": n, "none": 0} for low, high, n in content["row_gains"]["bins"]]
     bars = (
         alt.Chart(data(rows))
-        .mark_bar(color=BLUE)
+        .mark_rect(color=BLUE, stroke="white", strokeWidth=1)
         .encode(
             x=alt.X("low:Q", title="gain of a guess about the row's own value", axis=alt.Axis(format="%")),
             x2="high:Q",
-            y=alt.Y("rows:Q", title="rows"),
+            y=alt.Y("rows:Q", title="rows", scale=alt.Scale(domainMin=0)),
+            y2="none:Q",
         )
     )
     rule = alt.Chart(data([{"x": content["row_gains"]["most"]}])).mark_rule(color=LIMIT, strokeDash=[4, 3])
@@ -191,8 +201,9 @@ def sizes_chart(content: Mapping[str, Any]) -> Any:
             x=alt.X("size:N", title="rows that look alike", sort=alt.SortField("at"), axis=alt.Axis(labelAngle=0)),
             y=alt.Y("rows:Q", title="rows"),
         )
+        .properties(width=560)
     )
-    return themed(bars, "How many others look like a released row")
+    return themed(bars, "How many rows look like a released row")
 
 
 def picture(content: Mapping[str, Any]) -> Any:
