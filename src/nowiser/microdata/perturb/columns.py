@@ -2,7 +2,8 @@
 
 Rules that every method of this folder follows:
 
-* a missing value stays missing: it is never perturbed into a value, nor a value into it;
+* a missing value stays missing: it is never perturbed into a value, nor a value into it (record swapping alone
+  exchanges it like any other, because what is swapped is the record);
 * a column comes back in its own type; integers are rounded to the nearest integer unless the method
   says that it releases real numbers;
 * everything is refused before anything is drawn: a method never stops half-way.
@@ -115,7 +116,9 @@ def matrix(table: MicroTable, names: Sequence[str]) -> tuple[Floats, tuple[Numer
 
 
 def strata_of(table: MicroTable, roles: Roles, strata: Names | None) -> tuple[str, ...]:
-    """The strata of a step: its own option, or else what the recipe declares for the table."""
+    """The strata of a step: its own option, or else what the recipe declares. A table without rows is refused."""
+    if not table.rows:
+        raise Misconfigured("the table has no rows: there is nothing to perturb")
     if strata is None:
         return roles.strata
     return chosen(table, strata, what="strata") if strata else ()
