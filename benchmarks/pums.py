@@ -164,6 +164,7 @@ def nowiser(folder: Path) -> tuple[dict[str, dict], dict[str, float]]:
 
 def forgetful() -> object:
     """An account that admits each question as if it were the first and stores no answer."""
+    from nowiser.ledger.base import Reservation
     from nowiser.model.charge import Charge
 
     class Forgetful:
@@ -173,8 +174,9 @@ def forgetful() -> object:
         def stored(self, *_):
             return None
 
-        def reserve(self, _, admit, **__):
+        def reserve(self, charge, admit, *, question, data_version, **_):
             admit(Charge(), Charge())
+            return Reservation(1, question, data_version, charge)
 
         def declare(self, *_, **__):
             return True

@@ -18,7 +18,7 @@ class MemoryLedger:
     def reserve(self, charge, admit, *, question, sql, analyst, data_version) -> Reservation:
         admit(self.totals(), self.totals(analyst))
         self.spent.append((analyst, charge))
-        return Reservation(len(self.spent), question, data_version)
+        return Reservation(len(self.spent), question, data_version, self.totals())
 
     def settle(self, reservation, answer) -> None:
         self.answers[reservation.question, reservation.data_version] = answer
