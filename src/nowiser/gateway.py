@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
-from nowiser.engines.aligned import aligned, distinct_keys, with_found
-from nowiser.engines.base import Engine
+from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
+from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Exhausted, NotAuthorised, NotEvaluated
 from nowiser.guess import allowance
@@ -29,7 +29,7 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
 from nowiser.noise.entropy import OS, Entropy
-from nowiser.report.answer import Answer
+from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.sql import clipping, precision, release
@@ -40,7 +40,12 @@ from nowiser.sql.select import read
 from nowiser.sql.shown import shown
 from nowiser.sql.tree import Query, holding
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
+
+UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
 
 def open(path: str | Path | None = None) -> "Gateway":  # noqa: A001 (nw.open reads as intended)
@@ -118,7 +123,10 @@ class Gateway:
         try:
             exact = self._engine.run(planned.tally)
             planned = with_found(exact, planned)
-            blurred = self._blur(chosen.noise, aligned(exact, planned))
+            cells = aligned(exact, planned)
+            for histogram, tally in zip(planned.histograms, planned.tallies[1:], strict=True):
+                cells.append(counts(self._engine.run(tally), planned, histogram))
+            blurred = self._blur(chosen.noise, cells)
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
             answer = self._answer(planned, chosen, found, reservation.totals)
@@ -136,18 +144,21 @@ class Gateway:
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
     ) -> Answer:
-        """What a question would cost and how precise it would be. Touches no data, charges nothing."""
+        """What a question would cost and how precise it would be. Touches nothing secret, charges nothing."""
         who = self._analyst(analyst)
         wish = precision.wish(self.policy, error, spend)
         planned = self._plan(read(sql, self.policy))
-        chosen = self._choose(planned, wish, who, dry=True)
+        chosen = self._choose(planned, wish, who)
         allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
         return self._answer(planned, chosen, None)
 
-    def allowance(self) -> dict[str, Any]:
-        """How every attacker stands after all answers so far, and what is left of the allowance."""
+    def allowance(self) -> Allowance:
+        """How every attacker stands after all answers so far, and what is left of the allowance.
+
+        A dictionary (`guesses`, `left`, `unguarded`) that prints as a sentence each and draws itself in a notebook.
+        """
         totals = self._ledger.totals()
-        return {"guesses": list(self._guesses(totals)), "left": self._left(totals)}
+        return Allowance(self._guesses(totals), self._left(totals), allowance.unguarded(self.policy))
 
     def close(self) -> None:
         self._engine.close()
@@ -179,18 +190,19 @@ class Gateway:
                 continue
             home = public_keys(key, question.relation)
             if home is not None:
-                found = self._engine.run(Tally(home, (key,), ()))
+                found = self._public(Tally(home, (key,), ()))
                 public[i] = distinct_keys(found, key.type.kind)
         planned = plan(question, self.policy, public)
-        refuse_lacking(planned.tally, self._engine)
+        for tally in planned.tallies:
+            refuse_lacking(tally, self._engine)
         return planned
 
-    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, *, dry: bool = False) -> Chosen:
+    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None) -> Chosen:
         """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""
         if planned.free:
-            return Chosen(Charge(), tuple(None for _ in planned.tally.cells), "exact")
+            return Chosen(Charge(), tuple(None for _ in planned.reaches), "exact")
         totals, own = self._ledger.totals(), self._ledger.totals(who) if who else Charge()
-        fewest = None if dry or wish.error is None else self._fewest(planned)
+        fewest = None if wish.error is None else self._fewest(planned)
         options: list[tuple[Fraction, Way, Fraction]] = []
         refusal: Exhausted | None = None
         for way in planned.ways:
@@ -199,7 +211,7 @@ class Gateway:
                     s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
                     options.append((precision.width(planned, way.noise(_coarse(s))), way, _coarse(s)))
                 else:
-                    s = precision.needed(planned, way, wish.error or Fraction(0), fewest, dry=dry)
+                    s = precision.needed(planned, way, wish.error or Fraction(0), fewest)
                     options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
             except Exhausted as found:
                 refusal = found
@@ -214,8 +226,15 @@ class Gateway:
         if not bottoms:
             return None
         public = [i for i, r in enumerate(planned.reaches) if r.exact]
-        cells = aligned(self._engine.run(planned.public), planned)
+        cells = aligned(self._public(planned.public), planned)
         return min((int(n) for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
+
+    def _public(self, tally: Tally) -> "pa.Table":
+        """Something public, read before anything is charged."""
+        try:
+            return self._engine.run(tally)
+        except Broken:
+            raise NotEvaluated(UNREAD) from None
 
     def _failed(self, reservation: Reservation) -> None:
         """Note that the run failed. Where even that cannot be written, or the answer was kept and only its anchor
@@ -225,7 +244,10 @@ class Gateway:
             self._ledger.fail(reservation)
 
     def _blur(self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        return [c if n is None else n.blur(c, self._entropy) for n, c in zip(noise, cells, strict=True)]
+        return [
+            c if n is None else n.blur(c.reshape(-1), self._entropy).reshape(c.shape)
+            for n, c in zip(noise, cells, strict=True)
+        ]
 
     def _answer(
         self, planned: Plan, chosen: Chosen, found: release.Results | None, totals: Charge | None = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nowiser.cli import output
-from nowiser.errors import Misconfigured, NowiserError
+from nowiser.errors import NowiserError
 
 if TYPE_CHECKING:
     from nowiser.cli.buying import Purchase
@@ -45,7 +45,7 @@ class _Report:
     """Everything that can be said; one broken part does not hide the others."""
 
     def __init__(self, policy: "Policy") -> None:
-        from nowiser.guess.allowance import share_used
+        from nowiser.guess.allowance import share_used, unguarded
 
         self.policy = policy
         self.failures: dict[str, NowiserError] = {}
@@ -54,8 +54,9 @@ class _Report:
         self.changed: tuple[str, ...] = ()
         totals = self._totals()
         self._inspect()
-        self.guesses: tuple[Guess, ...] = _guesses(policy, totals)
-        self._meaningful()
+        self.guesses: tuple[Guess, ...] = ()
+        self._judge(totals)
+        self.unguarded = unguarded(policy)
         self.left = float(1 - share_used(policy, totals))
         self.purchases: tuple[Purchase, ...] = self._purchases(totals)
 
@@ -93,18 +94,15 @@ class _Report:
         except NowiserError as error:
             self.failures["data"] = error
 
-    def _meaningful(self) -> None:
-        """A promise about what is guessed right anyway cannot be broken, so it promises nothing."""
-        for guess in self.guesses:
-            if guess.limit >= 1:
-                self.failures.setdefault(
-                    "attackers",
-                    Misconfigured(
-                        f"the promise about `{guess.guess}` is empty: it is guessed right with {guess.before:.1%}"
-                        " beforehand, so the limit would be certainty",
-                        hint="Choose a narrower goal, a smaller gain, or another prior.",
-                    ),
-                )
+    def _judge(self, totals: "Charge") -> None:
+        """Where every attacker stands. A promise that nothing can break is a problem of its own."""
+        from nowiser.guess.allowance import refuse_empty_promises, standing
+
+        try:
+            self.guesses = standing(self.policy, totals)
+            refuse_empty_promises(self.policy)
+        except NowiserError as error:
+            self.failures["attackers"] = error
 
     def _purchases(self, totals: "Charge") -> "tuple[Purchase, ...]":
         from nowiser.cli.buying import purchases
@@ -124,6 +122,7 @@ class _Report:
             "findings": [f.to_json() for f in self.inspection.findings] if self.inspection is not None else [],
             "ledger": {**self.ledger, "loosened": list(self.changed)},
             "guesses": [guess.to_json() for guess in self.guesses],
+            "unguarded": list(self.unguarded),
             "left": self.left,
             "buys": [purchase.to_json() for purchase in self.purchases],
         }
@@ -138,12 +137,21 @@ class _Report:
         self._show_data(console)
         self._show_ledger(console)
         shown = Table(box=None, pad_edge=False, title=None)
-        for title in ("what attackers guess", "before", "so far", "limit"):
+        first = "so far" if self.ledger["entries"] else "today"
+        for title in ("what attackers guess", "before", first, "limit"):
             shown.add_column(title, justify="left" if title.startswith("what") else "right")
         for guess in self.guesses:
             shown.add_row(guess.guess, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
         console.print()
         console.print(shown)
+        console.print(
+            "(about the most exposed victim, who may be another one after further answers)"
+            if any(g.after > g.before for g in self.guesses)
+            else "(about the victim who is guessed best; nothing has been answered yet)",
+            style="dim",
+        )
+        for name in self.unguarded:
+            console.print(f"[yellow]![/] no attacker guards {name}: answers about it are never used up")
         console.print(f"\n{self.left:.0%} of the allowance is left.", "It buys" if self.purchases else "")
         for purchase in self.purchases:
             console.print(f"  {purchase}", markup=False)
@@ -172,18 +180,3 @@ class _Report:
             console.print("[yellow]![/] the policy promises less than the one in the ledger, which needs a reason:")
             for line in self.changed:
                 console.print(f"          {line}", markup=False)
-
-
-def _guesses(policy: "Policy", totals: "Charge") -> "tuple[Guess, ...]":
-    """Where every attacker stands. Before anything is charged nobody gains, so no victim is the worst;
-    shown is the one who would lose most by the first small answer.
-    """
-    from nowiser.guess.allowance import Guess, standing
-    from nowiser.model.charge import PICO, Account, Charge
-
-    if totals:
-        return standing(policy, totals)
-    secret = [f"{t.name}.{c.name}" for t in policy.tables if not t.is_public for c in t.columns if c.secret]
-    presence = [(Account("presence", (t.name,)), PICO // 1000) for t in policy.tables if not t.is_public]
-    small = Charge.of([(Account("jump", tuple(sorted(secret))), PICO // 1000), *presence])
-    return tuple(Guess(g.guess, g.before, g.before, g.limit) for g in standing(policy, small))

@@ -24,7 +24,7 @@ Point = tuple[float, ...]  # the costs of a goal, each part of which only hurts
 FINE, ROUGH = 1e-8, 1e-3  # how near to the frontier a search ends, as a share of the cost
 NEAR = 1e-2  # how near a remembered point must be to stand for the frontier in a displayed share
 KEPT = 64  # points remembered on either side
-GRAIN = 512  # printed figures may be too high by this part of the promised gain
+GRAIN = 2048  # printed figures may be too high by this part of the promised gain
 
 
 def keeps(policy: Policy, attacker: Attacker, totals: Charge) -> bool:

@@ -2,6 +2,7 @@
 
 import html
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import floor, log10
 from typing import Any
@@ -71,11 +72,58 @@ class Answer:
             + "</tr>"
             for r, errors in zip(self.rows or (), self.errors(), strict=True)
         )
-        guesses = "".join(
-            f"<li>{html.escape(g['guess'])}: {g['before']:.1%} → {g['after']:.1%} (limit {g['limit']:.1%})</li>"
-            for g in self.guesses
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_drawn(self.guesses, self.left)}"
+
+
+class Allowance(dict[str, Any]):
+    """How every attacker stands (`guesses`), the share of the allowance that is `left`, and the sensitive attributes
+    no attacker is after (`unguarded`), about which any number of answers is given.
+    """
+
+    def __init__(self, guesses: Sequence[dict[str, Any]], left: float, unguarded: Sequence[str] = ()) -> None:
+        super().__init__(guesses=list(guesses), left=left, unguarded=list(unguarded))
+
+    def __str__(self) -> str:
+        lines = [spoken_guess(g) for g in self["guesses"]]
+        lines.append(f"Left of the allowance: {self['left']:.1%}")
+        lines += [f"No attacker guards {name}: answers about it are never used up." for name in self["unguarded"]]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        loose = "".join(
+            f"<p>No attacker guards {html.escape(name)}: answers about it are never used up.</p>"
+            for name in self["unguarded"]
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><ul>{guesses}</ul>"
+        return _drawn(self["guesses"], self["left"]) + loose
+
+
+EXPOSED = "(Guesses are about the most exposed victim: before any answer → at most, after all answers so far.)"
+
+
+def spoken_guess(guess: dict[str, Any]) -> str:
+    """One attacker in one line."""
+    return f"{guess['guess']}: {guess['before']:.2%} → {guess['after']:.2%} (limit {guess['limit']:.2%})"
+
+
+def _drawn(guesses: Sequence[dict[str, Any]], left: float) -> str:
+    """One bar per attacker: grey up to before, blue up to after, a red line at the limit; and what is left."""
+    rows = "".join(
+        f"<tr><td>{html.escape(g['guess'])}</td><td>{_bar(g)}</td>"
+        f"<td>{g['before']:.2%} → {g['after']:.2%} (limit {g['limit']:.2%})</td></tr>"
+        for g in guesses
+    )
+    told = f"<p>{html.escape(EXPOSED)}</p>" if guesses else ""
+    return f"<table><tbody>{rows}</tbody></table><p>Left of the allowance: {left:.1%}</p>{told}"
+
+
+def _bar(g: dict[str, Any]) -> str:
+    def part(start: float, end: float, colour: str) -> str:
+        wide = max(end - start, 0.0)
+        return f'<rect x="{200 * start:.2f}" y="2" width="{200 * wide:.2f}" height="10" fill="{colour}"/>'
+
+    parts = part(0, 1, "#eee") + part(0, g["before"], "#999") + part(g["before"], g["after"], "#2563eb")
+    limit = part(g["limit"] - 0.004, g["limit"] + 0.004, "#dc2626")
+    return f'<svg width="200" height="14" role="img">{parts}{limit}</svg>'
 
 
 def with_bar(value: Any, error: float | None) -> str:

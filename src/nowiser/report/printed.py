@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from nowiser.report.answer import Answer, with_bar
+from nowiser.report.answer import EXPOSED, Answer, spoken_guess, with_bar
 
 
 def table_of(answer: Answer) -> Table:
@@ -67,5 +67,7 @@ def _plain(text: str) -> str:
 
 def _account(answer: Answer, out: Console) -> None:
     for g in answer.guesses:
-        out.print(f"{g['guess']}: {g['before']:.2%} → {g['after']:.2%} (limit {g['limit']:.2%})", markup=False)
+        out.print(spoken_guess(g), markup=False)
     out.print(f"Left of the allowance: {answer.left:.1%}")
+    if answer.guesses:
+        out.print(EXPOSED, style="dim", markup=False)

@@ -61,10 +61,10 @@ def width(plan: Plan, noise: tuple[Noise, ...]) -> Fraction:
     )
 
 
-def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None, *, dry: bool = False) -> Fraction:
+def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fraction:
     """How precise the noise must be so that every noisy column has at most this error.
 
-    `fewest`: rows in the smallest group, where averages divide by a public number of rows. `dry`: no data is touched.
+    `fewest`: rows in the smallest group, where averages divide by a public number of rows.
     """
     found = Fraction(0)
     for reading in plan.readings:
@@ -73,11 +73,8 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None, *, dry: bo
         cell_error = error
         if reading.bottom is not None:
             if not plan.reaches[reading.bottom].exact or fewest is None:
-                public = plan.reaches[reading.bottom].exact
                 raise NotAnswerable(
-                    "How many rows this average is over is not known beforehand, so no error can be promised."
-                    if not (public and dry)
-                    else "What this error costs depends on how many rows there are, and explaining touches no data.",
+                    "How many rows this average is over is not known beforehand, so no error can be promised.",
                     hint="Say what to spend instead, for example --spend 5%.",
                     span=reading.aggregate.span,
                 )
