@@ -33,6 +33,7 @@ from nowiser.sql.tree import (
     Type,
     columns,
     conjuncts,
+    holding,
 )
 
 MOST_TABLES = 40  # of one question, sub-selects included
@@ -85,9 +86,8 @@ class From:
 
     def read(self) -> tuple[Scope, Callable[[Expression | None], Relation]]:
         """The names in sight, and what makes the relation once the condition of WHERE is known."""
-        outer: list[tuple[Relation, Expression, frozenset[str]]] = []
+        outer: list[tuple[Relation, Expression]] = []
         self.waiting.append(self.item(self.tree.args["from_"].this))
-        inner_names = [names(self.waiting[0])]
         for node in self.tree.args.get("joins") or ():
             left = self._side(node)
             before = dict(self.sources)
@@ -95,8 +95,8 @@ class From:
             condition = self.condition(node, before)
             if left:
                 self._nullable(names(relation))
-                outer.append((relation, condition, frozenset(n for found in inner_names for n in found)))
-            elif outer and {c.relation for c in columns(condition)} & {n for r, _, _ in outer for n in names(r)}:
+                outer.append((relation, condition))
+            elif outer and {c.relation for c in columns(condition)} & {n for r, _ in outer for n in names(r)}:
                 raise self.context.refuse(
                     node,
                     "A table joined on a column that LEFT JOIN may have left empty.",
@@ -105,7 +105,6 @@ class From:
             else:
                 self.waiting.append(relation)
                 self.pooled += [c for c in conjuncts(condition) if c != TRUE]
-            inner_names.append(names(relation))
         scope = Scope(self.context.text, dict(self.sources), frozenset(self.merged))
         return scope, lambda where: self._together(where, outer)
 
@@ -235,20 +234,29 @@ class From:
             span=e.span,
         )
 
-    def _together(self, where: Expression | None, outer: list[tuple[Relation, Expression, frozenset[str]]]) -> Relation:
+    def _together(self, where: Expression | None, outer: list[tuple[Relation, Expression]]) -> Relation:
         """Join everything: first what is joined inwardly, then LEFT JOINs in their order, then the rest of WHERE."""
         inner = {n for r in self.waiting for n in names(r)}
         everything = list(conjuncts(where)) if where is not None else []
+        everything += [c for o in everything for c in _common(o) if c not in everything]
         early = [c for c in everything if {x.relation for x in columns(c)} <= inner]
         found, left = _ordered([*self.waiting], [*self.pooled, *early], self.context.policy)
         late = [c for c in everything if c not in early]
-        for relation, condition, _ in outer:
+        for relation, condition in outer:
             found, above = _pulled(found)
             base, inside = _pulled(relation)
             parts = [c for c in (*conjuncts(condition), *inside) if c != TRUE]
             found = _joined(found, base, parts, self.context.policy, outer=True)
             left = [*above, *left]
         return _filtered(found, [*left, *late])
+
+
+def _common(condition: Expression) -> list[Expression]:
+    """What every arm of an OR says: (a AND x) OR (a AND y) says a."""
+    if not isinstance(condition, Call) or condition.function != "or":
+        return []
+    arms = [set(conjuncts(arm)) for arm in condition.args]
+    return [c for c in conjuncts(condition.args[0]) if all(c in arm for arm in arms)]
 
 
 def _ordered(waiting: list[Relation], pooled: list[Expression], policy: Policy) -> tuple[Relation, list[Expression]]:
@@ -296,7 +304,7 @@ def _joined(left: Relation, right: Relation, parts: list[Expression], policy: Po
     a, b = rows(left, policy), rows(right, policy)
     at = parts[0] if parts else TRUE
     if a.persons is not None and b.persons is not None:
-        same = Equal((*parts, *_all(left), *_all(right)))
+        same = Equal((*parts, *holding(left), *holding(right)))
         matching = a.persons.name == b.persons.name and same.matching(a.keys, b.keys)
         if not matching or not a.person or not b.person:
             raise different(a.persons, b.persons, at)
@@ -308,12 +316,6 @@ def _joined(left: Relation, right: Relation, parts: list[Expression], policy: Po
     joined = Join(left, right, _and(parts), outer)
     rows(joined, policy)
     return joined
-
-
-def _all(relation: Relation) -> tuple[Expression, ...]:
-    from nowiser.sql.tree import holding
-
-    return holding(relation)
 
 
 def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:

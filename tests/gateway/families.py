@@ -1,0 +1,169 @@
+"""A small world of linked tables: persons, what they did, parts of what they did, and a public table."""
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Column, Kind, Link, Protect, Role, Table
+
+LETTERS = ("a", "b")
+PUBLIC = [{"h": "a", "z": 1}, {"h": "b", "z": 3}, {"h": "c", "z": 2}]
+
+
+def policy(protect, t_rows=1, u_rows=2, v_rows=3):
+    t = Table(
+        "t",
+        "t.csv",
+        (
+            Column("p", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
+            Column("g", Kind.TEXT, Role.PUBLIC, domain=LETTERS, nullable=False),
+            Column("s", Kind.TEXT, Role.SENSITIVE, domain=LETTERS, nullable=False),
+            Column("w", Kind.INTEGER, Role.SENSITIVE, Fraction(-2), Fraction(3), nullable=False),
+        ),
+        person=("p",),
+        rows_per_person=t_rows,
+        protect=protect,
+    )
+    u = Table(
+        "u",
+        "u.csv",
+        (
+            Column("q", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
+            Column("k", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
+            Column("h", Kind.TEXT, Role.PUBLIC, domain=LETTERS),
+            Column("c", Kind.TEXT, Role.SENSITIVE, domain=(*LETTERS, "c")),
+            Column("x", Kind.REAL, Role.SENSITIVE, Fraction(-3), Fraction(4)),
+        ),
+        link=Link(("q",), "t", ("p",)),
+        rows_per_person=u_rows,
+        protect=protect,
+        unique=(("k",),),
+    )
+    v = Table(
+        "v",
+        "v.csv",
+        (
+            Column("uk", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
+            Column("y", Kind.INTEGER, Role.SENSITIVE, Fraction(0), Fraction(5), nullable=False),
+        ),
+        link=Link(("uk",), "u", ("k",)),
+        rows_per_person=v_rows,
+        protect=protect,
+    )
+    d = Table(
+        "d",
+        "d.csv",
+        (
+            Column("h", Kind.TEXT, Role.PUBLIC, domain=(*LETTERS, "c")),
+            Column("z", Kind.INTEGER, Role.PUBLIC, Fraction(0), Fraction(3)),
+        ),
+        unique=(("h",),),
+    )
+    return Policy((t, u, v, d), (), {})
+
+
+@st.composite
+def policies(draw, protect=None):
+    return policy(
+        protect or draw(st.sampled_from(Protect)),
+        draw(st.integers(1, 2)),
+        draw(st.integers(1, 3)),
+        draw(st.integers(1, 3)),
+    )
+
+
+def secrets(kind):
+    return {
+        "t": {"s": st.sampled_from(LETTERS), "w": st.integers(-2, 3)},
+        "u": {"c": st.none() | st.sampled_from([*LETTERS, "c"]), "x": st.none() | st.sampled_from([-3.0, -0.5, 0.0, 1.25, 4.0])},
+        "v": {"y": st.integers(0, 5)},
+    }[kind]  # fmt: skip
+
+
+@st.composite
+def person(draw, found, number, public=None):
+    """The prepared rows of one person, by table. `public`: rows of t whose public columns to keep."""
+    t, u, v = found.tables[:3]
+    rows = {"t": [], "u": [], "v": []}
+    for i in range(draw(st.integers(1, t.rows_per_person))):
+        g = public[i]["g"] if public and i < len(public) else draw(st.sampled_from(LETTERS))
+        rows["t"].append({"p": number, "g": g, **{n: draw(s) for n, s in secrets("t").items()}})
+    for k in draw(st.lists(st.integers(0, 3), max_size=u.rows_per_person, unique=True)):
+        shown = {"h": draw(st.none() | st.sampled_from(LETTERS))}
+        rows["u"].append({"q": number, "k": k, **shown, **{n: draw(s) for n, s in secrets("u").items()}})
+    keys = [r["k"] for r in rows["u"]]
+    if keys:
+        for _ in range(draw(st.integers(0, v.rows_per_person))):
+            rows["v"].append({"uk": draw(st.sampled_from(keys)), ":person:0": number, "y": draw(st.integers(0, 5))})
+    return rows
+
+
+@st.composite
+def worlds(draw, found):
+    """Persons by number."""
+    return {n: draw(person(found, n)) for n in range(1, draw(st.integers(1, 3)) + 1)}
+
+
+def tables(world):
+    return {"d": PUBLIC, **{n: [r for rows in world.values() for r in rows[n]] for n in ("t", "u", "v")}}
+
+
+# FROM clause: what can be summed, what can be grouped by, what can be asked
+SOURCES = [
+    ("t", ["w", "1"], ["g", "s", "w > 0"], ["s = 'a'", "g = 'b'"]),
+    ("u", ["x", "COALESCE(x, 1)"], ["h", "c"], ["x > 0", "h = 'a'", "c IS NULL"]),
+    ("t JOIN u ON t.p = u.q", ["w", "x", "w * x"], ["g", "s", "h", "c"], ["x > 0", "g = 'a'", "s = c"]),
+    ("u JOIN t ON t.p = u.q AND s = 'a'", ["w", "x"], ["g", "c"], ["x > w"]),
+    ("t, u WHERE t.p = u.q AND x > 0", ["w", "x"], ["g", "h"], []),
+    ("t LEFT JOIN u ON t.p = u.q", ["w", "x", "COALESCE(x, w)"], ["g", "h", "c"], ["x IS NULL", "x > 0", "s = 'a'"]),
+    ("t LEFT JOIN u ON t.p = u.q AND u.x > 0", ["w", "x"], ["g", "h"], ["x IS NULL"]),
+    ("u a JOIN u b ON a.q = b.q", ["a.x", "a.x - b.x"], ["a.h", "b.c"], ["a.x > b.x", "a.k < b.k"]),
+    ("u a JOIN u b ON a.k = b.k AND a.q = b.q", ["a.x"], ["a.h"], ["a.x > 0"]),
+    ("t a JOIN t b ON a.p = b.p", ["a.w", "b.w"], ["a.g", "b.s"], ["a.w > b.w"]),
+    ("u JOIN v ON u.k = v.uk", ["x", "y"], ["h", "c", "y"], ["y > 2", "x > 0"]),
+    ("v JOIN u ON u.k = v.uk JOIN t ON t.p = u.q", ["w", "y"], ["g", "s"], ["y > w"]),
+    ("t JOIN u ON p = q LEFT JOIN v ON uk = k", ["w", "x", "y"], ["g", "h", "y"], ["y IS NULL"]),
+    ("v a JOIN v b ON a.uk = b.uk", ["a.y", "b.y"], ["a.y"], ["a.y < b.y"]),
+    ("u JOIN d ON u.h = d.h", ["x", "z"], ["d.h", "z", "c"], ["z > 1"]),
+    ("u JOIN d ON u.c = d.h", ["x", "z"], ["d.h", "z", "u.h"], ["z > 1", "x > 0"]),
+    ("u LEFT JOIN d ON u.c = d.h", ["x", "z"], ["d.h", "z"], ["z IS NULL"]),
+    ("d JOIN u ON u.c = d.h", ["x", "z"], ["d.h"], ["z > 1"]),
+    ("(SELECT g AS a, w AS b FROM t WHERE s = 'a') q", ["b"], ["a"], ["b > 0"]),
+    ("(SELECT g AS a, w AS b FROM t UNION ALL SELECT h, x FROM u) q", ["b"], ["a"], ["b > 0", "a = 'a'"]),
+    ("(SELECT p AS i, w AS b FROM t UNION ALL SELECT q, x FROM u WHERE x > 0) q JOIN t ON t.p = i", ["b", "w"], ["g"], ["b > w"]),
+    ("(SELECT q, SUM(x) AS a, COUNT(*) AS n, AVG(x) AS m, MIN(x) AS lo, MAX(x) AS hi FROM u GROUP BY q) r", ["a", "n", "m", "lo", "hi", "LEAST(a, 2)"], ["n"], ["a > 0", "n > 1", "hi IS NULL"]),
+    ("(SELECT q, h, COUNT(x) AS n FROM u GROUP BY q, h) r", ["n"], ["h", "n"], ["n > 0"]),
+    ("(SELECT q, COUNT(DISTINCT c) AS n FROM u GROUP BY q HAVING COUNT(*) > 1) r", ["n"], ["n"], ["n > 1"]),
+    ("(SELECT DISTINCT q, c FROM u) r", ["1"], ["c"], ["c = 'a'"]),
+    ("t LEFT JOIN (SELECT q, SUM(x) AS a, COUNT(*) AS n FROM u WHERE x > 0 GROUP BY q) r ON p = q", ["w", "a", "n"], ["g", "s", "n"], ["n IS NULL", "a > w"]),
+    ("u JOIN (SELECT uk, SUM(y) AS a FROM v GROUP BY uk) r ON uk = k", ["x", "a"], ["h", "c"], ["a > 3"]),
+    ("(SELECT uk, COUNT(*) AS n FROM v GROUP BY uk) r", ["n"], ["n"], ["n > 1"]),
+    ("(SELECT p, SUM(x) AS a FROM t LEFT JOIN u ON p = q GROUP BY p) r", ["a"], [], ["a IS NULL"]),
+]  # fmt: skip
+
+
+@st.composite
+def questions(draw):
+    source, numbers, keys, conditions = draw(st.sampled_from(SOURCES))
+    what = draw(
+        st.lists(
+            st.sampled_from(
+                ["COUNT(*)", *(f"{f}({n})" for f in ("SUM", "AVG", "COUNT") for n in numbers)]
+                + [f"COUNT(*) FILTER (WHERE {c})" for c in conditions]
+            ),
+            min_size=1,
+            max_size=2,
+        )
+    )
+    by = draw(st.lists(st.sampled_from(keys), max_size=2, unique=True)) if keys else []
+    where = draw(st.lists(st.sampled_from(conditions), max_size=1)) if conditions else []
+    text = f"SELECT {', '.join([*by, *what])} FROM {source}"
+    if where:
+        text += (
+            f" {'AND' if ' WHERE ' in source and not source.startswith(('(', 't LEFT JOIN (')) else 'WHERE'} {where[0]}"
+        )
+    if by:
+        shape = draw(st.sampled_from(["{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS ({}, ())"]))
+        text += f" GROUP BY {shape.format(', '.join(by))}"
+    return text

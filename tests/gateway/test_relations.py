@@ -1,0 +1,175 @@
+"""Joins, sub-selects and unions: one person never moves the exact part of a plan further than the plan says."""
+
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from nowiser.engines.duckdb import DIALECT, TYPES
+from nowiser.engines.reference import relation_rows, tally_rows
+from nowiser.engines.render import quote, statement
+from nowiser.model.schema import Kind, Protect
+from nowiser.sql.cells import Cell
+from nowiser.sql.plan import plan
+from nowiser.sql.relations import rows
+from nowiser.sql.select import read
+
+sys.path.insert(0, str(Path(__file__).parent))
+from families import SOURCES, person, policies, policy, questions, secrets, tables, worlds
+
+PATIENT = settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
+)
+
+
+def distances(found, before, after):
+    """Per cell: L1 and squared L2 distance over all groups that could be reported."""
+    one, two = (tally_rows(found.tally, tables(world)) for world in (before, after))
+    none = [0] * len(found.tally.cells)
+    sets = found.query.sets or (tuple(range(len(found.query.keys))),)
+    groups = [
+        g for g in {*one, *two} if all(g[i] is not None for i in sets[g[-1] if found.query.sets is not None else 0])
+    ]
+    for i in range(len(found.tally.cells)):
+        moves = [abs(one.get(g, none)[i] - two.get(g, none)[i]) for g in groups]
+        yield i, sum(moves), sum(m * m for m in moves)
+
+
+@PATIENT
+@given(st.data())
+def test_presence_is_an_upper_bound(data):
+    declared = data.draw(policies(Protect.PERSONS))
+    found = plan(read(data.draw(questions()), declared), declared)
+    world = data.draw(worlds(declared))
+    for number in world:
+        without = {n: r for n, r in world.items() if n != number}
+        for i, l1, l2 in distances(found, world, without):
+            event(f"moved {l1 > 0}")
+            assert l1 <= found.reaches[i].presence
+            assert l2 <= found.reaches[i].presence ** 2
+
+
+@PATIENT
+@given(st.data())
+def test_replacing_a_person_is_bounded(data):
+    """Secrets may change everything about a person but the public columns of the only row there is."""
+    declared = data.draw(policies(Protect.PERSONS))
+    found = plan(read(data.draw(questions()), declared), declared)
+    world = data.draw(worlds(declared))
+    kept = world[1]["t"] if declared.tables[0].rows_per_person == 1 else None
+    other = {**world, 1: data.draw(person(declared, 1, public=kept))}
+    for i, l1, l2 in distances(found, world, other):
+        event(f"moved {l1 > 0}")
+        assert l1 <= found.reaches[i].jump
+        assert l2 <= found.reaches[i].jump_squared
+
+
+@PATIENT
+@given(st.data())
+def test_replacing_secret_values_is_bounded(data):
+    declared = data.draw(policies(Protect.VALUES))
+    found = plan(read(data.draw(questions()), declared), declared)
+    world = data.draw(worlds(declared))
+    changed = {
+        n: [{**r, **{c: data.draw(s) for c, s in secrets(n).items()}} for r in own] for n, own in world[1].items()
+    }
+    about = {
+        f"{n}.{c}"
+        for n, own in world[1].items()
+        for a, b in zip(own, changed[n], strict=True)
+        for c in a
+        if a[c] != b[c]
+    }
+    for i, l1, l2 in distances(found, world, {**world, 1: changed}):
+        event(f"moved {l1 > 0}")
+        assert l1 <= found.reaches[i].jump
+        assert l2 <= found.reaches[i].jump_squared
+        if not about & set(found.reaches[i].about):
+            assert l1 == 0, "an attribute moved a cell that says it does not look at it"
+
+
+@PATIENT
+@given(st.data())
+def test_rows_of_a_person_are_as_many_as_is_said(data):
+    declared = data.draw(policies())
+    query = read(data.draw(questions()), declared)
+    world = data.draw(worlds(declared))
+    known = rows(query.relation, declared)
+    for number, own in world.items():
+        alone = relation_rows(query.relation, tables({number: own}))
+        assert len(alone) <= known.most
+        for key in known.unique:
+            values = [tuple(r[i] for i in key) for r in alone]
+            whole = [v for v in values if None not in v]
+            assert len(set(whole)) == len(whole), f"{key} is not unique"
+    everything = relation_rows(query.relation, tables(world))
+    apart = [r for number, own in world.items() for r in relation_rows(query.relation, tables({number: own}))]
+    assert sorted(map(repr, everything)) == sorted(map(repr, apart)), "rows of one person depend on nobody else"
+
+
+# -- the engine computes what the reference says --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protect", Protect)
+@pytest.mark.parametrize("place", range(len(SOURCES)))
+def test_duckdb_agrees_with_the_reference(place, protect):
+    source, numbers, keys, conditions = SOURCES[place]
+    declared = policy(protect, 2, 3, 3)
+    what = ", ".join(
+        ["COUNT(*)", *(f"SUM({n})" for n in numbers), *(f"COUNT(*) FILTER (WHERE {c})" for c in conditions)]
+    )
+    for by in ("", *(f" GROUP BY {k}" for k in keys), *([f" GROUP BY CUBE ({', '.join(keys[:2])})"] if keys else [])):
+        found = plan(read(f"SELECT {what} FROM {source}{by}", declared), declared)
+        tally = found.tally
+        known = rows(tally.relation, declared)
+        if known.person:
+            cells = (*tally.cells, Cell(None, None, distinct=known.person))
+            tally = type(tally)(tally.relation, tally.keys, cells, tally.sets)
+        world = tables(WORLD)
+        connection = duckdb.connect()
+        for table in declared.tables:
+            stored(connection, table, world[table.name])
+        given_ = connection.sql(statement(tally, DIALECT)).fetchall()
+        width = len(tally.keys) + (tally.sets is not None)
+        assert {r[:width]: list(r[width:]) for r in given_} == tally_rows(tally, world)
+        connection.close()
+
+
+WORLD = {
+    1: {
+        "t": [{"p": 1, "g": "a", "s": "a", "w": 3}, {"p": 1, "g": "b", "s": "b", "w": -2}],
+        "u": [
+            {"q": 1, "k": 0, "h": "a", "c": "c", "x": 1.25},
+            {"q": 1, "k": 1, "h": None, "c": "a", "x": None},
+            {"q": 1, "k": 2, "h": "b", "c": None, "x": -3.0},
+        ],
+        "v": [
+            {"uk": 0, ":person:0": 1, "y": 5},
+            {"uk": 0, ":person:0": 1, "y": 2},
+            {"uk": 2, ":person:0": 1, "y": 0},
+        ],
+    },
+    2: {"t": [{"p": 2, "g": "b", "s": "b", "w": 0}], "u": [], "v": []},
+    3: {
+        "t": [{"p": 3, "g": "a", "s": "b", "w": 1}],
+        "u": [{"q": 3, "k": 0, "h": "a", "c": "b", "x": 4.0}, {"q": 3, "k": 3, "h": "a", "c": "b", "x": 0.1}],
+        "v": [{"uk": 0, ":person:0": 3, "y": 4}],
+    },
+}
+
+
+def stored(connection, table, found):
+    from nowiser.engines.prepare import unit_of, units_name
+
+    reals = [c for c in table.columns if c.kind is Kind.REAL]
+    columns = [f"{quote(c.name)} {TYPES[c.kind]}" for c in table.columns]
+    columns += ['":person:0" BIGINT'] if table.name == "v" else []
+    columns += [f"{quote(units_name(c.name))} BIGINT" for c in reals]
+    connection.execute(f"CREATE TABLE {quote(table.name)} ({', '.join(columns)})")
+    for row in found:
+        values = [row[c.name] for c in table.columns] + ([row[":person:0"]] if table.name == "v" else [])
+        values += [None if row[c.name] is None else round(row[c.name] / float(unit_of(table.name, c))) for c in reals]
+        connection.execute(f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(values))})", values)
