@@ -25,6 +25,7 @@ from nowiser.sql.cells import sum_cell
 from nowiser.sql.clipping import clipped_name, ranged
 from nowiser.sql.functions.dates import EVER
 from nowiser.sql.names import column_type
+from nowiser.sql.spread import group_keys, limits_groups
 from nowiser.sql.tree import Column as Leaf
 
 
@@ -104,8 +105,35 @@ def statement(
     shuffled = dialect.digest([dialect.text(salt), *(quote(p) for p in person), '":turn"'])
     turn = f'row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank"'
     steps.append(f"ranked AS (SELECT *, {turn} FROM turned)")
-    limit = f'WHERE ":rank" <= {table.rows_per_person}'
-    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM ranked {limit}{order}"
+    limit = f'":rank" <= {table.rows_per_person}'
+    last = "ranked"
+    if keys := group_keys(table):
+        kept += ['":rank"', *(quote(f":{what}:{c.name}") for c in keys for what in ("group", "row"))]
+        places = ", ".join(_places(c, person, salt, dialect) for c in keys)
+        steps.append(f"placed AS (SELECT *, {places} FROM ranked)")
+        last, limit = "placed", _counted(table, keys)
+    elif limits_groups(table):
+        kept.append('":rank"')
+    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {limit}{order}"
+
+
+def _places(c: Column, person: tuple[str, ...], salt: str, dialect: Dialect) -> str:
+    """The ranks of `sql/spread.py` for one column."""
+    by, name = ", ".join(quote(p) for p in person), quote(c.name)
+    missing = f"CASE WHEN {name} IS NULL THEN 1 ELSE 0 END"
+    shown = f"coalesce(CAST({name} AS {dialect.types[Kind.TEXT]}), {dialect.text('')})"
+    shuffled = dialect.digest([dialect.text(salt + c.name), *(quote(p) for p in person), shown])
+    groups = f"dense_rank() OVER (PARTITION BY {by} ORDER BY {missing}, {shuffled}, {name})"
+    rows = f'row_number() OVER (PARTITION BY {by}, {name} ORDER BY ":rank")'
+    return f"{groups} AS {quote(f':group:{c.name}')}, {rows} AS {quote(f':row:{c.name}')}"
+
+
+def _counted(table: Table, keys: tuple[Column, ...]) -> str:
+    """Rows that no question will ever count are not kept."""
+    m, g = table.rows_per_person, table.groups_per_person
+    ways = [f"({quote(f':group:{c.name}')} <= {g} AND {quote(f':row:{c.name}')} <= {m})" for c in keys]
+    first = f'":rank" <= {m}'
+    return f"({' OR '.join([first, *ways])})"
 
 
 def enforced(table: Table) -> list[tuple[str, ...]]:

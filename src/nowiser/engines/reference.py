@@ -12,6 +12,7 @@ from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
 from nowiser.sql.plan import Tally
+from nowiser.sql.spread import limits_groups
 from nowiser.sql.tree import Column, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
 
 Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)
@@ -51,7 +52,8 @@ def relation_rows(relation: Relation, tables: Mapping[str, Iterable[Row]]) -> li
     match relation:
         case Scan():
             name = relation.relation
-            return [{(name, c): v for c, v in row.items()} for row in tables[relation.table.name]]
+            counted = (row for row in tables[relation.table.name] if _counts(relation, row))
+            return [{(name, c): v for c, v in row.items()} for row in counted]
         case Filter():
             return [r for r in relation_rows(relation.source, tables) if _value(relation.condition, r) is True]
         case Join():
@@ -64,6 +66,17 @@ def relation_rows(relation: Relation, tables: Mapping[str, Iterable[Row]]) -> li
                 for source, arm in relation.branches
                 for row in relation_rows(source, tables)
             ]
+
+
+def _counts(scan: Scan, row: Row) -> bool:
+    """Whether a row of the copy is within the limits; where only rows are limited, all of them are."""
+    table = scan.table
+    if not limits_groups(table):
+        return True
+    if scan.by is None:
+        return bool(row[":rank"] <= table.rows_per_person)
+    few = row[f":group:{scan.by}"] <= (table.groups_per_person or 1)
+    return bool(few and row[f":row:{scan.by}"] <= table.rows_per_person)
 
 
 def _joined(relation: Join, tables: Mapping[str, Iterable[Row]]) -> list[Row]:

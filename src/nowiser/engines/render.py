@@ -14,6 +14,7 @@ from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Sql
 from nowiser.sql.plan import Tally
+from nowiser.sql.spread import limits_groups
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -178,7 +179,7 @@ def _item(relation: Relation, dialect: Dialect) -> str:
     """A table expression: a table, a sub-select, or a join of them."""
     match relation:
         case Scan():
-            return f"{dialect.table(relation)} AS {relation.relation}"
+            return f"{_limited(relation, dialect)} AS {relation.relation}"
         case Join():
             right = _item(relation.right, dialect)
             right = f"({right})" if isinstance(relation.right, Join) else right
@@ -195,6 +196,18 @@ def _item(relation: Relation, dialect: Dialect) -> str:
             return f"({' UNION ALL '.join(branches)}) AS {relation.relation}"
         case Filter():
             raise AssertionError("the reader keeps conditions at the top")
+
+
+def _limited(scan: Scan, dialect: Dialect) -> str:
+    """The rows of a table that count. Where groups are limited too, the copy has more of them, with their ranks."""
+    table = dialect.table(scan)
+    if not limits_groups(scan.table):
+        return table
+    m = scan.table.rows_per_person
+    if scan.by is None:
+        return f'(SELECT * FROM {table} WHERE ":rank" <= {m})'
+    groups = f"{quote(f':group:{scan.by}')} <= {scan.table.groups_per_person}"
+    return f"(SELECT * FROM {table} WHERE {groups} AND {quote(f':row:{scan.by}')} <= {m})"
 
 
 def _as(e: Expression, c: Column, dialect: Dialect) -> str:

@@ -81,6 +81,7 @@ def recipe(policy: Policy) -> list[Any]:
             list(t.person),
             [list(t.link.columns), t.link.table, list(t.link.references)] if t.link else None,
             t.rows_per_person,
+            t.groups_per_person,
             [list(key) for key in t.unique],
             [t.protect.value, t.row_is_person],
             [

@@ -6,12 +6,17 @@ from nowiser.sql.tree import Column, Query, columns, scans
 def bounding(query: Query) -> tuple[str, ...]:
     """One sentence for each thing that may have been left out or clipped."""
     notes = []
-    for table in dict.fromkeys(s.table for s in scans(query.relation)):
+    for table, by in dict.fromkeys((s.table, s.by) for s in scans(query.relation)):
         if not table.is_public:
-            m = table.rows_per_person
-            notes.append(
-                f"{table.name}: at most {m} row{'s' if m != 1 else ''} of each person count; any further are left out."
-            )
+            rows = _plural(table.rows_per_person, "row")
+            if by is None:
+                notes.append(f"{table.name}: at most {rows} of each person count; any further are left out.")
+            else:
+                groups = _plural(table.groups_per_person or 1, "value")
+                notes.append(
+                    f"{table.name}: of each person at most {groups} of {by} count, with at most {rows} each;"
+                    " any further are left out."
+                )
     for aggregate in query.aggregates:
         for c in columns(aggregate.argument):
             clipped = c.derived is None and c.declared.low is not None and c.declared.high is not None
@@ -27,3 +32,7 @@ def bounding(query: Query) -> tuple[str, ...]:
         for key in query.keys
     ]
     return tuple(dict.fromkeys(notes))
+
+
+def _plural(n: int, what: str) -> str:
+    return f"{n} {what}{'s' if n != 1 else ''}"

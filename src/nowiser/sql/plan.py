@@ -29,6 +29,7 @@ from nowiser.sql.groups import Groups, Listed, SetGroups
 from nowiser.sql.keys import domain
 from nowiser.sql.relations import Rows, rows
 from nowiser.sql.sensitivity import Reach, reach, secret
+from nowiser.sql.spread import spread
 from nowiser.sql.tree import Aggregate, Column, Expression, Query, Relation, columns, conditions, holding
 
 MOST_GROUPS = 1_000_000
@@ -104,6 +105,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
 
     `public`: values of keys that were read where nothing is secret (`keys.public_keys`), by the place of the key.
     """
+    query = spread(query)
     known = rows(query.relation, policy)
     cells: list[Cell] = []
     readings = tuple(_reading(a, cells, query, known) for a in query.aggregates)

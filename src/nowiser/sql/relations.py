@@ -20,7 +20,8 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role, Table
 from nowiser.sql.names import column_type
-from nowiser.sql.persons import home, naming, owner, owner_columns, root
+from nowiser.sql.persons import naming, owner, owner_columns, root
+from nowiser.sql.spread import limits_groups, most
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -34,6 +35,8 @@ from nowiser.sql.tree import (
     conjuncts,
     holding,
 )
+
+ANY = 10**12
 
 Ident = tuple[str, str]
 Key = frozenset[tuple[str, Ident]]  # {(table.column it refers to, column here)}: equal keys, same person
@@ -80,7 +83,7 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
     if table.protect is Protect.VALUES:  # the copy cannot make a secret unique without telling it
         hidden = {(name, c.name) for c in table.columns if c.role is Role.SENSITIVE}
         unique = {key for key in unique if not key & hidden}
-    if table.rows_per_person == 1:
+    if most(relation) == 1:
         unique.add(frozenset())
     keys = {frozenset((f"{table.name}.{c}", (name, c)) for c in key) for key in table.unique}
     if table.link is not None:
@@ -92,10 +95,12 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
     return Rows(
         persons,
         Protect.PERSONS if Protect.PERSONS in (table.protect, persons.protect) else Protect.VALUES,
-        table.rows_per_person,
+        most(relation),
         tuple(Column(name, table.name, c, column_type(c)) for c in owner_columns(policy, table)),
         frozenset(keys),
         frozenset(unique),
+        # Whose groups are limited has rows in many of them, and with other secrets may have them in others.
+        plain=relation.by is None,
     )
 
 
@@ -187,7 +192,9 @@ def _values(key: Key, policy: Policy) -> int:
     table = policy.table(name)
     assert table is not None
     columns = {n.partition(".")[2] for n, _ in key}
-    return 1 if table.link is None and columns == set(naming(table)) else table.rows_per_person
+    if table.link is None and columns == set(naming(table)):
+        return 1
+    return ANY if limits_groups(table) else table.rows_per_person  # such a copy keeps rows beyond the limit
 
 
 def _united(relation: Union, policy: Policy) -> Rows:
@@ -272,6 +279,3 @@ def names(relation: Relation) -> frozenset[str]:
             return names(relation.left) | names(relation.right)
         case Scan() | PerPerson() | Union():
             return frozenset({relation.relation})
-
-
-__all__ = ["Equal", "Ident", "Key", "Rows", "different", "home", "names", "rows"]

@@ -109,6 +109,7 @@ class Scan:
 
     relation: str
     table: schema.Table
+    by: str | None = None  # rows are limited per value of this column and person (`spread.py`)
 
 
 @dataclass(frozen=True)
