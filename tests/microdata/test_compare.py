@@ -5,6 +5,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
@@ -152,3 +154,29 @@ def test_a_release_without_a_named_column_is_refused():
     other["id"] += 1000
     with pytest.raises(Misconfigured, match="60 released rows"):
         compare(people(60), other, key="id")
+
+
+CELLS = st.tuples(
+    st.one_of(st.none(), st.integers(-3, 3)),
+    st.one_of(st.none(), st.floats(-5, 5)),
+    st.one_of(st.none(), st.sampled_from(["a", "b", "c"])),
+    st.sampled_from(["x", "y"]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(CELLS, max_size=15), st.lists(CELLS, max_size=15), st.booleans())
+def test_any_two_tables_are_compared_or_refused(old, new, same):
+    kinds = (("n", pa.int64()), ("f", pa.float64()), ("c", pa.string()), ("d", pa.string()))
+    a, b = (
+        pa.table({n: pa.array([r[i] for r in rows], kind) for i, (n, kind) in enumerate(kinds)})
+        for rows in (old, old if same else new)
+    )
+    try:
+        found = compare(a, b, quasi=["n", "d"], sensitive=["f", "c"])
+    except Misconfigured:
+        assert not old or not (old if same else new)
+        return
+    json.dumps(found.to_json(), allow_nan=False)
+    assert all(g.after >= g.before - 1e-12 for g in found.guesses)
+    assert "<table>" in found._repr_html_()

@@ -142,6 +142,10 @@ def compare(
     beside the others.
     """
     old, new, alignment = aligned(load(original), load(released), key)
+    if not old.rows or not new.rows:
+        raise Misconfigured(
+            f"a table without rows cannot be compared: the {'release' if old.rows else 'original'} has none"
+        )
     quasis = chosen(old, quasi, what="quasi") if quasi else ()
     secrets = chosen(old, sensitive, what="sensitive") if sensitive else ()
     missing = [c for c in (*quasis, *secrets) if c not in new]

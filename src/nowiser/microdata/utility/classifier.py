@@ -39,7 +39,7 @@ def classifier(pair: Pair, target: str, *, seed: int = 0) -> Classifier | None:
         raise Misconfigured(f"the target {target!r} is not in both tables")
     old, new, _, owner = design(pair)
     used = [j for j, o in enumerate(owner) if o != target]
-    if not used:
+    if not used or len(pair.original[target].values) < 2:
         return None
     random = np.random.default_rng(seed)
     n = pair.original.rows

@@ -30,6 +30,8 @@ class Propensity:
 def propensity(pair: Pair) -> Propensity:
     """PMSE of a logistic regression, fitted by Newton's method with a touch of ridge."""
     old, new, names, _ = design(pair)
+    if not names:
+        return Propensity(0.0, 0.0)
     squared = [j for j, n in enumerate(names) if n in set(pair.numeric)]
     stack = [np.column_stack([x, x[:, squared] ** 2]) for x in (_thin(old), _thin(new))]
     X = np.vstack(stack)

@@ -72,6 +72,8 @@ def design(pair: Pair) -> tuple[Floats, Floats, list[str], list[str]]:
                 new.append((seen == k).astype(np.float64))
                 names.append(f"{c}={pair.original[c].labels[k - 1] if k else 'missing'}")
                 owner.append(c)
+    if not old:  # nothing varies
+        return np.empty((pair.original.rows, 0)), np.empty((pair.released.rows, 0)), names, owner
     step = [max(1, len(x) // MOST_ROWS) for x in (old[0], new[0])]
     return np.column_stack(old)[:: step[0]], np.column_stack(new)[:: step[1]], names, owner
 
