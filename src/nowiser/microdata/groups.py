@@ -167,7 +167,7 @@ def groups_of(
 def at_bottom(groups: Groups, hierarchies: Sequence[Hierarchy]) -> Groups:
     """The same groups with the hierarchies' codes of level 0 in place of the columns' own."""
     codes = [h.matrix[groups.codes[:, j], 0] for j, h in enumerate(hierarchies)]
-    return replace(groups, codes=np.stack(codes, axis=1) if codes else groups.codes)
+    return replace(groups, codes=np.stack(codes).T if codes else groups.codes)
 
 
 def _rank(key: Ints, room: int) -> tuple[Ints, Ints, int]:

@@ -214,20 +214,26 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def group_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Ints, int]:
+def group_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Any, int]:
     """One number per row, equal exactly where all columns are equal (NULL = NULL), and a bound on the numbers.
 
     A mixed-radix number while it fits 62 bits; beyond that the partial numbers are ranked first, so the
     result is exact for any number of columns.
     """
-    key = np.zeros(len(columns[0]) if columns else 0, np.int64)
+    whole = 1
+    for size in sizes:
+        whole *= size + 1  # NULL takes a place
+    small = whole < 2**31  # half the memory, and faster to sort
+    key: Any = np.zeros(len(columns[0]) if columns else 0, np.int32 if small else np.int64)
     room = 1
     for codes, size in zip(columns, sizes, strict=True):
-        radix = size + 1  # NULL takes a place
+        radix = size + 1
         if room > 2**62 // radix:
             distinct, key = np.unique(key, return_inverse=True)
             key, room = key.astype(np.int64), len(distinct)
-        key = key * radix + (codes.astype(np.int64) + 1)
+        key *= radix
+        key += codes
+        key += 1
         room *= radix
     return key, room
 

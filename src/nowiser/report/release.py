@@ -153,9 +153,10 @@ def candidates_chart(content: Mapping[str, Any]) -> Any:
     ]
 
     def panel(field: str, title: str, form: str, *, names: bool) -> Any:
+        ticks = "%" if form.endswith("%") else "~g"
         axis = alt.Axis(labels=names, labelLimit=220, title=None)
         base = alt.Chart(data(rows)).encode(
-            x=alt.X(f"{field}:Q", title=title, axis=alt.Axis(format=form), scale=alt.Scale(zero=True)),
+            x=alt.X(f"{field}:Q", title=title, axis=alt.Axis(format=ticks, tickCount=4), scale=alt.Scale(zero=True)),
             y=alt.Y("title:N", sort=alt.SortField("at"), axis=axis),
         )
         bars = base.mark_bar(height=18).encode(

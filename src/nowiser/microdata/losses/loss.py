@@ -34,10 +34,10 @@ class _Bound:
         if kept.all():
             return self.floor(levels, groups)
         lost = int(groups.size[~kept].sum())
-        size, codes = groups.size[kept], groups.codes[kept]
+        size = np.where(kept, groups.size, 0).astype(np.float64)
         total = 0.0
         for j, (hierarchy, level) in enumerate(zip(self.hierarchies, levels, strict=True)):
-            covered = float(size @ hierarchy.shares[level][codes[:, j]]) + lost
+            covered = float(size @ hierarchy.shares[level][groups.codes[:, j]]) + lost
             total += scaled(covered, self.rows, hierarchy.domain)
         return total / len(self.hierarchies)
 

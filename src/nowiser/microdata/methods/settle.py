@@ -103,7 +103,7 @@ class Settling:
     def _keys(self, levels: Levels) -> Ints:
         columns = [self.rollup.maps[j][0][at][self.problem.base.codes[:, j]] for j, at in enumerate(levels)]
         sizes = [len(h.labels[at]) for h, at in zip(self.problem.hierarchies, levels, strict=True)]
-        return group_codes(columns, sizes)[0]
+        return np.asarray(group_codes(columns, sizes)[0], dtype=np.int64)
 
     def _passes(self, tuples: Ints) -> bool:
         part = self.problem.base.keep(np.isin(np.arange(len(self.at)), tuples))

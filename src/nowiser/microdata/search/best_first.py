@@ -30,6 +30,8 @@ from nowiser.microdata.table import Codes
 
 LARGE = 100_000  # nodes from which a good first guess is worth a search of its own
 
+MANY = 20_000  # groups from which the order of lifting is chosen for speed
+
 
 @dataclass
 class Search:
@@ -142,7 +144,10 @@ class Search:
         """A highest node above `levels` that the monotone models still rule out; remembered as a cut."""
         current = list(levels)
         groups = self.rollup.groups(levels)
-        for j in self._lift_order:
+        order = self._lift_order
+        if len(groups) > MANY:  # first what unites most groups, so that the rest is cheap
+            order = sorted(order, key=lambda j: -len(self.problem.hierarchies[j].labels[levels[j]]))
+        for j in order:
             low, high = current[j], self.problem.heights[j]  # `low` is ruled out; find the highest such level
             while low < high:
                 middle = high if low == current[j] else (low + high + 1) // 2
