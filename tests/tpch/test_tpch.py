@@ -1,5 +1,6 @@
 """The 22 questions of TPC-H with customers as persons: answered within their error bars, or refused with a reason."""
 
+import re
 import shutil
 from collections import Counter
 from datetime import date, datetime
@@ -14,6 +15,8 @@ from nowiser.errors import NotAnswerable
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "tpch"
 EXPECTED = yaml.safe_load((Path(__file__).parent / "expected.yaml").read_text(encoding="utf-8"))
+PUBLIC = {2, 11, 16}  # touch no table of persons
+MEASURES = {"value", "supplier_cnt", "cheapest"}  # of those: exact columns that are no keys
 ANSWERED = [n for n, e in EXPECTED.items() if e["ours"] == "answered"]
 
 
@@ -59,24 +62,28 @@ def test_refused_with_a_reason(number, gateway):
 
 @pytest.mark.parametrize("number", ANSWERED)
 def test_answered_within_its_error_bars(number, gateway, exact):
-    """At least 80 % of the cells lie within their 95 % error bars (all of them, where there are few), however wide."""
+    """Of the cells, 80 % or more lie within their 95 % error bars (all but one, where there are few), however wide.
+
+    A group that is empty in truth counts zero. Quotients of noisy sums may have no error bar and are not compared.
+    """
     answer = gateway.query(text(number), spend="50%")
-    truth = exact.execute(text(number)).fetchall()
-    keys = [i for i, name in enumerate(answer.columns) if name in answer.exact]
-    values = [i for i in range(len(answer.columns)) if i not in keys]
+    truth = exact.execute(re.sub(r"LIMIT \d+\s*$", "", text(number), flags=re.IGNORECASE)).fetchall()
+    values = [i for i, name in enumerate(answer.columns) if name in MEASURES or name not in answer.exact]
+    keys = [i for i in range(len(answer.columns)) if i not in values]
     true_rows = {tuple(plain(r[i]) for i in keys): r for r in truth}
     inside = Counter()
     for row, errors in zip(answer.rows, answer.errors(), strict=True):
         found = true_rows.get(tuple(plain(row[i]) for i in keys))
         for i in values:
-            if errors[i] is None or row[i] is None or (found is not None and found[i] is None):
+            if errors[i] is None or row[i] is None:
                 continue
-            if found is None and "LIMIT" in text(number):
-                continue  # another group was largest
-            right = 0.0 if found is None else float(found[i])
-            inside[abs(float(row[i]) - right) <= errors[i] * 1.000001 + 1e-6] += 1
+            right = 0.0 if found is None or found[i] is None else float(found[i])
+            inside[abs(float(row[i]) - right) <= errors[i] * 1.000001 + 1e-6 * abs(right) + 1e-6] += 1
     assert inside.total() > 0 or number in {8, 14}, "something was compared"
     assert inside[True] >= 0.8 * inside.total() - 1, f"{inside}"
+    if number in PUBLIC:
+        assert not gateway._ledger.totals(), "what is public is free"
+        assert len(answer.rows) == len(truth)
 
 
 def plain(value):
