@@ -33,6 +33,7 @@ from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.sql import clipping, precision, release
+from nowiser.sql.bi import Setting, setting
 from nowiser.sql.canonical import digest
 from nowiser.sql.keys import domain, public_keys
 from nowiser.sql.plan import Noise, Plan, Tally, Way, plan
@@ -90,6 +91,8 @@ class Gateway:
         engine failed, the charge stays.
         """
         who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
+        if (found := setting(sql)) is not None:
+            return self._constant(found)
         question = read(sql, self.policy)
         answer = self._ask(question, sql, wish, who)
         if clipped and (second := clipping.question(question)) is not None:
@@ -121,11 +124,7 @@ class Gateway:
             data_version=version,
         )
         try:
-            exact = self._engine.run(planned.tally)
-            planned = with_found(exact, planned)
-            cells = aligned(exact, planned)
-            for histogram, tally in zip(planned.histograms, planned.tallies[1:], strict=True):
-                cells.append(counts(self._engine.run(tally), planned, histogram))
+            planned, cells = self._run(planned)
             blurred = self._blur(chosen.noise, cells)
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
@@ -147,6 +146,8 @@ class Gateway:
         """What a question would cost and how precise it would be. Touches nothing secret, charges nothing."""
         who = self._analyst(analyst)
         wish = precision.wish(self.policy, error, spend)
+        if (constant := setting(sql)) is not None:
+            return replace(self._constant(constant), rows=None)
         planned = self._plan(read(sql, self.policy))
         chosen = self._choose(planned, wish, who)
         allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
@@ -243,6 +244,17 @@ class Gateway:
         with contextlib.suppress(Exception):
             self._ledger.fail(reservation)
 
+    def _run(self, planned: Plan) -> tuple[Plan, list[NDArray[Any]]]:
+        """The exact part: cells, then histograms; and the groups, where they were found in the data."""
+        cells: list[NDArray[Any]] = []
+        if planned.tally.cells or planned.discovery is not None or not planned.histograms:
+            exact = self._engine.run(planned.tally)
+            planned = with_found(exact, planned)
+            cells = aligned(exact, planned)
+        for histogram, tally in zip(planned.histograms, planned.tallies[1:], strict=True):
+            cells.append(counts(self._engine.run(tally), planned, histogram))
+        return planned, cells
+
     def _blur(self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         return [
             c if n is None else n.blur(c.reshape(-1), self._entropy).reshape(c.shape)
@@ -282,6 +294,21 @@ class Gateway:
             left=self._left(totals),
             stored=True,
             bounding=tuple(found["bounding"]),
+        )
+
+    def _constant(self, found: Setting) -> Answer:
+        """SET and SHOW of what means nothing here: constants, free."""
+        totals = self._ledger.totals()
+        return Answer(
+            columns=found.columns,
+            rows=found.rows,
+            error=tuple(0.0 for _ in found.columns),
+            exact=found.columns,
+            cost={},
+            guesses=self._guesses(totals),
+            left=self._left(totals),
+            stored=False,
+            bounding=(),
         )
 
     def _guesses(self, totals: Charge) -> tuple[dict[str, Any], ...]:

@@ -62,8 +62,19 @@ class Binder:
                 raise self.refuse(node, f"{spelled(node).upper()} with {name} is not answered.")
 
     def unknown(self, node: exp.Expr) -> NotAnswerable:
-        if isinstance(node, exp.Subquery | exp.Select | exp.Exists | exp.Any | exp.All):
-            return self.refuse(node, "A question inside a condition is not answered.", "Ask it on its own first.")
+        if isinstance(node, exp.Exists) or (isinstance(node, exp.Query) and isinstance(node.parent, exp.In)):
+            return self.refuse(
+                node,
+                "Whether other rows exist is not answered inside a condition.",
+                "Join with them instead, one row per key: JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s"
+                " ON s.key = …. For NOT EXISTS and NOT IN: LEFT JOIN it, and ask for s.n IS NULL.",
+            )
+        if isinstance(node, exp.Subquery | exp.Select | exp.Any | exp.All):
+            return self.refuse(
+                node,
+                "A question inside a condition is not answered.",
+                "Its exact result would be an answer without noise. Ask it on its own first and write the number.",
+            )
         if isinstance(node, exp.Window):
             return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
         name = node.name if isinstance(node, exp.Anonymous) else spelled(node)
