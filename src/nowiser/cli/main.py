@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from nowiser.cli import check, compare, demo, explain, guess, init, ledger, output, publish, query, risk
+from nowiser.cli import check, compare, demo, explain, guess, init, ledger, output, prepare, publish, query, risk
 from nowiser.errors import NowiserError
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ app.command()(init.init)
 app.command()(check.check)
 app.command()(query.query)
 app.command()(explain.explain)
+app.command()(prepare.prepare)
 app.command()(ledger.ledger)
 app.command()(publish.publish)
 app.command()(risk.risk)

@@ -38,6 +38,7 @@ TYPES = {
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
 }
+MEMORY = "3GB"  # NOWISER_MEMORY says otherwise
 LOCKED = {
     "access_mode": "READ_ONLY",
     "enable_external_access": "false",
@@ -120,7 +121,7 @@ class DuckDB:
         with self._guard, _alone(self._state):
             manifest = self._manifest()
             done = self._unchanged(manifest)
-        size = (self._state / str(manifest["file"])).stat().st_size if done else sum(map(_room, self._files()))
+        size = (self._state / str(manifest["file"])).stat().st_size if done else 10**6 + sum(map(_room, self._files()))
         return Estimate(str(self._state), size, shutil.disk_usage(self._state).free, done)
 
     def prepare(self, tell: Callable[[float, str], None]) -> Prepared:
@@ -186,7 +187,7 @@ class DuckDB:
         import duckdb
 
         try:
-            with duckdb.connect(str(path)) as connection:
+            with duckdb.connect(str(path), config=_room_to_work(self._state)) as connection:
                 home = sources.database(self._policy)
                 if home is not None:
                     connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
@@ -211,7 +212,7 @@ class DuckDB:
         self.close()
         try:
             self._connection = duckdb.connect(
-                str(self._state / str(manifest["file"])), read_only=True, config=_settings()
+                str(self._state / str(manifest["file"])), read_only=True, config=_settings(self._state)
             )
         except duckdb.Error as error:
             raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
@@ -227,8 +228,13 @@ def _room(path: Path) -> int:
     return path.stat().st_size * (3 if path.suffix in (".parquet", ".gz") else 1)
 
 
-def _settings() -> dict[str, Any]:
-    return {k: v for k, v in LOCKED.items() if k != "access_mode"}
+def _room_to_work(state: Path) -> dict[str, Any]:
+    """What does not fit in memory goes to disk beside the copy, readable by the custodian alone."""
+    return {"memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY), "temp_directory": str(state / "spill")}
+
+
+def _settings(state: Path) -> dict[str, Any]:
+    return {k: v for k, v in LOCKED.items() if k != "access_mode"} | _room_to_work(state)
 
 
 def _write(path: Path, content: str) -> None:

@@ -1,0 +1,94 @@
+"""`nowiser prepare`: store what makes questions about persons with many rows as fast as the raw query."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nowiser.cli import output
+from nowiser.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from nowiser.engines.base import Estimate
+
+
+def prepare(
+    *,
+    policy: Annotated[
+        Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+    ] = None,
+    dry: Annotated[bool, typer.Option("--dry", help="Only say where and how much it would take.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Store the rows that count, once, so that every question runs at the speed of the raw query.
+
+    DuckDB and files: a copy in .nowiser beside the policy (also made by the first question).
+    PostgreSQL: tables in schema nowiser. Spark: Parquet. Nothing is left behind if it is interrupted.
+
+    Example: nowiser prepare -p nowiser.yaml
+    """
+    from nowiser import engines
+    from nowiser.policy import read
+
+    engine = engines.connect(read(policy or Path(os.environ.get("NOWISER_POLICY") or "nowiser.yaml")))
+    try:
+        estimate = engine.estimate()
+        if not as_json:
+            typer.echo(_before(estimate))
+        if dry:
+            if as_json:
+                output.emit({"prepared": estimate.done, **asdict(estimate)})
+            return
+        if estimate.free is not None and not estimate.done and estimate.bytes > estimate.free:
+            raise Misconfigured(
+                f"There is not enough room in {estimate.where}: about {_size(estimate.bytes)} are needed,"
+                f" {_size(estimate.free)} are free."
+            )
+        with _bar(quiet=as_json or estimate.done) as tell:
+            done = engine.prepare(tell)
+    finally:
+        engine.close()
+    if as_json:
+        output.emit({"prepared": True, **asdict(done)})
+    elif not done.already:
+        typer.echo(f"Prepared in {done.seconds:.1f} s: {_size(done.bytes)} in {done.where}.")
+
+
+def _before(estimate: "Estimate") -> str:
+    if estimate.done:
+        return f"Already prepared in {estimate.where}; it will be renewed when the data change."
+    free = f" of {_size(estimate.free)} free" if estimate.free is not None else ""
+    return f"This takes about {_size(estimate.bytes)}{free}, in {estimate.where}."
+
+
+def _size(number: int) -> str:
+    size = float(number)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> "Iterator[Callable[[float, str], None]]":
+    """A progress bar on standard error; `tell(share, table)` moves it."""
+    if quiet:
+        yield lambda _share, _table: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("preparing", total=1.0)
+        yield lambda share, table: progress.update(task, completed=share, description=table or "prepared")
