@@ -9,11 +9,11 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Role
 from nowiser.sql import bounds
+from nowiser.sql.aggregates import running, syntax
 from nowiser.sql.bind import Binder
 from nowiser.sql.clauses import aggregates as has_aggregates
 from nowiser.sql.clauses import named, no_aggregate, starred
 from nowiser.sql.grouping import MOST_SETS, grouping_sets
-from nowiser.sql.interval import EVERYTHING
 from nowiser.sql.names import Scope, column, known, matches
 from nowiser.sql.parse import parse, place
 from nowiser.sql.source import Context, From
@@ -27,14 +27,12 @@ from nowiser.sql.tree import (
     Output,
     Query,
     Released,
-    Type,
 )
 
 _CLAUSES = (
     "kind", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "hint",
     "distinct", "with_",
 )  # fmt: skip
-_AGGREGATES: dict[type[exp.Expr], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
 
 
 def read(text: str, policy: Policy) -> Query:
@@ -276,41 +274,18 @@ class _Select:
                 whole = _quietly(rows, node)
                 if whole is not None and whole in computed:
                     return Grouped(keys.index(whole), replace(whole.type, nullable=True), place(node, self.text))
-            aggregate = self.aggregate(node, rows)
+            aggregate = self.aggregate(node, rows, binder)
             if aggregate is None:
                 return None
             index = self.aggregates.setdefault(aggregate, len(self.aggregates))
-            return Released(index, released_type(aggregate), aggregate.span)
+            return Released(index, syntax.released(aggregate), aggregate.span)
 
-        return Binder(scope, leaf)
+        binder = Binder(scope, leaf)
+        return binder
 
-    def aggregate(self, node: exp.Expr, rows: Binder) -> Aggregate | None:
-        condition = None
-        inner = node
-        if isinstance(node, exp.Filter):
-            rows.only(node, "this", "expression")
-            condition = self.condition(rows, node.expression.this)
-            inner = node.this
-        if type(inner) not in _AGGREGATES:
-            return None
-        span = place(node, self.text)
-        rows.only(inner, "this", "big_int")
-        what = inner.this
-        if isinstance(what, exp.Star):
-            rows.only(what)
-            if not isinstance(inner, exp.Count):
-                raise self.refuse(inner, f"{inner.key.upper()}(*) has no meaning.", "Name a column.")
-            return Aggregate("count", None, condition, span)
-        if isinstance(what, exp.Distinct):
-            raise self.refuse(inner, "DISTINCT is not answered.", "Count rows with COUNT(*).")
-        argument = rows.bind(what)
-        bounds.total(argument)
-        if isinstance(inner, exp.Count):
-            if not argument.type.nullable:  # it counts every row
-                return Aggregate("count", None, condition, span)
-            return Aggregate("count", argument, condition, span)
-        bounds.summand(argument)
-        return Aggregate("sum" if isinstance(inner, exp.Sum) else "avg", argument, condition, span)
+    def aggregate(self, node: exp.Expr, rows: Binder, after: Binder) -> Aggregate | None:
+        inner = node.this if isinstance(node, exp.Filter) else node
+        return running.read(inner, after, rows) or syntax.read(node, rows, self.condition)
 
     def output(self, binder: Binder, node: exp.Expr) -> Output:
         inner = node.this if isinstance(node, exp.Alias) else node
@@ -361,17 +336,11 @@ class _Select:
         return int(value.this)
 
 
-def released_type(aggregate: Aggregate) -> Type:
-    if aggregate.function == "count":
-        return Type(Kind.INTEGER, bounds=EVERYTHING)
-    assert aggregate.argument is not None
-    if aggregate.function == "avg":
-        return Type(Kind.REAL, nullable=True, bounds=EVERYTHING)
-    return Type(aggregate.argument.type.kind, bounds=EVERYTHING)
-
-
 def _by_name(query: Query) -> Mapping[str, Expression]:
-    return {o.name: o.expression for o in reversed(query.outputs)}
+    found: dict[str, Expression] = {}
+    for output in query.outputs:
+        found.setdefault(output.name, output.expression)
+    return found
 
 
 def _quietly(binder: Binder, node: exp.Expr) -> Expression | None:
