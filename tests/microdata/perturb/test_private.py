@@ -46,9 +46,31 @@ def test_the_charge_of_a_response_goes_to_the_attribute(run):
     step = method.apply(table, run(table, sensitive=("v",)))
     amount = step.charge[Account("jump", ("visits.v",))]
     assert 2 * 0.999 * PICO < amount <= 2 * PICO * (1 + 1e-11) + 4
-    ceiling = [g for g in step.guesses if g.how == "bound"]
-    assert len(ceiling) == 1
-    assert all(g.after <= ceiling[0].after + 1e-12 for g in step.guesses if g.how == "Bayes")
+    (bound,) = step.guesses
+    assert bound.after - bound.before == pytest.approx(math.tanh(2 / 4), abs=1e-9)
+
+
+def test_no_prior_and_no_output_beats_the_ceiling():
+    W = exact_transition.response(3, Fraction(1)) / exact_transition.ONE
+    gain = math.tanh(1 / 4)
+    for p in np.linspace(0.01, 0.98, 60):
+        prior = np.array([p, (1 - p) / 2, (1 - p) / 2])
+        post = prior[:, None] * W / (prior @ W)
+        assert (post - prior[:, None]).max() <= gain + 1e-12
+    two = exact_transition.response(2, Fraction(1)) / exact_transition.ONE
+    worst = 1 / (1 + math.exp(0.5))
+    assert worst * two[0, 0] / (worst * two[0, 0] + (1 - worst) * two[1, 0]) - worst == pytest.approx(gain, abs=1e-6)
+
+
+def test_what_is_printed_does_not_depend_on_the_data(run):
+    """The codebook is published: only the released values themselves may depend on the column."""
+    tables = [MicroTable.of([Column.of("v", ["a", "b"] * 50)]), MicroTable.of([Column.of("v", ["a"] * 99 + ["b"])])]
+    steps = [PrivateResponse("t", "v", ["a", "b"], jump=1.0).apply(t, run(t, sensitive=("v",))) for t in tables]
+    assert steps[0].guesses == steps[1].guesses
+    for step in steps:  # the estimates are computed from what was released
+        released = np.bincount(step.table["v"].codes, minlength=2)
+        P = np.array(step.codebook["matrix"])
+        assert step.codebook["estimated frequencies"] == pytest.approx(np.linalg.solve(P.T, released))
 
 
 def test_a_matrix_pays_for_its_largest_ratio(run):

@@ -60,7 +60,10 @@ def test_the_step_runs_is_reproducible_and_says_what_it_did(name):
     step = made.chosen.steps[-1]
     assert step.method == name
     json.dumps(made.to_json(), allow_nan=False)
-    assert {g.column for g in step.guesses} == {"income", "ill"}
+    if name in PRIVATE:  # a ceiling that does not depend on the data
+        assert {g.how for g in step.guesses} == {"bound"}
+    else:
+        assert {g.column for g in step.guesses} == {"income", "ill"}
     assert step.table.names[:5] == ("age", "sex", "region", "income", "ill")
     again = release(people(), name).to_pandas()
     same = made.to_pandas().equals(again)

@@ -7,7 +7,6 @@ from scipy.stats import norm
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise
 from nowiser.microdata.perturb.noise import AddNoise
 from nowiser.microdata.perturb.pram import Pram
-from nowiser.microdata.perturb.private import PrivateNoise, PrivateResponse
 from nowiser.microdata.perturb.randomised_response import RandomisedResponse
 from nowiser.microdata.perturb.rank_swap import RankSwap
 from nowiser.microdata.perturb.record_swap import RecordSwap
@@ -101,8 +100,6 @@ METHODS = [
     (RandomisedResponse("illness", keep=0.4), "illness"),
     (RecordSwap("region", match="age", share=0.3), "income"),
     (RecordSwap("illness", share=0.4), "illness"),
-    (PrivateNoise("t", "income", 0, 8000, scale=400), "income"),
-    (PrivateResponse("t", "illness", ["none", "flu", "asthma"], jump=1.0), "illness"),
 ]
 
 

@@ -23,8 +23,6 @@ from nowiser.microdata.perturb.randomised_response import widened
 from nowiser.microdata.perturb.transition import estimate, given
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.best_guess import Floats, Guessed
-from nowiser.microdata.risk.channel import Channel, Matrix, Noise
-from nowiser.microdata.risk.guessing import guesses_of
 from nowiser.microdata.table import Column, MicroTable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
 from nowiser.noise.discrete_laplace import discrete_laplace
@@ -54,6 +52,7 @@ class PrivateNoise:
     clamp: bool = False
 
     def apply(self, table: MicroTable, run: Run) -> Step:
+        del run  # neither its seed nor its roles may shape the noise
         chosen(table, [self.column], what="private_noise: column")
         grid, scale = _exact(self.grid, "grid"), _exact(self.scale, "scale")
         low, high = Fraction(str(self.low)), Fraction(str(self.high))
@@ -79,15 +78,14 @@ class PrivateNoise:
         if not fits:
             charge = charge + Charge.of({Account("jump", (account,)): ceil_fraction(m * grid / scale * PICO)})
         result = table.with_columns(released)
-        channel = Noise("laplace", np.array([float(scale) * math.sqrt(2)]), strata=np.zeros(table.rows, dtype=np.int64))
         codebook = {
             "noise": f"integer Laplace, scale {float(scale):g}, grid {float(grid):g}",
             "clipped to": [float(low), float(high)],
             "variance to subtract": 2 * float(scale) ** 2,
             "differentially private": True,
         }
-        guesses = () if self.clamp else guesses_of(run, table, result, {self.column: channel})
-        return Step(result, self.name, codebook, charge=charge, guesses=guesses)
+        reach = m * ((high - low) + (0 if fits else grid)) / scale
+        return Step(result, self.name, codebook, charge=charge, guesses=ceiling(self.column, reach))
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,6 @@ def _randomise(
     found = estimate(new, P, weights(table, run.roles.weight), column=column.name)
     result = table.with_columns(Column(column.name, new.astype(np.int32), column.values))
     charge = Charge.of({Account("jump", (f"{method.table}.{method.column}",)): price * method.rows_per_person})
-    channel: Channel = Matrix(column.labels, P[None], np.zeros(table.rows, dtype=np.int64), new)
     codebook = {
         "categories": list(column.labels),
         "matrix": P.tolist(),
@@ -150,18 +147,20 @@ def _randomise(
         "standard deviations": found.deviations.tolist(),
         "differentially private": True,
     }
-    told = guesses_of(run, table, result, {column.name: channel})
-    return Step(result, method.name, codebook, charge=charge, guesses=(*told, *ceilings(told, price / PICO)))
+    reach = Fraction(price * method.rows_per_person, PICO)
+    return Step(result, method.name, codebook, charge=charge, guesses=ceiling(column.name, reach))
 
 
-def ceilings(told: tuple[Guessed, ...], jump: float) -> tuple[Guessed, ...]:
-    """What no attacker exceeds, for any output: the odds of a guess grow by at most e^jump."""
-    out = []
-    odds = math.exp(min(jump, 700.0))
-    for column, within, before in dict.fromkeys((g.column, g.within, g.before) for g in told):
-        after = before * odds / (1 - before + before * odds)
-        out.append(Guessed("any attacker, any output", column, before, after, how="bound", within=within))
-    return tuple(out)
+def ceiling(column: str, reach: Fraction) -> tuple[Guessed, ...]:
+    """What no attacker exceeds, whatever he believed, whoever the victim is and whatever was released.
+
+    The log-likelihood moves by at most `reach`, and over all priors the advantage is largest at p = 1/(1 + e^(T/2)),
+    where it is tanh(T/4). Nothing here depends on the data: the codebook is published, and a figure computed from
+    the true column in it would be a second release that nobody paid for.
+    """
+    T = min(float(reach), 700.0)
+    before = 1 / (1 + math.exp(T / 2))
+    return (Guessed("any attacker, any output", column, before, before + math.tanh(T / 4), how="bound"),)
 
 
 def _exact(value: float, what: str) -> Fraction:
