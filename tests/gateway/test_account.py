@@ -1,0 +1,196 @@
+"""The gateway and its account: failures keep their charge, many processes share one allowance, kills lose nothing."""
+
+import os
+import random
+import signal
+import sys
+import time
+
+import pytest
+
+import nowiser as nw
+from nowiser.engines.base import Broken
+from nowiser.errors import Exhausted, Misconfigured, NotEvaluated, Unreachable
+from nowiser.gateway import FAILED
+from nowiser.ledger import for_policy
+
+AVERAGE = "SELECT AVG(time) FROM visits WHERE faculty = 'math'"
+
+
+def test_an_anchor_that_cannot_be_written_gives_the_neutral_message(canteen, monkeypatch):
+    """The answer was kept; only telling the second file failed. Asked again it comes, free."""
+    advance = canteen._ledger._anchor.advance
+
+    def broken(head, *, durable=True):
+        if not durable:  # the one after settling
+            raise Unreachable("the disk is full")
+        advance(head, durable=durable)
+
+    monkeypatch.setattr(canteen._ledger._anchor, "advance", broken)
+    with pytest.raises(NotEvaluated) as caught:
+        canteen.query(AVERAGE)
+    assert str(caught.value) == str(NotEvaluated(FAILED))
+    assert caught.value.__suppress_context__
+    left = canteen.allowance()["left"]
+    assert left < 0.96
+    monkeypatch.undo()
+    assert canteen.query(AVERAGE).stored
+    assert canteen.allowance()["left"] == left
+    canteen._ledger.verify()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("Alice"), MemoryError(), ZeroDivisionError("17"), Broken("x")])
+@pytest.mark.parametrize("step", ["run", "settle"])
+def test_whatever_fails_after_the_charge_says_the_same(canteen, monkeypatch, error, step):
+    def broken(*_, **__):
+        raise error
+
+    target = canteen._engine if step == "run" else canteen._ledger
+    canteen._engine.version()
+    monkeypatch.setattr(target, step, broken)
+    if step == "settle":
+        monkeypatch.setattr(target, "fail", broken)  # not even that can be noted
+    with pytest.raises(NotEvaluated) as caught:
+        canteen.query(AVERAGE)
+    assert str(caught.value) == str(NotEvaluated(FAILED))
+    monkeypatch.undo()
+    assert canteen.allowance()["left"] < 0.96
+    canteen._ledger.verify()
+
+
+def test_a_public_look_that_fails_charges_nothing(canteen, monkeypatch):
+    def broken(_):
+        raise Broken("Alice")
+
+    monkeypatch.setattr(canteen._engine, "run", broken)
+    with pytest.raises(NotEvaluated, match="Nothing was charged"):
+        canteen.explain(AVERAGE, error=2)
+    assert canteen.allowance()["left"] == 1
+
+
+def test_an_empty_promise_is_refused_at_opening(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    policy.write_text(policy.read_text().replace("within 2, gain: 5%", "within 60, gain: 5%"))
+    with pytest.raises(Misconfigured, match="is empty"):
+        nw.open(policy)
+
+
+def test_the_allowance_before_the_first_answer(canteen):
+    found = canteen.allowance()
+    assert found["left"] == 1
+    assert found["unguarded"] == []
+    (guess,) = found["guesses"]
+    assert guess["before"] == guess["after"] == pytest.approx(0.31085, abs=1e-4), "somebody at the mean"
+    assert guess["limit"] == pytest.approx(0.36085, abs=1e-4)
+    assert "Left of the allowance: 100.0%" in str(found)
+    assert "<svg" in found._repr_html_()
+
+
+def test_an_error_can_be_explained_where_rows_are_public(canteen):
+    explained = canteen.explain(AVERAGE, error=2)
+    assert explained.cost["visits"]["time"]["slope"] > 0
+    answer = canteen.query(AVERAGE, error=2)
+    assert answer.cost == explained.cost
+    assert 1.9 < answer.error[0] <= 2
+
+
+def test_values_are_released_in_the_declared_unit(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    policy.write_text(policy.read_text().replace("sd: 5}}}", "sd: 5}}, grid: 0.5}"))
+    with nw.open(policy) as gate:
+        answer = gate.query("SELECT AVG(time) AS a, SUM(time) AS s FROM visits", spend="60%")
+        (row,) = answer.rows
+        assert all((2 * value).is_integer() for value in row)
+        assert answer.error[0] > 0.25, "rounding to the unit is part of the bar"
+        assert gate.query("SELECT COUNT(*) FROM visits").rows == ((300,),)
+
+
+# ----------------------------------------------------------------------------------------- many processes
+
+
+def forked(work):
+    """A child that runs `work(tell)`; whatever it tells arrives at the other end."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        return child, reading
+    status = 1
+    try:
+        os.close(reading)
+        work(lambda text: os.write(writing, text))
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def told(reading):
+    parts = []
+    while part := os.read(reading, 4096):
+        parts.append(part)
+    os.close(reading)
+    return b"".join(parts)
+
+
+needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="forks")
+
+
+@needs_fork
+def test_eight_processes_get_exactly_the_allowance(canteen_folder):
+    """Ten answers of a tenth each fit, whoever asks; the eleventh is refused everywhere."""
+    policy = canteen_folder / "nowiser.yaml"
+    with nw.open(policy) as gate:
+        gate.query("SELECT COUNT(*) FROM visits")  # prepared once
+
+    def hammer(number):
+        def work(tell):
+            with nw.open(policy) as gate:
+                for i in range(4):
+                    try:
+                        gate.query(f"SELECT SUM(time) FROM visits WHERE student <> 'n{number}-{i}'", spend="10%")
+                        tell(b"a")
+                    except Exhausted:
+                        tell(b"x")
+
+        return work
+
+    children = [forked(hammer(number)) for number in range(8)]
+    heard = b"".join(told(reading) for _, reading in children)
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child, _ in children] == [0] * 8
+    assert (heard.count(b"a"), heard.count(b"x")) == (10, 22)
+    with nw.open(policy) as gate:
+        assert gate.allowance()["left"] < 0.01
+        gate._ledger.verify()
+
+
+@needs_fork
+def test_kills_charge_at_least_what_was_answered(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    with nw.open(policy) as gate:
+        gate.query("SELECT COUNT(*) FROM visits")
+    rng, received, tries = random.Random(20261115), 0, 12
+
+    def work(number):
+        def ask(tell):
+            with nw.open(policy) as gate:
+                gate.query(f"SELECT SUM(time) FROM visits WHERE student <> 'n{number}'", spend="0.01%")
+                tell(b".")  # warm
+                for i in range(10_000):
+                    gate.query(f"SELECT SUM(time) FROM visits WHERE student <> 'n{number}-{i}'", spend="0.01%")
+                    tell(b"a")  # as if the analyst now had it
+
+        return ask
+
+    for number in range(tries):
+        child, reading = forked(work(number))
+        assert os.read(reading, 1) == b"."
+        time.sleep(rng.random() * 0.4)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        received += told(reading).count(b"a")
+    with nw.open(policy) as gate, for_policy(gate.policy) as ledger:
+        ledger.verify()
+        kinds = [entry.kind for entry in ledger.entries()]
+        charged = [entry for entry in ledger.entries() if entry.body.get("charge")]
+        assert len(charged) >= kinds.count("settle") - 1 >= received + tries > tries  # the first question was free
+        assert gate.allowance()["left"] < 1 - 0.00009 * received
