@@ -81,6 +81,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             keep_order=keep_order,
             enter=source.enter,
             stream=stream or None,
+            every=choose is not None or interactive(),
             notice=lambda message: typer.echo(message, err=True),
         )
     if as_json:

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.errors import NotAnswerable
+from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
 from nowiser.microdata.groups import Groups, groups_of, target_of
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Guessing, Method, Run, Step
 from nowiser.microdata.table import MicroTable
+
+WITHOUT = "generalise, no row suppressed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,27 +166,35 @@ def group_size_bins(groups: Groups) -> tuple[tuple[str, int], ...]:
     return tuple(out)
 
 
-def pipelines(recipe: Recipe) -> list[tuple[str, tuple[Any, ...]]]:
-    """The recipe's own steps, or, without any, the ways that fit every recipe."""
+def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]]]:
+    """The recipe's own steps, or, without any, the ways that fit every recipe (the slow to start only with `every`)."""
     if recipe.steps:
         return [(" → ".join(s.name for s in recipe.steps), recipe.steps)]
     methods = registry.methods()
     out: list[tuple[str, tuple[Any, ...]]] = [("generalise", (methods["generalise"](),))]
     if recipe.suppress:
-        out.append(("generalise, no row suppressed", (methods["generalise"](suppress=False),)))
+        out.append((WITHOUT, (methods["generalise"](suppress=False),)))
     if recipe.loss == "loss" and all(m.scope == "group" for m in recipe.models):  # theirs can be compared with it
-        out.extend((name, (methods[name](),)) for name in ("local_recoding", "mondrian") if name in methods)
+        out.extend((name, (methods[name](),)) for name in ("local_recoding", "mondrian")[: 1 + every])
     return out
 
 
-def offer(table: MicroTable, recipe: Recipe, run: Run) -> list[Candidate]:
+def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
     """All versions that keep every model. Raises the first one's refusal when there is none."""
-    out, refusals = [], []
-    for title, steps in pipelines(recipe):
+    out: list[Candidate] = []
+    refusals: list[NotAnswerable] = []
+    for title, steps in pipelines(recipe, every=every):
+        if title == WITHOUT and out and not out[0].suppressed:
+            continue  # the same again
         try:
             candidate = follow(steps, table, run, title)
         except NotAnswerable as error:
             refusals.append(error)
+            continue
+        except Misconfigured as error:
+            if not out:
+                raise
+            run.notice(f"{title} is not offered: {error.message}")
             continue
         if candidate.holds:
             out.append(candidate)

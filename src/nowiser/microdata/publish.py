@@ -102,6 +102,7 @@ def release(
     enter: Enter | None = None,
     notice: Callable[[str], None] = silent,
     stream: bool | None = None,
+    every: bool = True,
 ) -> Published:
     """Make, check and (with `output`) write a release. Nothing is written unless every claim holds in the file.
 
@@ -116,7 +117,7 @@ def release(
         )
     original = load(data)
     table, run = prepare(original, recipe, progress=progress, notice=notice)
-    candidates = offer(table, recipe, run)
+    candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     book = codebook(chosen, recipe, rows=original.rows, left_out=left_out)

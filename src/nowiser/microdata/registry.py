@@ -26,6 +26,8 @@ def _found(folder: str, attribute: str) -> tuple[Any, ...]:
     package = importlib.import_module(package_name)
     found: list[Any] = []
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
+        if info.name.endswith("_kernel"):
+            continue  # compiled insides: importing them imports a compiler
         module = importlib.import_module(f"{package_name}.{info.name}")
         found.extend([getattr(module, attribute)] if hasattr(module, attribute) else [])
         found.extend(getattr(module, f"{attribute}S", ()))
