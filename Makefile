@@ -39,7 +39,7 @@ format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 docs: $(VENV)/.dev
-	@$(BIN)/mkdocs build --strict
+	@$(BIN)/python tools/reference_pages.py && $(BIN)/mkdocs build --strict
 
 # `make bench ONLY="guess noise"` runs some of them. Peers are installed beside us in .venv-peers.
 bench: $(VENV)/.dev
