@@ -6,7 +6,7 @@ from nowiser.sql.tree import Column, Query, columns, scans
 def bounding(query: Query) -> tuple[str, ...]:
     """One sentence for each thing that may have been left out or clipped."""
     notes = []
-    for table, by in dict.fromkeys((s.table, s.by) for s in scans(query.relation)):
+    for table, by in {(s.table.name, s.by): (s.table, s.by) for s in scans(query.relation)}.values():
         if not table.is_public:
             rows = _plural(table.rows_per_person, "row")
             if by is None:

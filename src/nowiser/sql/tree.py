@@ -57,6 +57,9 @@ class Column:
         """Every attribute of the person it tells about."""
         return (self.attribute,) if self.derived is None else self.derived
 
+    def __hash__(self) -> int:
+        return hash((self.relation, self.declared.name))  # equal columns have equal names; the rest takes long
+
     @property
     def ident(self) -> tuple[str, str]:
         """Which column of which relation, whatever is known about it."""
@@ -168,10 +171,14 @@ Relation = Scan | Filter | Join | PerPerson | Union
 class Aggregate:
     """Over the rows of a group for which `condition` is true: COUNT(*) if there is no argument."""
 
-    function: OneOf["count", "sum", "avg"]
+    function: str  # a name of `nowiser.sql.aggregates`
     argument: Expression | None = None
     condition: Expression | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    distinct: bool = False  # different values are counted once
+    second: Expression | None = None  # of CORR and COVAR
+    at: Fraction | None = None  # which quantile
+    descending: bool = False  # of a running sum
 
 
 @dataclass(frozen=True)
