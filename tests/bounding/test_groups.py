@@ -12,6 +12,7 @@ import pytest
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned
+from nowiser.engines.render import statement
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 
@@ -130,4 +131,22 @@ def test_what_was_left_out_is_said(tmp_path):
     assert (
         said[0] == "t: of each person at most 3 values of k count, with at most 2 rows each; any further are left out."
     )
+    engine.close()
+
+
+def test_how_many_persons_there_are_was_counted_when_the_copy_was_made(tmp_path):
+    table = [(p, p % 6, "x", 1) for p in range(40) for _ in range(3)]
+    policy, engine = opened(tmp_path / "one", table, m=2, g=3, protect="persons")
+
+    def count(sql):
+        tally = plan(read(sql, policy), policy).tally
+        return engine.run(tally).column(0)[0].as_py(), statement(tally, engine._dialect)
+
+    engine.version()
+    found, sql = count("SELECT COUNT(DISTINCT p) FROM t")
+    assert found == 40
+    assert ":persons:t" in sql
+    found, sql = count("SELECT COUNT(DISTINCT p) FROM t WHERE k > 1")
+    assert found == len({p for p, k, _, _ in table if k > 1})
+    assert ":persons:t" not in sql
     engine.close()

@@ -49,7 +49,7 @@ class Prepared:
     already: bool
 
 
-class Broken(Exception):  # noqa: N818 (caught by the gateway, which gives one neutral message)
+class Broken(Exception):
     """The engine failed on a statement of ours, or ran out of its time or memory. Carries no engine message."""
 
 

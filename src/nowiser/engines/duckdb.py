@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,14 @@ import pyarrow as pa
 from nowiser.engines import prepare as preparing
 from nowiser.engines import sources
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
+from nowiser.engines.owner import owner
 from nowiser.engines.render import Dialect, quote, statement, text
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Kind, Table
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.plan import Tally
+from nowiser.sql.tree import Scan
 
 TYPES = {
     Kind.INTEGER: "BIGINT",
@@ -80,6 +83,7 @@ class DuckDB:
         self._connection: Any = None
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open
         self._guard = threading.RLock()
+        self._dialect = replace(DIALECT, persons=self._counted)
         self._tell: Callable[[float, str], None] = _quietly
         # policies are frozen, so this is decided once
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
@@ -104,7 +108,7 @@ class DuckDB:
         alarm = threading.Timer(self._seconds, cursor.interrupt)
         alarm.start()
         try:
-            return cursor.sql(statement(tally, DIALECT)).to_arrow_table()
+            return cursor.sql(statement(tally, self._dialect)).to_arrow_table()
         except duckdb.Error:
             raise Broken from None
         finally:
@@ -135,6 +139,10 @@ class DuckDB:
         tell(1.0, "")
         path = self._state / str(self._open["file"])
         return Prepared(version, str(path), path.stat().st_size, time.monotonic() - started, done)
+
+    def _counted(self, scan: Scan, names: tuple[str, ...]) -> str | None:
+        whose = owner(scan.table, self._policy)
+        return f"(SELECT n FROM {_persons(scan.table)})" if whose and set(names) == set(whose) else None
 
     # -- the prepared copy -------------------------------------------------------------------------------
 
@@ -199,6 +207,8 @@ class DuckDB:
                     raw = preparing.Raw(source, {str(r[0]): str(r[1]) for r in found}, "row_number() OVER ()")
                     rows = preparing.statement(table, self._policy, DIALECT, raw, salt=salt)
                     connection.execute(f"CREATE TABLE {quote(table.name)} AS {rows}")
+                    if names := owner(table, self._policy):
+                        connection.execute(f"CREATE TABLE {_persons(table)} AS {_number(table, names)}")
         except duckdb.Error as error:
             # The engine's words may quote a row; the kind of error does not.
             raise Misconfigured(
@@ -217,6 +227,16 @@ class DuckDB:
         except duckdb.Error as error:
             raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
         self._open = manifest
+
+
+def _persons(table: Table) -> str:
+    return quote(f":persons:{table.name}")
+
+
+def _number(table: Table, names: tuple[str, ...]) -> str:
+    """How many persons the prepared table has."""
+    columns = ", ".join(quote(n) for n in names)
+    return f"SELECT count(*) AS n FROM (SELECT DISTINCT {columns} FROM {quote(table.name)})"
 
 
 def _quietly(_share: float, _table: str) -> None:

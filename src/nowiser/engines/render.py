@@ -59,6 +59,8 @@ class Dialect:
     scaled: Callable[[str, str, float], str] = lambda x, factor, _: f"({x} * {factor})"
     # The sum of whole numbers; the flag says whether one of them may pass 2³⁰ in size.
     total: Callable[[str, bool], str] = lambda x, _: f"sum({x})"
+    # Where the number of persons of a table stands ready, as a scalar, if these columns name them.
+    persons: Callable[[Scan, tuple[str, ...]], str | None] = field(default=lambda _scan, _names: None)
     # A raw value of an engine's type, read as a declared kind: NULL where it cannot be, never an error, never NaN.
     read: Callable[[Kind, str, str], str] = lambda kind, raw, _: f"TRY_CAST({raw} AS {kind.value})"
     # A number that depends on all of these, in no way anybody would guess without knowing the first.
@@ -113,9 +115,26 @@ def _select(tally: Tally, shown: tuple[int, ...], dialect: Dialect, *, place: in
     ]
     if place is not None:
         keys.append(f"{literal(place, Kind.INTEGER, dialect)} AS k{len(tally.keys)}")
+    if (ready := _counted(tally, dialect)) is not None:
+        return ready
     cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
     by = f" GROUP BY {', '.join(expression(tally.keys[i], dialect) for i in shown)}" if shown else ""
     return f"SELECT {', '.join(keys + cells)} FROM {source(tally.relation, dialect)}{by}"
+
+
+def _counted(tally: Tally, dialect: Dialect) -> str | None:
+    """How many persons a whole table has was counted when it was prepared: no row needs to be looked at."""
+    scan = tally.relation
+    if len(tally.cells) != 1 or tally.keys or not isinstance(scan, Scan):
+        return None
+    only = tally.cells[0]
+    names = tuple(e.declared.name for e in only.distinct if isinstance(e, Column))
+    if not names or len(names) != len(only.distinct) or only.condition is not None:
+        return None
+    if only.not_null is not None and only.not_null not in only.distinct:  # who a row belongs to is never missing
+        return None
+    ready = dialect.persons(scan, names)
+    return None if ready is None else f"SELECT CAST({ready} AS {dialect.integer}) AS c0"
 
 
 def cell(c: Cell, dialect: Dialect) -> str:

@@ -1,0 +1,92 @@
+"""Shared by the benchmarks of scale: people with very different numbers of rows, and how a ratio is measured.
+
+Not a benchmark itself. Rows per person are lognormal (σ = 1), keys and amounts independent of the person.
+"""
+
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+POLICY = """
+nowiser: 1
+engine: {engine}
+tables:
+  visits:
+    source: {source}
+    person: person
+    rows_per_person: {m}
+    columns:
+      person: {{identifier: integer}}
+      k100: {{public: {{range: [0, 99]}}, kind: integer}}
+      k10000: {{public: {{range: [0, 9999]}}, kind: integer}}
+      amount: {{sensitive: [0, 60], nullable: false}}
+attackers:
+  - {{guess: present in visits, gain: 10%}}
+answers: {{spend: 50%}}
+"""
+MOST = 64
+# {key: …}: what analysts ask of such a table. The last number: the target of issue 5, as a ratio to the raw query.
+QUESTIONS = {
+    "COUNT": ("SELECT {k}, COUNT(*) FROM visits GROUP BY {k}", 1.5),
+    "SUM": ("SELECT {k}, SUM(amount) FROM visits GROUP BY {k}", 1.5),
+    "AVG": ("SELECT {k}, AVG(amount) FROM visits GROUP BY {k}", 1.5),
+    "SUM, WHERE": ("SELECT {k}, SUM(amount) FROM visits WHERE amount > 20 GROUP BY {k}", 1.5),
+    "three at once": ("SELECT {k}, COUNT(*), SUM(amount), AVG(amount) FROM visits GROUP BY {k}", 1.5),
+}
+WHOLE = {
+    "MEDIAN": ("SELECT MEDIAN(amount) FROM visits", 1.2),
+    "COUNT(DISTINCT person)": ("SELECT COUNT(DISTINCT person) FROM visits", 1.0),
+}
+
+
+def generate(path: Path, rows: int, people: int) -> None:
+    """Exactly `rows` rows; person i gets a share proportional to exp(normal)."""
+    import duckdb
+
+    with duckdb.connect(config={"memory_limit": "3GB", "temp_directory": str(path.parent / "spill")}) as c:
+        c.execute("SELECT setseed(0.5)")
+        c.execute(
+            f"CREATE TABLE shares AS SELECT i, exp(sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())) AS w"
+            f" FROM range({people}) t(i)"
+        )
+        c.execute(
+            "CREATE TABLE ends AS SELECT i, sum(w) OVER (ORDER BY i) / (SELECT sum(w) FROM shares) AS high FROM shares"
+        )
+        # The persons of rows in order, then shuffled by a hash: what a table that grew over time looks like.
+        c.execute(
+            f"""COPY (SELECT person, (hash(n) % 100)::INTEGER AS k100, (hash(n, 1) % 10000)::INTEGER AS k10000,
+                (hash(n, 2) % 60000) / 1000.0 AS amount FROM (
+                  SELECT n, e.i AS person FROM range({rows}) r(n)
+                  ASOF JOIN ends e ON (hash(r.n, 3) % 1000000007) / 1000000007.0 <= e.high)
+                ) TO '{path}' (FORMAT parquet)"""
+        )
+
+
+def ratio(ours, raw, *, times: int = 5) -> tuple[float, float]:
+    """Median seconds of both, asked in turns so that a busy moment of the machine hits both."""
+    ours(), raw()
+    found = []
+    for _ in range(times):
+        start = time.perf_counter()
+        raw()
+        middle = time.perf_counter()
+        ours()
+        found.append((middle - start, time.perf_counter() - middle))
+    return statistics.median(b for _, b in found), statistics.median(a for a, _ in found)
+
+
+def peak(code: str, *arguments: str) -> float:
+    """Largest memory, in MB, of a process of its own that runs `code`."""
+    # Not ru_maxrss: that of a new process starts with what its parent had.
+    report = "\nprint(next(l.split()[1] for l in open('/proc/self/status') if l.startswith('VmHWM')))"
+    done = subprocess.run(
+        [sys.executable, "-c", code + report, *arguments], capture_output=True, text=True, check=True, timeout=1800
+    )
+    return int(done.stdout.strip().splitlines()[-1]) / 1024
+
+
+def load() -> str:
+    with Path("/proc/loadavg").open() as file:
+        return file.read().split()[0]

@@ -1,0 +1,116 @@
+"""From half a million to fifty million rows: seconds and memory of preparing and of asking, beside the raw query.
+
+The rows stand in one Parquet file; the raw query reads it directly, and DuckDB may use three gigabytes (the rest goes
+to disk). Each measurement of memory is the peak of a process of its own. Draws `docs/assets/growth.svg`.
+NOWISER_BENCH_LARGEST (default 50000000) leaves out larger sizes; the largest needs about 10 GB of disk for a while.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import duckdb
+
+from benchmarks import crowd
+from benchmarks.pums import forgetful
+from nowiser import engines
+from nowiser import policy as policies
+from nowiser.gateway import Gateway
+
+SIZES = (500_000, 1_500_000, 5_000_000, 15_000_000, 50_000_000)
+SETTING = {"memory_limit": "3GB"}
+ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
+PREPARING = """
+import sys
+from pathlib import Path
+from nowiser import engines, policy
+engine = engines.connect(policy.read(Path(sys.argv[1])))
+engine.prepare(lambda *_: None)
+engine.close()
+"""
+ASKING = """
+import sys
+from pathlib import Path
+from benchmarks.pums import forgetful
+from nowiser import policy
+from nowiser.gateway import Gateway
+with Gateway(policy.read(Path(sys.argv[1])), account=forgetful()) as gate:
+    gate.query(sys.argv[2])
+"""
+RAW = """
+import sys, duckdb, pyarrow
+duckdb.connect(config={"memory_limit": "3GB"}).sql(sys.argv[2].replace("visits", f"'{sys.argv[1]}'")).to_arrow_table()
+"""
+ASKED = {
+    "SUM by 100 keys": crowd.QUESTIONS["SUM"][0].format(k="k100"),
+    "AVG by 10,000 keys, WHERE": "SELECT k10000, AVG(amount) FROM visits WHERE amount > 20 GROUP BY k10000",
+    "MEDIAN": crowd.WHOLE["MEDIAN"][0],
+    "COUNT(DISTINCT person)": crowd.WHOLE["COUNT(DISTINCT person)"][0],
+}
+
+
+def run() -> list[dict]:
+    found = []
+    largest = int(os.environ.get("NOWISER_BENCH_LARGEST", SIZES[-1]))
+    for rows in SIZES:
+        if rows <= largest:
+            with tempfile.TemporaryDirectory() as name:
+                found += one(Path(name), rows)
+    draw(found)
+    return found
+
+
+def one(folder: Path, rows: int) -> list[dict]:
+    parquet = folder / "visits.parquet"
+    crowd.generate(parquet, rows, rows // 25)
+    path = folder / "nowiser.yaml"
+    path.write_text(crowd.POLICY.format(engine="duckdb", source="visits.parquet", m=crowd.MOST))
+    start = time.perf_counter()
+    memory = crowd.peak(PREPARING, str(path))
+    preparing = time.perf_counter() - start
+    found = [{"rows": rows, "question": "preparation", "ours s": preparing, "ours MB": memory, "load": crowd.load()}]
+    print(found[-1], file=sys.stderr)
+    policy = policies.read(path)
+    gate = Gateway(policy, engine=engines.connect(policy), account=forgetful())
+    raw = duckdb.connect(config=SETTING)
+    for name, sql in ASKED.items():
+        theirs = sql.replace("visits", f"'{parquet}'")
+        ours_s, raw_s = crowd.ratio(lambda: gate.query(sql), lambda: raw.sql(theirs).to_arrow_table(), times=3)  # noqa: B023
+        row = {
+            "rows": rows, "question": name, "raw s": raw_s, "ours s": ours_s, "ratio": ours_s / raw_s,
+            "raw MB": crowd.peak(RAW, str(parquet), sql), "ours MB": crowd.peak(ASKING, str(path), sql),
+            "load": crowd.load(),
+        }  # fmt: skip
+        found.append(row)
+        print(row, file=sys.stderr)
+    gate.close()
+    raw.close()
+    return found
+
+
+def draw(found: list[dict]) -> None:
+    """Both axes logarithmic: a line of slope one is linear growth."""
+    import altair as alt
+    import pandas as pd
+
+    picked = [r for r in found if r["question"] in ("SUM by 100 keys", "preparation")]
+    points = pd.DataFrame(
+        [{"rows": r["rows"], "seconds": r["ours s"], "what": "preparing, once" if r["question"] == "preparation"
+          else "our answer"} for r in picked]
+        + [{"rows": r["rows"], "seconds": r["raw s"], "what": "raw query"} for r in picked if "raw s" in r]
+    )  # fmt: skip
+    chart = (
+        alt.Chart(points, title="Seconds against rows: SUM by 100 keys, DuckDB, two cores")
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("rows:Q", scale=alt.Scale(type="log"), title="rows", axis=alt.Axis(format="~s")),
+            y=alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="seconds", axis=alt.Axis(format="~g")),
+            color=alt.Color("what:N", title=None),
+        )
+        .properties(width=420, height=280)
+    )
+    ASSETS.mkdir(parents=True, exist_ok=True)
+    chart.save(ASSETS / "growth.svg")
+    chart.save(ASSETS / "growth.png", scale_factor=2)
