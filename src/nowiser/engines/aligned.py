@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind, Value
+from nowiser.sql.aggregates.histograms import Histogram
+from nowiser.sql.aggregates.running import in_order
 from nowiser.sql.groups import Group, Groups, Listed, SetGroups
 from nowiser.sql.plan import Plan
 
@@ -31,6 +33,22 @@ def aligned(found: pa.Table, plan: Plan) -> list[NDArray[Any]]:
             places = {group: i for i, group in enumerate(groups)}
             at = np.array([places.get(key, -1) for key in found_keys(found, plan)], dtype=np.int64)
     return [_placed(found.column(i), at, len(groups)) for i in range(width, found.num_columns)]
+
+
+def counts(found: pa.Table, plan: Plan, histogram: Histogram) -> NDArray[np.int64]:
+    """`result[g, m]`: measurement m of a histogram in group g, exact."""
+    groups = plan.groups
+    assert isinstance(groups, Groups), "planned for such groups only"
+    if not histogram.grouped:
+        return histogram.strategy.measure(aligned(found, plan)[0][in_order(plan, histogram)].astype(np.int64)[None, :])
+    size = len(histogram.buckets)
+    kept = None if groups.kept is None else tuple(k * size + i for k in groups.kept for i in range(size))
+    wide = replace(
+        plan,
+        query=histogram.question(plan.query),
+        groups=Groups((*groups.domains, tuple(histogram.buckets)), kept),
+    )
+    return histogram.strategy.measure(aligned(found, wide)[0].reshape(len(groups), size).astype(np.int64))
 
 
 def found_keys(found: pa.Table, plan: Plan) -> list[Group]:

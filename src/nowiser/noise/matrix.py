@@ -201,6 +201,33 @@ def _consistent(levels: list[Matrix], branch: int) -> Matrix:
     return found
 
 
+@dataclass(frozen=True)
+class Spread:
+    """How noise of variance one spreads to running sums R_i, and to R_i − q·R_n: exact, per i = 0 … n."""
+
+    own: Matrix  # Var R_i
+    with_all: Matrix  # Cov(R_i, R_n)
+
+    def variance(self, q: float) -> Matrix:
+        found: Matrix = np.maximum(self.own - 2 * q * self.with_all + q * q * self.own[-1], 0.0)
+        return found
+
+
+@lru_cache(maxsize=16)
+def spread(strategy: Strategy) -> Spread:
+    """Found by sending every single noise through the estimate."""
+    width = strategy.measure(np.zeros((1, strategy.size), dtype=np.int64)).shape[1]
+    own = np.zeros(strategy.size + 1)
+    with_all = np.zeros(strategy.size + 1)
+    for start in range(0, width, 256):
+        unit = np.zeros((min(256, width - start), width))
+        unit[np.arange(len(unit)), start + np.arange(len(unit))] = 1.0
+        found = strategy.running(unit)
+        own += (found**2).sum(axis=0)
+        with_all += (found * found[:, -1:]).sum(axis=0)
+    return Spread(own, with_all)
+
+
 def cheapest(size: int, runs: list[tuple[int, int]]) -> Flat | Tree:
     """Flat or a tree: whichever has the smaller largest error over these sums at the same cost (Laplace noise)."""
 

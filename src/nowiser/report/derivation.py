@@ -12,8 +12,11 @@ from nowiser.sql.sensitivity import Reach
 def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
     """The derivation, one line per fact, indented by two spaces per level."""
     lines = [f"{len(plan.groups):,} group{'s' if len(plan.groups) != 1 else ''}; {way}"]
-    for cell, reach, mechanism in zip(plan.tally.cells, plan.reaches, noise, strict=True):
-        lines.append(f"  {_named(cell)}")
+    names = [_named(c) for c in plan.tally.cells]
+    names += [f"rows counted in {len(h.buckets):,} buckets, {h.strategy.name}" for h in plan.histograms]
+    every = (*plan.tally.cells, *(h.cell for h in plan.histograms))
+    for name, cell, reach, mechanism in zip(names, every, plan.reaches, noise, strict=True):
+        lines.append(f"  {name}")
         if mechanism is None:
             lines.append("    nothing secret moves it: exact and free")
             continue
@@ -21,7 +24,7 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
         kind = "Gaussian" if isinstance(mechanism, Gaussian) else "Laplace"
         lines.append(f"    integer {kind} noise, ± {float(mechanism.half_width()):.4g} in 95 of 100 cases")
     for reading in plan.readings:
-        if reading.bottom is None or plan.exact(reading):
+        if reading.bottom is None or reading.more or plan.exact(reading):
             continue
         top = noise[reading.top]
         assert top is not None
@@ -34,7 +37,8 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
 
 
 def _named(cell: Cell) -> str:
-    what = "rows counted" if cell.argument is None else f"sum of {spoken(cell.argument)}"
+    counted = "different values counted" if cell.distinct else "rows counted"
+    what = counted if cell.argument is None else f"sum of {spoken(cell.argument)}"
     return what + (f" where {spoken(cell.condition)}" if cell.condition is not None else "")
 
 

@@ -64,6 +64,9 @@ def expression(e: Expression) -> str:
 
 def _aggregate(a: Aggregate) -> str:
     inner = expression(a.argument) if a.argument is not None else "*"
+    inner += f" {expression(a.second)}" if a.second is not None else ""
+    inner += f"{' distinct' if a.distinct else ''}{f' at {a.at}' if a.at is not None else ''}"
+    inner += " descending" if a.descending else ""
     return f"({a.function} {inner}{' if ' + expression(a.condition) if a.condition is not None else ''})"
 
 

@@ -40,11 +40,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Reading:
-    """How an aggregate is computed from cells: a count, a sum, or a sum over a count."""
+    """How an aggregate is computed: a count, a sum, a sum over a count, moments, or runs of a histogram's buckets.
+
+    Numbers of cells; those from `len(tally.cells)` on are the histograms of the plan.
+    """
 
     aggregate: Aggregate
-    top: int  # index of the cell
+    top: int
     bottom: int | None = None
+    more: tuple[int, ...] = ()  # of moments: what else it takes
+    run: tuple[int, int] | None = None  # of a histogram: which buckets are added
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        return tuple(i for i in (self.top, self.bottom, *self.more) if i is not None)
 
 
 def count_cell(argument: Expression | None, condition: Expression | None) -> Cell:

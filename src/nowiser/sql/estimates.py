@@ -3,13 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nowiser.noise.matrix import spread
+from nowiser.sql.aggregates import moments, quantiles
+from nowiser.sql.aggregates.histograms import Histogram
+from nowiser.sql.aggregates.running import in_order
+from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.cells import Reading
 from nowiser.sql.plan import Noise, Plan
+from nowiser.sql.tree import Column
 
 Half = float | None  # half-width of an error bar; None where no bar can be given
 
@@ -39,9 +46,86 @@ class Bars:
         return 0.0 if mechanism is None else float(mechanism.half_width(1 - Fraction(1, 20 * k)))
 
     def noisy(self, reading: Reading) -> set[int]:
-        return {i for i in (reading.top, reading.bottom) if i is not None and self.noise[i] is not None}
+        return {i for i in reading.cells if self.noise[i] is not None}
+
+    def known(self, reading: Reading) -> Half:
+        """The bar that is known before any data is read; None where it depends on them."""
+        histogram = self.plan.histogram(reading)
+        if histogram is None:
+            return self.width(reading.top) if reading.bottom is None else None
+        if reading.aggregate.function in QUANTILES:
+            return None
+        runs = [reading.run] if reading.run is not None else [(0, histogram.strategy.size)]
+        return self._wide(reading.top, max(histogram.strategy.variance(*run) for run in runs))
+
+    def _deviation(self, cell: int) -> float:
+        mechanism = self.noise[cell]
+        return 0.0 if mechanism is None else float(mechanism.variance) ** 0.5
+
+    def _wide(self, cell: int, variance: float, k: int = 1) -> float:
+        """Half-width of a sum of noises; of (nearly) one noise alone it is known exactly."""
+        if 0.5 <= variance <= 1:
+            return self.width(cell, k)
+        z = NormalDist().inv_cdf(1 - 0.025 / k) * quantiles.MARGIN
+        return float(z * self._deviation(cell) * variance**0.5)
 
     def estimates(self, reading: Reading, k: int = 1) -> Estimates:
+        histogram = self.plan.histogram(reading)
+        if histogram is not None:
+            found = self._from_histogram(reading, histogram, k)
+        elif reading.aggregate.function in MOMENTUM:
+            found = self._moments(reading, k)
+        else:
+            found = self._sums(reading, k)
+        return found if self.plan.exact(reading) else _in_units(found, reading)
+
+    def _from_histogram(self, reading: Reading, histogram: Histogram, k: int) -> Estimates:
+        noisy, strategy, aggregate = np.asarray(self.cells[reading.top]), histogram.strategy, reading.aggregate
+        if aggregate.function in QUANTILES:
+            assert aggregate.argument is not None
+            grid = quantiles.Grid.of(aggregate.argument, len(self.plan.groups))
+            tested = quantiles.Tested.of(grid, strategy, noisy, self._deviation(reading.top), spread(strategy))
+            values, errors, some = quantiles.released(tested, aggregate, k)
+            whole = all(isinstance(v, int) for v in values)
+            tidied = values if whole else tidy(np.asarray(values, dtype=np.float64), errors).tolist()
+            chosen = some.tolist()
+            return Estimates(
+                [v if s else None for v, s in zip(tidied, chosen, strict=True)],
+                [float(e) if s else None for e, s in zip(errors.tolist(), chosen, strict=True)],
+            )
+        running = strategy.running(noisy.astype(np.float64))
+        if reading.run is not None:
+            start, stop = reading.run
+            found = running[:, stop] - running[:, start]
+            return Estimates(
+                np.round(found).astype(np.int64).tolist(), self._wide(reading.top, strategy.variance(start, stop), k)
+            )
+        return self._running(reading, histogram, running[0], k)
+
+    def _running(self, reading: Reading, histogram: Histogram, running: NDArray[np.float64], k: int) -> Estimates:
+        order, size = in_order(self.plan, histogram), histogram.strategy.size
+        values: list[Any] = [0] * size
+        errors: list[Half] = [0.0] * size
+        down = reading.aggregate.descending
+        spreads = spread(histogram.strategy).variance(1.0 if down else 0.0)
+        for step, group in enumerate(order.tolist()):
+            values[group] = round(float(running[-1] - running[step] if down else running[step + 1]))
+            errors[group] = self._wide(reading.top, float(spreads[step if down else step + 1]), k)
+        return Estimates(values, errors)
+
+    def _moments(self, reading: Reading, k: int) -> Estimates:
+        assert reading.bottom is not None
+        used = (reading.bottom, reading.top, *reading.more)
+        noisy = max(1, len(self.noisy(reading)))
+        values, errors, some = moments.estimate(
+            reading.aggregate,
+            tuple(self.plan.tally.cells[i] for i in used),
+            tuple(np.asarray(self.cells[i], dtype=np.float64) for i in used),
+            lambda i: self.width(used[i], noisy * k),
+        )
+        return Estimates(_or_none(tidy(values, errors), some), _or_none(errors, some))
+
+    def _sums(self, reading: Reading, k: int) -> Estimates:
         cell = self.plan.tally.cells[reading.top]
         top = self.cells[reading.top]
         wide = self.width(reading.top, k)
@@ -87,6 +171,23 @@ class Bars:
 
 def _or_none(values: NDArray[np.float64], some: NDArray[np.bool_]) -> list[Any]:
     return [v if s else None for v, s in zip(values.tolist(), some.tolist(), strict=True)]
+
+
+def _in_units(found: Estimates, reading: Reading) -> Estimates:
+    """Blurred sums, averages and the like of a column with a declared `grid`, in whole multiples of it."""
+    argument = reading.aggregate.argument
+    unit = argument.declared.grid if isinstance(argument, Column) and reading.aggregate.function != "count" else None
+    if unit is None:
+        return found
+
+    def rounded(value: Any) -> Any:
+        return None if value is None else float(round(Fraction(value) / unit) * unit)
+
+    def widened(error: Half) -> Half:
+        return None if error is None else error + float(unit) / 2
+
+    errors = [widened(e) for e in found.errors] if isinstance(found.errors, list) else widened(found.errors)
+    return Estimates([rounded(v) for v in found.values], errors)
 
 
 def tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> NDArray[np.float64]:

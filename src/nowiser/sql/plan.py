@@ -18,19 +18,21 @@ import numpy as np
 from nowiser.errors import NotAnswerable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Protect, Value
+from nowiser.model.schema import Value
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.sql.aggregates.histograms import Histogram, measured
+from nowiser.sql.aggregates.readings import Readings
 from nowiser.sql.bounding import bounding
-from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
+from nowiser.sql.cells import Cell, Reading
 from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
 from nowiser.sql.keys import domain
-from nowiser.sql.relations import Rows, rows
-from nowiser.sql.sensitivity import Reach, reach, secret
+from nowiser.sql.relations import rows
+from nowiser.sql.sensitivity import Reach, reach
 from nowiser.sql.spread import spread
-from nowiser.sql.tree import Aggregate, Column, Expression, Query, Relation, columns, conditions, holding
+from nowiser.sql.tree import Column, Expression, Query, Relation, columns, holding
 
 MOST_GROUPS = 1_000_000
 MOST_CHECKED = 100_000
@@ -85,18 +87,30 @@ class Plan:
     ways: tuple[Way, ...]  # none if everything is exact
     bounding: tuple[str, ...]
     discovery: Discovery | None = None  # which groups there are is read off the data, with a threshold
+    histograms: tuple[Histogram, ...] = ()  # computed besides the cells; `reaches` and noise go on with them
 
     @property
     def free(self) -> bool:
         return not self.ways
 
     def exact(self, reading: Reading) -> bool:
-        return all(self.reaches[i].exact for i in (reading.top, reading.bottom) if i is not None)
+        return all(self.reaches[i].exact for i in reading.cells)
+
+    def histogram(self, reading: Reading) -> Histogram | None:
+        """The histogram a reading is taken from, if it is from one."""
+        at = reading.top - len(self.tally.cells)
+        return self.histograms[at] if at >= 0 else None
+
+    @property
+    def tallies(self) -> tuple[Tally, ...]:
+        """Everything an engine computes: the cells, then every histogram."""
+        besides = (Tally(self.query.relation, h.question(self.query).keys, (h.cell,)) for h in self.histograms)
+        return (self.tally, *besides)
 
     @property
     def public(self) -> Tally:
         """The part that touches nothing secret; what it gives may be looked at before anything is charged."""
-        cells = tuple(c for c, r in zip(self.tally.cells, self.reaches, strict=True) if r.exact)
+        cells = tuple(c for c, r in zip(self.tally.cells, self.reaches, strict=False) if r.exact)
         return replace(self.tally, cells=cells)
 
 
@@ -107,11 +121,15 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     """
     query = spread(query)
     known = rows(query.relation, policy)
-    cells: list[Cell] = []
-    readings = tuple(_reading(a, cells, query, known) for a in query.aggregates)
     declared = _groups(query, public or {})
+    collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
+    readings = collected.all()
+    cells = collected.cells
     discovery = discover(query, known, policy, cells) if declared is None else None
-    reaches = tuple(reach(c, query, policy, known) for c in cells)
+    readings = collected.numbered(readings)
+    reaches = tuple(reach(c, query, policy, known) for c in cells) + tuple(
+        measured(reach(h.cell, h.question(query), policy, known), h.strategy) for h in collected.histograms
+    )
     if discovery is not None and reaches[discovery.cell].exact:
         raise NotAnswerable(
             "The values of this key are not declared.",
@@ -128,28 +146,8 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         tuple(_ways(tally.cells, reaches, policy, discovery)),
         bounding(query),
         discovery,
+        tuple(collected.histograms),
     )
-
-
-def _reading(aggregate: Aggregate, cells: list[Cell], query: Query, known: Rows) -> Reading:
-    argument, condition = aggregate.argument, aggregate.condition
-
-    def index(cell: Cell) -> int:
-        if cell not in cells:
-            cells.append(cell)
-        return cells.index(cell)
-
-    if aggregate.function == "count":
-        return Reading(aggregate, index(count_cell(argument, condition)))
-    assert argument is not None, "only COUNT goes without"
-    if aggregate.function == "sum":
-        return Reading(aggregate, index(sum_cell(argument, condition, centred=False)))
-    # Where presence is secret the count is noisy too, and a sum measured from the middle of the range moves least.
-    # The same holds where a secret decides which rows count.
-    count = count_cell(argument, condition)
-    deciding = secret(*conditions(query.relation), condition, count.not_null, *query.keys)
-    noisy = known.secret and (known.protect is Protect.PERSONS or bool(deciding))
-    return Reading(aggregate, index(sum_cell(argument, condition, centred=noisy)), index(count))
 
 
 def _groups(query: Query, public: Mapping[int, Values]) -> Groups | SetGroups | None:
@@ -228,7 +226,7 @@ def _ways(
     if all(r.exact for r in reaches):
         return
     fixed = Charge() if discovery is None else discovery.charge
-    grids = tuple(c.unit for c in cells)
+    grids = tuple(c.unit for c in cells) + (Fraction(1),) * (len(reaches) - len(cells))
     bases = tuple(None if r.exact else Fraction(max(r.jump, r.presence)) for r in reaches)
     if any(r.slope for r in reaches):
         yield Way(
@@ -264,11 +262,15 @@ def _rho(reaches: tuple[Reach, ...], bases: tuple[Fraction | None, ...]) -> Char
             if base is None:
                 continue
             if r.persons is not None:
-                yield Account("rho_presence", (r.persons,)), _pico(Fraction(r.presence) ** 2 / (2 * base * base))
+                yield Account("rho_presence", (r.persons,)), _pico(_squared(r) / (2 * base * base))
             if r.about:
                 yield Account("rho", r.about), _pico(r.jump_squared / (2 * base * base))
 
     return Charge.of(amounts())
+
+
+def _squared(r: Reach) -> Fraction:
+    return Fraction(r.presence) ** 2 if r.presence_squared is None else Fraction(r.presence_squared)
 
 
 def _pico(nats: Fraction) -> int:

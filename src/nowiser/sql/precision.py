@@ -8,8 +8,12 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.sql.aggregates.quantiles import MARGIN
+from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.constants import exact_number
 from nowiser.sql.plan import Noise, Plan, Way
+
+WIDEST = Fraction(10**15)  # noise that wide and a million cells of it still fit into the integers engines keep
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,10 @@ def wish(policy: Policy, error: float | Fraction | None, spend: float | Fraction
         wanted = _number(error, "error")
         if wanted <= 0:
             raise Misconfigured("The error wanted must be above zero.", hint="For example --error 1.5.")
+        if wanted > WIDEST:
+            raise Misconfigured(
+                f"The error wanted may be at most {float(WIDEST):.0e}.", hint="For example --error 1.5."
+            )
         return Wish(error=wanted)
     if spend is None:
         return Wish(spend=policy.spend)
@@ -71,6 +79,16 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fractio
         if plan.exact(reading):
             continue
         cell_error = error
+        histogram = plan.histogram(reading)
+        if reading.more or (histogram is not None and reading.aggregate.function in QUANTILES):
+            raise NotAnswerable(
+                "How precise this will be depends on the data, so no error can be promised.",
+                hint="Say what to spend instead, for example --spend 5%.",
+                span=reading.aggregate.span,
+            )
+        if histogram is not None:  # a sum of several noises
+            run = reading.run or (0, histogram.strategy.size)
+            cell_error = error / Fraction(MARGIN * max(1.0, histogram.strategy.variance(*run)) ** 0.5)
         if reading.bottom is not None:
             if not plan.reaches[reading.bottom].exact or fewest is None:
                 raise NotAnswerable(

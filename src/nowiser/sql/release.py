@@ -57,11 +57,11 @@ def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
     found: list[Half] = []
     for output in plan.query.outputs:
         used = [plan.readings[p.index] for p in parts(output.expression) if isinstance(p, Released)]
-        plain = isinstance(output.expression, Released) and used[0].bottom is None
+        plain = isinstance(output.expression, Released)
         if all(plan.exact(r) for r in used):
             found.append(0.0)
         else:
-            found.append(bars.width(used[0].top) if plain else None)
+            found.append(bars.known(used[0]) if plain else None)
     return tuple(found)
 
 
@@ -122,7 +122,12 @@ class _Results:
         if isinstance(e, Grouped):
             return Estimates([_shown(v, e.type.kind) for v in self.plan.groups.column(e.index)], 0.0)
         if isinstance(e, Released):
-            return self.aggregate(e.index)
+            found = self.aggregate(e.index)
+            if e.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
+                return found
+            unit = 1.0 if e.type.kind is Kind.DATE else 1e-6  # bars of dates are days, of timestamps seconds
+            bars = [h if h is None else h * unit for h in (found.error(g) for g in range(len(found.values)))]
+            return Estimates([_shown(v, e.type.kind) for v in found.values], bars)
         values = [self.value(e, g) for g in range(len(self.plan.groups))]
         used = {p.index for p in parts(e) if isinstance(p, Released)}
         k = len({i for index in used for i in self.bars.noisy(self.plan.readings[index])})

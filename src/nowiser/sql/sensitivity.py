@@ -35,6 +35,7 @@ class Reach:
     presence: int = 0
     jump: int = 0
     jump_squared: int = 0
+    presence_squared: int | None = None  # None: the square of `presence`
     about: tuple[str, ...] = ()
     persons: str | None = None  # the table whose persons may come or go
     slope: tuple[tuple[str, Fraction], ...] = ()  # units per raw unit of each attribute
@@ -131,8 +132,14 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
 
 
 def _contributions(cell: Cell, known: Rows, keys: Sequence[Expression]) -> int:
-    """How many summands of a cell one person has, over all groups. A person is counted once in each group."""
-    return 1 if cell.distinct and not keys else known.most
+    """How many summands of a cell one person has, over all groups. A person is counted once in each group.
+
+    Different values: with at most m rows a person adds at most m values, and replacing them replaces at most m.
+    """
+    persons = cell.distinct and {e.ident for e in cell.distinct if isinstance(e, Column)} == {
+        c.ident for c in known.person
+    }
+    return 1 if persons and not keys else known.most
 
 
 def _replaced(cell: Cell, m: int, *, keys: bool, deciding: bool) -> tuple[int, int]:

@@ -1,0 +1,133 @@
+"""From aggregates to what is computed exactly for them: cells, histograms, and how each aggregate is read off."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from nowiser.errors import NotAnswerable
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Protect
+from nowiser.noise.matrix import SquareRoot, Strategy, cheapest
+from nowiser.sql.aggregates import moments, ranges
+from nowiser.sql.aggregates.histograms import Histogram
+from nowiser.sql.aggregates.quantiles import Grid
+from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
+from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
+from nowiser.sql.groups import Groups
+from nowiser.sql.relations import Rows
+from nowiser.sql.sensitivity import reach, secret
+from nowiser.sql.tree import Aggregate, Query, conditions
+
+MOST_STEPS = 16_384  # of a running sum
+
+
+@dataclass
+class Readings:
+    """Collects cells and histograms, each once however many aggregates need it."""
+
+    query: Query
+    known: Rows
+    policy: Policy
+    groups: Groups | None  # None: not known beforehand
+    cells: list[Cell] = field(default_factory=list)
+    histograms: list[Histogram] = field(default_factory=list)
+
+    def all(self) -> tuple[Reading, ...]:
+        """One per aggregate. Histograms have numbers below zero until all cells are known; see `numbered`."""
+        together = ranges.find(self.query.aggregates) if self._groupable else None
+        shared = self._shared(together) if together is not None and self._secret(together) else {}
+        return tuple(shared.get(i) or self._reading(a) for i, a in enumerate(self.query.aggregates))
+
+    def numbered(self, readings: Sequence[Reading]) -> tuple[Reading, ...]:
+        """Histograms come after the cells."""
+        n = len(self.cells)
+        return tuple(r if r.top >= 0 else replace(r, top=n - 1 - r.top) for r in readings)
+
+    @property
+    def _groupable(self) -> bool:
+        return self.groups is not None and self.query.sets is None
+
+    def _reading(self, aggregate: Aggregate) -> Reading:
+        argument, condition = aggregate.argument, aggregate.condition
+        if aggregate.function == "count":
+            return Reading(aggregate, self._index(_counted(aggregate)))
+        if aggregate.function == "running":
+            return self._running(aggregate)
+        assert argument is not None, "only COUNT goes without"
+        if aggregate.function == "sum":
+            return Reading(aggregate, self._index(sum_cell(argument, condition, centred=False)))
+        if aggregate.function in QUANTILES:
+            return self._quantile(aggregate)
+        # Where presence is secret the count is noisy too, and a sum measured from the middle of the range moves
+        # least. The same holds where a secret decides which rows count.
+        count = count_cell(argument, condition)
+        deciding = secret(*conditions(self.query.relation), condition, count.not_null, *self.query.keys)
+        noisy = self.known.secret and (self.known.protect is Protect.PERSONS or bool(deciding))
+        if aggregate.function in MOMENTUM:
+            rows, first, *rest = (self._index(c) for c in moments.cells(aggregate, noisy=noisy))
+            return Reading(aggregate, first, rows, tuple(rest))
+        return Reading(aggregate, self._index(sum_cell(argument, condition, centred=noisy)), self._index(count))
+
+    def _index(self, cell: Cell) -> int:
+        if cell not in self.cells:
+            self.cells.append(cell)
+        return self.cells.index(cell)
+
+    def _histogram(self, histogram: Histogram) -> int:
+        if histogram not in self.histograms:
+            self.histograms.append(histogram)
+        return -1 - self.histograms.index(histogram)
+
+    def _quantile(self, aggregate: Aggregate) -> Reading:
+        assert aggregate.argument is not None
+        if not self._groupable or self.groups is None:
+            raise NotAnswerable(
+                "Medians, percentiles, MIN and MAX are answered for groups that are known beforehand.",
+                hint="Group by columns with declared values, without GROUPING SETS.",
+                span=aggregate.span,
+            )
+        grid = Grid.of(aggregate.argument, len(self.groups))
+        cell = count_cell(aggregate.argument, aggregate.condition)
+        bucket = grid.bucket(aggregate.argument)
+        found = Histogram(bucket, range(grid.size), cell, grid.strategy())
+        return Reading(aggregate, self._histogram(found))
+
+    def _running(self, aggregate: Aggregate) -> Reading:
+        if not self._groupable or self.groups is None or len(self.query.keys) != 1 or len(self.groups) > MOST_STEPS:
+            raise NotAnswerable(
+                "A running sum goes along one key whose values are known beforehand.",
+                hint=f"At most {MOST_STEPS:,} steps.",
+                span=aggregate.span,
+            )
+        steps = len(self.groups)
+        strategy: Strategy = SquareRoot(steps)
+        if self.policy.delta <= 0:
+            strategy = cheapest(steps, [(0, i) for i in range(1, steps + 1)])
+        found = Histogram(
+            self.query.keys[0], range(steps), count_cell(None, aggregate.condition), strategy, grouped=False
+        )
+        return Reading(aggregate, self._histogram(found))
+
+    # -- counts that share a histogram -----------------------------------------------------------------------
+
+    def _secret(self, together: ranges.Ranges) -> bool:
+        """Whether single counts would need noise; what is public is exact and free as it is."""
+        cells = [_counted(self.query.aggregates[i]) for i in together.members]
+        return all(not reach(c, self.query, self.policy, self.known).exact for c in cells)
+
+    def _shared(self, together: ranges.Ranges) -> dict[int, Reading]:
+        histogram = Histogram(together.bucket(), range(together.size), count_cell(together.of, None), together.strategy)
+        at = self._histogram(histogram)
+        return {
+            i: Reading(self.query.aggregates[i], at, run=run)
+            for i, run in zip(together.members, together.runs, strict=True)
+        }
+
+
+def _counted(aggregate: Aggregate) -> Cell:
+    if aggregate.function == "sum":  # of ones and zeros
+        return Cell(None, ranges.condition_of(aggregate))
+    found = count_cell(aggregate.argument, aggregate.condition)
+    if not aggregate.distinct:
+        return found
+    assert aggregate.argument is not None
+    return replace(found, distinct=(aggregate.argument,))
