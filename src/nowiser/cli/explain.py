@@ -1,26 +1,28 @@
-"""`nowiser explain`: what a question would cost and how precise it would be. Touches no data."""
+"""`nowiser explain`: what a question would cost and how precise it would be. Touches nothing secret."""
 
 from nowiser.cli import output
-from nowiser.cli.query import Analyst, Json, PolicyFile, Spend, Sql, Wanted
+from nowiser.cli.query import Analyst, Json, PolicyFile, Spend, Sql, SqlFile, Wanted, question
 
 
 def explain(
-    sql: Sql,
+    sql: Sql = None,
     *,
+    file: SqlFile = None,
     policy: PolicyFile = None,
     error: Wanted = None,
     spend: Spend = None,
     analyst: Analyst = None,
     as_json: Json = False,
 ) -> None:
-    """What a question would cost and how precise it would be. Touches no data, charges nothing.
+    """What a question would cost and how precise it would be. Touches nothing secret, charges nothing.
 
     Example: nowiser explain "SELECT AVG(time) FROM visits WHERE faculty = 'math'"
     """
     from nowiser import gateway
 
+    asked = question(sql, file)
     with gateway.open(policy) as gate:
-        answer = gate.explain(sql, error=error, spend=spend, analyst=analyst)
+        answer = gate.explain(asked, error=error, spend=spend, analyst=analyst)
     if as_json:
         output.emit(answer.to_dict())
         return

@@ -1,13 +1,19 @@
 """`nowiser query`: ask a question and get an answer with its error bar and its price."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nowiser.cli import output
+from nowiser.errors import Misconfigured
 
-Sql = Annotated[str, typer.Argument(help="The question, in SQL (PostgreSQL's dialect).", show_default=False)]
+Sql = Annotated[
+    str | None,
+    typer.Argument(help="The question, in SQL (PostgreSQL's dialect); `-` reads standard input.", show_default=False),
+]
+SqlFile = Annotated[Path | None, typer.Option("-f", "--file", help="A file with the question.")]
 PolicyFile = Annotated[
     Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
 ]
@@ -18,8 +24,9 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
 
 def query(
-    sql: Sql,
+    sql: Sql = None,
     *,
+    file: SqlFile = None,
     policy: PolicyFile = None,
     error: Wanted = None,
     spend: Spend = None,
@@ -35,11 +42,32 @@ def query(
     """
     from nowiser import gateway
 
+    asked = question(sql, file)
     with gateway.open(policy) as gate:
-        answer = gate.query(sql, error=error, spend=spend, analyst=analyst, clipped=clipped)
+        answer = gate.query(asked, error=error, spend=spend, analyst=analyst, clipped=clipped)
     if as_json:
         output.emit(answer.to_dict())
         return
     from nowiser.report.printed import print_answer
 
     print_answer(answer)
+
+
+def question(sql: str | None, file: Path | None) -> str:
+    """The question: as an argument, from a file, or from standard input (`-`, or where nothing is typed)."""
+    if sql is not None and file is not None:
+        raise Misconfigured("give the question either as an argument or in a --file, found both")
+    if file is not None:
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise Misconfigured(f"the question cannot be read from {str(file)!r}: no such file, or no text") from None
+    if sql == "-" or (sql is None and not sys.stdin.isatty()):
+        return sys.stdin.read()
+    if sql is None:
+        raise Misconfigured(
+            "there is no question", hint='For example: nowiser query "SELECT COUNT(*) FROM visits"; or --file, or `-`.'
+        )
+    if " " not in sql.strip() and Path(sql).is_file():
+        raise Misconfigured(f"{sql!r} is a file, not a question", hint=f"Write --file {sql} to ask what is in it.")
+    return sql
