@@ -7,6 +7,7 @@ from sqlglot import exp
 from nowiser.sql.source import Context
 
 MOST_SETS = 64
+MOST_KEYS = 20
 
 Sets = tuple[tuple[int, ...], ...]
 

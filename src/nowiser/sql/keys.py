@@ -21,7 +21,7 @@ from nowiser.sql.tree import (
 )
 
 MOST_VALUES = 100_000  # of one key
-MOST_TRIED = 10_000  # combinations of column values that are put into an expression
+MOST_TRIED = 3_000  # combinations of column values that are put into an expression
 FEW_TRIED = 200  # with so few, rather than a range that may have gaps
 
 

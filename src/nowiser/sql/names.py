@@ -13,6 +13,8 @@ from nowiser.sql.interval import EVERYTHING, INT64, Interval
 from nowiser.sql.parse import place
 from nowiser.sql.tree import Expression, Type
 
+SCHEMAS = ("public", "main")  # names before a table that mean nothing
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -41,7 +43,12 @@ def column_type(declared: schema.Column) -> Type:
 def column(scope: Scope, node: exp.Column) -> Expression:
     """What is meant by a name. Unquoted names match whatever their case, quoted ones exactly."""
     span = place(node, scope.text)
-    if node.args.get("catalog") or not isinstance(node.this, exp.Identifier):
+    home = node.args.get("db")
+    if (
+        node.args.get("catalog")
+        or (home is not None and home.name.lower() not in SCHEMAS)
+        or not isinstance(node.this, exp.Identifier)
+    ):
         raise NotAnswerable("Name columns as column or table.column.", span=span)
     wanted = node.this
     homes = scope.sources

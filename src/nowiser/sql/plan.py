@@ -188,10 +188,13 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
         return every
     position = {k: i for i, k in enumerate(keys) if isinstance(k, Column)}
     # A condition on one key cuts its values before they are multiplied.
-    narrowed = list(domains)
+    narrowed, left = list(domains), MOST_CHECKED
     for c in deciding:
         if len(looked := columns(c)) == 1:
             i = position[looked[0]]
+            left -= len(narrowed[i])
+            if left < 0:  # groups that a condition empties are reported with nothing in them, which is true
+                break
             narrowed[i] = tuple(v for v in narrowed[i] if evaluate(c, lambda _, v=v: v) is True)  # type: ignore[misc]  # one leaf
     every = Groups(tuple(narrowed))
     _few(len(every))

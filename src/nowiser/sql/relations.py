@@ -37,6 +37,7 @@ from nowiser.sql.tree import (
 )
 
 ANY = 10**12
+MOST_ROWS = 100_000  # of one person: more would let anybody be seen in how long a question takes
 
 Ident = tuple[str, str]
 Key = frozenset[tuple[str, Ident]]  # {(table.column it refers to, column here)}: equal keys, same person
@@ -140,6 +141,12 @@ def _joined(relation: Join, policy: Policy) -> Rows:
         left.most if one_right else product,
         (left.most + right.most if relation.outer else right.most) if one_left else product,
     )
+    if most > MOST_ROWS:
+        raise NotAnswerable(
+            f"One person could have {most:,} rows here.",
+            hint=f"At most {MOST_ROWS:,}: join on a key that is unique, or sum per person in a sub-select first.",
+            span=at.span,
+        )
     if most == 1:
         unique |= {frozenset()}
     keys = left.keys if relation.outer else left.keys | right.keys

@@ -13,7 +13,7 @@ from nowiser.sql.aggregates import running, syntax
 from nowiser.sql.bind import Binder
 from nowiser.sql.clauses import aggregates as has_aggregates
 from nowiser.sql.clauses import named, no_aggregate, starred
-from nowiser.sql.grouping import MOST_SETS, grouping_sets
+from nowiser.sql.grouping import MOST_KEYS, MOST_SETS, grouping_sets
 from nowiser.sql.names import Scope, column, known, matches
 from nowiser.sql.parse import parse, place
 from nowiser.sql.source import Context, From
@@ -34,6 +34,8 @@ _CLAUSES = (
     "distinct", "with_",
 )  # fmt: skip
 
+Named = dict[str, exp.Expr]
+
 
 def read(text: str, policy: Policy) -> Query:
     """The question as a checked tree. Raises NotAnswerable; touches no data."""
@@ -51,26 +53,36 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
             "Ask the questions one by one, or put UNION ALL inside FROM (…) and aggregate outside.",
         )
     with with_names(context, tree):
-        inner = _wrapped(context, tree)
+        inner = _wrapped(context, tree, context.named)
         select = _Select(context, tree)
-        return select.query() if inner is None else select.around(read_select(context, inner))
+        if inner is None:
+            return select.query()
+        everything, context.named = context.named, inner[1]
+        try:
+            found = read_select(context, inner[0])
+        finally:
+            context.named = everything
+        return select.around(found)
 
 
-def _wrapped(context: Context, tree: exp.Select) -> exp.Expr | None:
+def _wrapped(context: Context, tree: exp.Select, named: Named) -> tuple[exp.Expr, Named] | None:
     """The SELECT that this one only wraps, as BI tools do: nothing is grouped, aggregated or joined outside."""
     source = tree.args.get("from_")
     if source is None or tree.args.get("joins") or tree.args.get("group") or has_aggregates(tree):
         return None
     inner = source.this
     if isinstance(inner, exp.Subquery):
-        return None if _rowwise(context, inner.this) else inner.this
+        return None if _rowwise(context, inner.this, named) else (inner.this, named)
     if isinstance(inner, exp.Table) and isinstance(inner.this, exp.Identifier) and not inner.args.get("db"):
-        cte = next((c for n, c in context.named.items() if matches(inner.this, n)), None)
-        return None if cte is None or _rowwise(context, cte.this) else cte.this
+        name = next((n for n in named if matches(inner.this, n)), None)
+        if name is None:
+            return None
+        before = dict(list(named.items())[: list(named).index(name)])  # it sees those before it
+        return None if _rowwise(context, named[name].this, before) else (named[name].this, before)
     return None
 
 
-def _rowwise(context: Context, node: exp.Expr) -> bool:
+def _rowwise(context: Context, node: exp.Expr, named: Named) -> bool:
     """Whether a sub-select gives rows as they are; then it is not an answer to wrap."""
     while isinstance(node, exp.Subquery):
         node = node.this
@@ -78,7 +90,9 @@ def _rowwise(context: Context, node: exp.Expr) -> bool:
         return True
     if node.args.get("group") or has_aggregates(node):
         return False
-    return _wrapped(context, node) is None
+    clause = node.args.get("with_")
+    inside = named | {c.alias: c for c in clause.expressions} if clause is not None else named
+    return _wrapped(context, node, inside) is None
 
 
 @dataclass
@@ -209,6 +223,8 @@ class _Select:
             sets = None
         else:
             written, sets = grouping_sets(self.context, group)
+        if len(written) > MOST_KEYS:
+            raise self.refuse(self.tree, f"There are {len(written)} keys.", f"At most {MOST_KEYS} are grouped by.")
         found: dict[Expression, int] = {}
         at = [found.setdefault(key, len(found)) for key in (self.key(scope, rows, n) for n in written)]
         self.key_names = [

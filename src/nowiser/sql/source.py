@@ -18,7 +18,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql import bounds, functions
 from nowiser.sql.bind import Binder
 from nowiser.sql.functions import ALLOWED
-from nowiser.sql.names import Scope, column_type, matches
+from nowiser.sql.names import SCHEMAS, Scope, column_type, matches
 from nowiser.sql.parse import place
 from nowiser.sql.relations import Equal, different, names, rows
 from nowiser.sql.tree import (
@@ -36,8 +36,7 @@ from nowiser.sql.tree import (
     holding,
 )
 
-MOST_TABLES = 40  # of one question, sub-selects included
-_SCHEMAS = ("public", "main")
+MOST_TABLES = 16  # of one question, sub-selects included
 TRUE = Literal(value=True, type=Type(Kind.BOOLEAN))
 
 
@@ -137,7 +136,7 @@ class From:
             raise self.context.refuse(node, "FROM takes the name of a table.", f"There are {tables}.")
         self._only(node, "this", "alias", "db")
         home = node.args.get("db")
-        if home is not None and home.name.lower() not in _SCHEMAS:
+        if home is not None and home.name.lower() not in SCHEMAS:
             raise self.context.refuse(node, f"There is no schema {home.name}.", "Write the name of the table alone.")
         named = next((n for n in self.context.named if matches(node.this, n)), None) if home is None else None
         name = alias.this if alias is not None and alias.this is not None else node.this
