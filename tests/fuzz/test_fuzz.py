@@ -34,7 +34,7 @@ def policy(tmp_path_factory):
     return policies.read(path)
 
 
-class Hangs(Exception):  # noqa: N818 (raised by the alarm, not by the code under test)
+class Hangs(Exception):
     pass
 
 
@@ -54,11 +54,11 @@ def inside(value, kind):
             yield from inside(item, kind)
 
 
-def public(planned, cell) -> bool:
+def public(planned, keys, cell) -> bool:
     """Nothing secret has a part in this cell, decided without the code under test."""
     if cell.argument is not None and cell.low == cell.high == 0:
         return True  # a sum of zeros, whatever the rows hold
-    relation, keys = planned.tally.relation, planned.tally.keys
+    relation = planned.tally.relation
     tables = [t for part in (relation, keys, cell) for t in inside(part, schema.Table)]
     if any(not t.is_public and t.protect is schema.Protect.PERSONS for t in tables):
         return False
@@ -117,13 +117,14 @@ def check(sql, policy):
         assert len(words) < 2000, f"a refusal of {len(words)} characters for {sql!r}"
         str(refusal)  # underlining must work for every place
         return "NotAnswerable"
-    noiseless = [(cell, reach) for cell, reach in zip(planned.tally.cells, planned.reaches, strict=True) if reach.exact]
-    for cell, _ in noiseless:
-        assert public(planned, cell), f"without noise although secret: {sql!r}"
+    cells = [(planned.tally.keys, cell) for cell in planned.tally.cells]
+    cells += [(tally.keys, cell) for tally in planned.tallies[1:] for cell in tally.cells]  # histograms
+    for (keys, cell), reach in zip(cells, planned.reaches, strict=True):
+        assert not reach.exact or public(planned, keys, cell), f"without noise although secret: {sql!r}"
     for way in planned.ways:
-        for cell, base in zip(planned.tally.cells, way.bases, strict=True):
+        for (keys, cell), base in zip(cells, way.bases, strict=True):
             assert base is None or base > 0, f"noise of scale zero: {sql!r}"
-            assert base is not None or public(planned, cell), f"a way without noise although secret: {sql!r}"
+            assert base is not None or public(planned, keys, cell), f"a way without noise although secret: {sql!r}"
         assert way.unit, f"noise that costs nothing: {sql!r}"
     return "planned"
 
