@@ -196,5 +196,6 @@ def tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> ND
     noisy = bars > 0
     digits = 2 - np.floor(np.log10(np.where(noisy, bars, 1.0)))
     power = 10.0 ** np.abs(digits)
-    rounded = np.where(digits >= 0, np.round(values * power) / power, np.round(values / power) * power)
+    with np.errstate(over="ignore", invalid="ignore"):  # the other side of `where`, or values that stay as they are
+        rounded = np.where(digits >= 0, np.round(values * power) / power, np.round(values / power) * power)
     return np.where(noisy & np.isfinite(rounded), rounded, values)

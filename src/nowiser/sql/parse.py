@@ -47,6 +47,11 @@ def parse(text: str) -> exp.Expr:
     if "\x00" in text:
         at = text.index("\x00")
         raise NotAnswerable("The question contains a NUL character.", span=Span(text, at, at + 1))
+    lone = next((i for i, c in enumerate(text) if "\ud800" <= c <= "\udfff"), None)
+    if lone is not None:  # half a character: it cannot be written down, hashed or underlined
+        raise NotAnswerable(
+            f"The question contains half of a character, at place {lone + 1}.", hint="Write it in UTF-8."
+        )
     try:
         tokens = sqlglot.tokenize(text, read="postgres")
     except (SqlglotError, ValueError) as error:
@@ -64,6 +69,14 @@ def parse(text: str) -> exp.Expr:
     tree = found[0]
     if _annotate(tree) > MOST_DEPTH:
         raise NotAnswerable("The question is nested too deeply.", hint=f"At most {MOST_DEPTH} operations in a row.")
+    while isinstance(tree, exp.Subquery) and not any(v for name, v in tree.args.items() if name != "this"):
+        tree = tree.this
+    if isinstance(tree, exp.SetOperation):
+        raise NotAnswerable(
+            f"Only SELECT is answered, not {_name(tree)}.",
+            hint="Ask them one by one, or aggregate outside: SELECT … FROM (SELECT … UNION ALL SELECT …) AS u.",
+            span=place(tree, text),
+        )
     if not isinstance(tree, exp.Select):
         raise NotAnswerable(
             f"Only SELECT is answered, not {_name(tree)}.",
