@@ -82,6 +82,7 @@ def show(tour: dict[str, Any]) -> None:
     from nowiser.report.terminal import bar
 
     out = Console(highlight=False, markup=False, emoji=False)
+    said: set[str] = set()
     for number, stop in enumerate(tour["stops"], 1):
         out.print(Text(f"\n{number}  {stop['heading']}", style="bold"))
         out.print(Text(f"   {stop['sql']}", style="cyan"), soft_wrap=True)
@@ -90,6 +91,10 @@ def show(tour: dict[str, Any]) -> None:
             out.print(Padding(Text(f"refused: {stop['refused'].message}\n{stop['refused'].hint or ''}"), (1, 3)))
             continue
         out.print(Padding(table_of(answer), (1, 3)))
+        for note in answer.bounding:
+            if answer.cost and note not in said:
+                out.print(Text(f"   Note: {note}", style="dim"), soft_wrap=True)
+                said.add(note)
         left = stop["standing"]["left"]
         paid = "stored, free" if answer.stored else "free" if not answer.cost else "charged"
         out.print(Text(f"   {paid}; left of the allowance {bar(left, 20)} {left:.0%}"))

@@ -24,7 +24,9 @@ def ranged(c: schema.Column) -> bool:
 
 
 def question(query: Query) -> Query | None:
-    """How many of the rows the query looks at were clipped, for each column it sums; None if it sums none."""
+    """How many of the rows the query looks at were clipped, for each column it sums, and how many rows there are;
+    None if it sums none.
+    """
     summed = [
         c
         for a in query.aggregates
@@ -47,18 +49,27 @@ def question(query: Query) -> Query | None:
     return Query(
         query.relation,
         (),
-        tuple(Aggregate("count", None, mark) for mark in marks),
-        tuple(Output(mark.attribute, Released(i, count)) for i, mark in enumerate(marks)),
+        (*(Aggregate("count", None, mark) for mark in marks), Aggregate("count")),
+        tuple(Output(name, Released(i, count)) for i, name in enumerate((*(m.attribute for m in marks), "rows"))),
     )
 
 
 def notes(
     names: Sequence[str], rows: Sequence[Sequence[Any]], errors: Sequence[Sequence[float | None]]
 ) -> tuple[str, ...]:
-    """The estimate in words."""
+    """The estimates in words: a share of the rows, with the widest and narrowest it may be."""
     if not rows:
         return ()
-    return tuple(
-        f"{name}: about {max(0, value):,} rows (± {error:,.3g}) were outside the declared range."
-        for name, value, error in zip(names, rows[0], errors[0], strict=True)
-    )
+    *counted, every = rows[0]
+    *bars, spare = errors[0]
+    return tuple(_note(*one, every, spare or 0.0) for one in zip(names, counted, bars, strict=False))
+
+
+def _note(name: str, value: int, error: float | None, every: int, spare: float) -> str:
+    bar = error or 0.0
+    said = f"{name}: about {max(0, value):,} rows (± {bar:,.3g}) were outside the declared range"
+    if every - spare <= 0:
+        return f"{said}; too few rows are known of to say which share that is."
+    low, high = max(0.0, value - bar) / (every + spare), min(1.0, max(0.0, value + bar) / (every - spare))
+    middle = min(max(value / every, low), high)
+    return f"{said}: {middle:.1%} of all, between {low:.1%} and {high:.1%}."
