@@ -6,4 +6,5 @@ JOIN supplier ON s_suppkey = ps_suppkey
 WHERE p_brand <> 'Brand#45' AND p_type NOT LIKE 'MEDIUM POLISHED%' AND p_size IN (49, 14, 23, 45, 19, 3, 36, 9)
   AND s_comment NOT LIKE '%Customer%Complaints%'
 GROUP BY p_brand, p_type, p_size
+HAVING COUNT(DISTINCT ps_suppkey) > 0
 ORDER BY supplier_cnt DESC, p_brand, p_type, p_size

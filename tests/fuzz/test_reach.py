@@ -57,8 +57,10 @@ def lives(tmp_path_factory):
 
 def measured(engine, planned) -> list[dict]:
     """Every exact number of the plan, by cell and group; groups found in the data included."""
-    first, *besides = [engine.run(tally) for tally in planned.tallies]
-    if planned.discovery is not None:
+    first, *besides = [engine.run(tally) if tally.cells else None for tally in planned.tallies]
+    if first is None:  # everything is read off histograms
+        found = []
+    elif planned.discovery is not None:
         columns = [first.column(i).to_pylist() for i in range(first.num_columns)]
         width = len(planned.query.keys)
         keys = list(zip(*columns[:width], strict=True))
