@@ -118,7 +118,7 @@ def test_the_same_policy_has_no_changes():
 def test_lines_name_what_they_are_about():
     changes = compare(edited(), edited(EDITS[0], EDITS[12]))
     assert changes.loosened == (
-        "attackers: `t.x within 2` may gain 6.0000%, was 5.0000%",
+        "attackers: `t.x within 2` may gain 6%, was 5%",
         "delta: the promise may fail with probability 1e-08, was 1e-09",
     )
     assert [c.to_json()["effect"] for c in changes] == ["loosens", "loosens"]

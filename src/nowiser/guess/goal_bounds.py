@@ -56,6 +56,8 @@ def empty_promise(policy: Policy, attacker: Attacker) -> float | None:
     names = attacker.goal.attributes
     if len(names) > 1:  # parts may depend on each other: then any of them may be improbable
         return None
+    if most(dict(priors), attacker.goal) < 1 - attacker.gain:  # nobody is that well known
+        return None
     before, after = ceiling_of(priors, attacker.goal, tuple((name, 0.0, float(FAR)) for name in names))
     return before if Fraction(after) - Fraction(before) <= attacker.gain else None
 

@@ -97,7 +97,7 @@ def _attackers(old: Policy, new: Policy) -> Iterator[Change]:
         a, b = before[goal].gain, after[goal].gain
         if a != b:
             effect = Effect.LOOSENS if b > a else Effect.TIGHTENS
-            yield Change("attackers", effect, f"`{goal}` may gain {float(b):.4%}, was {float(a):.4%}")
+            yield Change("attackers", effect, f"`{goal}` may gain {100 * float(b):.6g}%, was {100 * float(a):.6g}%")
         if before[goal].knows != after[goal].knows:
             yield Change("attackers", Effect.LOOSENS, f"`{goal}` knows something else")
 
