@@ -45,7 +45,7 @@ _HOMES: dict[str, str] = {
     "largest": "nowiser.guess.calibrate",
     "scale": "nowiser.guess.calibrate",
     "expected": "nowiser.guess.expected",
-    "compare": "nowiser.guess.published",
+    "bounds": "nowiser.guess.published",
     "knowing": "nowiser.guess.knowledge",
     "knowing_part": "nowiser.guess.part_known",
     "randomised_response": "nowiser.noise.randomised_response",
@@ -53,7 +53,7 @@ _HOMES: dict[str, str] = {
     "exponential": "nowiser.noise.exponential",
     "publish": "nowiser.microdata.publish",
     "risk": "nowiser.microdata.measure",
-    "compare_release": "nowiser.microdata.compare",
+    "compare": "nowiser.microdata.compare",
     "ru_map": "nowiser.microdata.compare",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from nowiser.guess.expected import expected as expected
     from nowiser.guess.knowledge import knowing as knowing
     from nowiser.guess.part_known import knowing_part as knowing_part
-    from nowiser.guess.published import compare as compare
-    from nowiser.microdata.compare import compare_release as compare_release
+    from nowiser.guess.published import bounds as bounds
+    from nowiser.microdata.compare import compare as compare
     from nowiser.microdata.compare import ru_map as ru_map
     from nowiser.microdata.measure import risk as risk
     from nowiser.microdata.publish import publish as publish

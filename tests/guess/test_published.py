@@ -43,7 +43,7 @@ atoms = st.lists(st.tuples(st.integers(0, 12), st.floats(0.05, 1)), min_size=2, 
 def test_no_published_bound_is_below_the_truth(pairs, slope, jump, radius):
     values, weights = zip(*pairs, strict=True)
     prior = nw.Atoms(dict(zip(values, np.array(weights) / sum(weights), strict=True)))
-    for bound in published.compare(prior, nw.Within(radius), slope=slope, jump=jump, victim=values[0]):
+    for bound in published.bounds(prior, nw.Within(radius), slope=slope, jump=jump, victim=values[0]):
         if bound.holds == "for every output":
             assert (
                 bound.value >= nw.guess(prior, nw.Within(radius), slope=slope, jump=jump, victim=values[0]).after - 1e-9
@@ -52,7 +52,7 @@ def test_no_published_bound_is_below_the_truth(pairs, slope, jump, radius):
 
 @pytest.mark.parametrize("prior", [CANTEEN, nw.Normal(20, 5), nw.Truncated(nw.Normal(20, 5), 0, 60)])
 def test_comparison_puts_the_tight_ceiling_first(prior):
-    found = published.compare(prior, nw.Within(2), slope=1.0, victim=20)
+    found = published.bounds(prior, nw.Within(2), slope=1.0, victim=20)
     assert found[0].name == "nowiser (tight)"
     always = [b for b in found if b.holds == "for every output" and b.value is not None]
     assert len(always) >= 4
@@ -63,25 +63,25 @@ def test_comparison_puts_the_tight_ceiling_first(prior):
 def test_bounds_on_average_hold_for_the_best_attacker():
     for prior, goal, slope in ((CANTEEN, nw.Within(2), 0.2), (nw.Uniform(0, 3), nw.Within(1), 0.4)):
         real = nw.expected(prior, goal, slope=slope).after
-        for bound in published.compare(prior, goal, slope=slope):
+        for bound in published.bounds(prior, goal, slope=slope):
             if bound.holds == "on average":
                 assert bound.value >= real - 1e-9
 
 
 def test_an_unbounded_domain_is_said_not_guessed():
-    found = {b.name: b for b in published.compare(nw.Normal(20, 5), nw.Within(2), slope=1.0, victim=20)}
+    found = {b.name: b for b in published.bounds(nw.Normal(20, 5), nw.Within(2), slope=1.0, victim=20)}
     assert found["simplified (reach only)"].value is None
     assert found["1 − f(κ)"].value is None
 
 
 def test_categories_have_the_odds_bound():
-    found = published.compare(nw.Categories({"soup": 0.25, "pasta": 0.75}), nw.Exactly(), jump=0.8, victim="soup")
+    found = published.bounds(nw.Categories({"soup": 0.25, "pasta": 0.75}), nw.Exactly(), jump=0.8, victim="soup")
     assert {round(b.value, 6) for b in found if b.holds == "for every output"} == {0.425897}
 
 
 def test_comparing_joined_goals_is_refused():
     with pytest.raises(Misconfigured, match="one attribute"):
-        published.compare(CANTEEN, nw.On("a", nw.Within(2)) & nw.On("b", nw.Exactly()), slope=1.0)
+        published.bounds(CANTEEN, nw.On("a", nw.Within(2)) & nw.On("b", nw.Exactly()), slope=1.0)
     with pytest.raises(Misconfigured, match="before \\+ gain"):
         published.simplified_slope(0.97, 0.05, 8)
 

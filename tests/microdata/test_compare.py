@@ -45,7 +45,7 @@ def test_pandas_polars_arrow_and_files_agree(tmp_path):
         (pl.from_pandas(frame), pa.Table.from_pandas(released, preserve_index=False)),
         (tmp_path / "a.csv", tmp_path / "b.parquet"),
     ]
-    found = [nw.compare_release(a, b, **OPTIONS) for a, b in forms]
+    found = [nw.compare(a, b, **OPTIONS) for a, b in forms]
     figures = [(c.kept, [(g.attacker, round(g.after, 9)) for g in c.guesses]) for c in found]
     assert figures[0] == figures[1]
     assert figures[0][1] == figures[2][1]

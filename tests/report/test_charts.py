@@ -125,7 +125,7 @@ def test_questions_show_the_ceiling_above_the_average():
 
 
 def test_bounds_are_drawn_with_their_figures():
-    found = nw.compare(CANTEEN, nw.Within(2), slope=1.0, victim=20)
+    found = nw.bounds(CANTEEN, nw.Within(2), slope=1.0, victim=20)
     drawn = [r for r in rows(charts.bounds(found, 0.25)) if "name" in r]
     assert next(r["text"] for r in drawn if r["ours"]) == "64.4 %"
     assert len({r["name"] for r in drawn}) == sum(b.value is not None for b in found)

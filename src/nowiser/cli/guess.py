@@ -200,11 +200,11 @@ def _knowing(asked: Question, knows: str) -> Any:
 
 
 def _compared(asked: Question) -> Any:
-    from nowiser.guess.published import compare
+    from nowiser.guess.published import bounds
 
     if isinstance(asked.prior, dict) or asked.prior.kind in ("joint", "unknown"):
         raise Misconfigured("--compare needs one attribute with a known prior; other bounds exist only for that")
-    return compare(asked.prior, asked.goal, slope=asked.cost.slope, jump=asked.cost.jump, victim=asked.victim)
+    return bounds(asked.prior, asked.goal, slope=asked.cost.slope, jump=asked.cost.jump, victim=asked.victim)
 
 
 def _counted(text: str) -> int:

@@ -115,7 +115,7 @@ def one_minus_f(prior: Prior, goal: Goal, slope: float, jump: float) -> Bound:
     return Bound("1 − f(κ)", f.success(kappa), "on average", "bounded domain; κ is the best blind guess")
 
 
-def compare(
+def bounds(
     prior: Prior, goal: Goal | str, *, slope: float = 0.0, jump: float = 0.0, victim: Any = None
 ) -> tuple[Bound, ...]:
     """The tight ceiling and every published bound for the same victim, sharpest first among those that hold always.

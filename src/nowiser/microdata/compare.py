@@ -178,9 +178,6 @@ def compare(
     )
 
 
-compare_release = compare  # its public name: `nw.compare` compares bounds
-
-
 def ru_map(original: Any, releases: Mapping[str, Any], **options: Any) -> RiskUtility:
     """Compare several releases of one table and place them on a map of risk against utility."""
     if not releases:
