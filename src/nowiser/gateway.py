@@ -16,6 +16,7 @@ from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
@@ -33,8 +34,10 @@ from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.sql import clipping, precision, release
+from nowiser.sql.aggregates.top import Top
 from nowiser.sql.bi import Setting, setting
 from nowiser.sql.canonical import digest
+from nowiser.sql.groups import Listed
 from nowiser.sql.keys import domain, public_keys
 from nowiser.sql.plan import Noise, Plan, Tally, Way, plan
 from nowiser.sql.select import read
@@ -61,6 +64,8 @@ class Chosen:
     charge: Charge
     noise: tuple[Noise, ...]
     name: str
+    top: Top | None = None  # groups are picked first, at this total cost in nats
+    nats: Fraction = Fraction(0)
 
 
 class Gateway:
@@ -125,6 +130,7 @@ class Gateway:
         )
         try:
             planned, cells = self._run(planned)
+            planned, cells = self._picked(planned, cells, chosen)
             blurred = self._blur(chosen.noise, cells)
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
@@ -207,6 +213,8 @@ class Gateway:
         options: list[tuple[Fraction, Way, Fraction]] = []
         refusal: Exhausted | None = None
         for way in planned.ways:
+            if wish.error is not None and way.top is not None:
+                continue  # an error is promised for counts, not for which groups are picked
             try:
                 if wish.spend is not None:
                     s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
@@ -219,7 +227,7 @@ class Gateway:
         if not options:
             raise refusal or AssertionError("a plan that is not free has a way")
         _, way, s = min(options, key=lambda option: option[0])
-        return Chosen(way.charge(s), way.noise(s), way.name)
+        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s)
 
     def _fewest(self, planned: Plan) -> int | None:
         """Rows in the smallest group, where that is public: what an average divides by."""
@@ -254,6 +262,16 @@ class Gateway:
         for histogram, tally in zip(planned.histograms, planned.tallies[1:], strict=True):
             cells.append(counts(self._engine.run(tally), planned, histogram))
         return planned, cells
+
+    def _picked(self, planned: Plan, cells: list[NDArray[Any]], chosen: Chosen) -> tuple[Plan, list[NDArray[Any]]]:
+        """The groups that are picked by noisy max, where that is the way; nothing of the others goes any further."""
+        if chosen.top is None:
+            return planned, cells
+        places = chosen.top.pick(cells[0], chosen.nats, self._entropy)
+        every = list(planned.groups)
+        picked = replace(planned, groups=Listed(len(planned.query.keys), tuple(every[i] for i in places)))
+        # Without counts only the order of the picks is told.
+        return picked, [cells[0][places] if chosen.top.counted else np.arange(len(places), 0, -1)]
 
     def _blur(self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         return [

@@ -17,6 +17,9 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
     every = (*plan.tally.cells, *(h.cell for h in plan.histograms))
     for name, cell, reach, mechanism in zip(names, every, plan.reaches, noise, strict=True):
         lines.append(f"  {name}")
+        if mechanism is None and not reach.exact:
+            lines.append("    not shown: only which groups are largest is told")
+            continue
         if mechanism is None:
             lines.append("    nothing secret moves it: exact and free")
             continue

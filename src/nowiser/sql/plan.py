@@ -23,6 +23,7 @@ from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.sql.aggregates.histograms import Histogram, measured
 from nowiser.sql.aggregates.readings import Readings
+from nowiser.sql.aggregates.top import Top, find
 from nowiser.sql.bounding import bounding
 from nowiser.sql.cells import Cell, Reading
 from nowiser.sql.discovered import Discovery, discover
@@ -63,6 +64,7 @@ class Way:
     unit: Charge
     gaussian: bool = False
     fixed: Charge = FREE  # what is charged besides, however precise the noise
+    top: Top | None = None  # the largest groups are picked first
 
     def charge(self, s: Fraction) -> Charge:
         """The cost when all noise is `s` times as precise; rounded up."""
@@ -137,13 +139,16 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
             span=query.keys[0].span,
         )
     tally = Tally(query.relation, query.keys, tuple(cells), query.sets)
+    ways = list(_ways(tally.cells, reaches, policy, discovery))
+    if isinstance(declared, Groups):
+        ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches)
     return Plan(
         query,
         tally,
         reaches,
         readings,
         declared if declared is not None else Listed(len(query.keys)),
-        tuple(_ways(tally.cells, reaches, policy, discovery)),
+        tuple(ways),
         bounding(query),
         discovery,
         tuple(collected.histograms),
@@ -238,6 +243,20 @@ def _ways(
     yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False), fixed=fixed)
     if policy.delta > 0 and discovery is None:
         yield Way("Gaussian noise", bases, grids, _rho(reaches, bases), gaussian=True)
+
+
+def _picking(top: Top | None, reaches: tuple[Reach, ...]) -> Iterator[Way]:
+    """One nat in all, however it is shared between picks and counts."""
+    if top is None:
+        return
+    r = reaches[0]
+    unit = Charge.of(
+        (account, PICO)
+        for account in (Account("jump", r.about), Account("presence", (r.persons,) if r.persons is not None else ()))
+        if account.about
+    )
+    base = Fraction(2 * top.together) if top.counted else None
+    yield Way(f"the {top.picks} largest picked by noisy max", (base,), (Fraction(1),), unit, top=top)
 
 
 def _charge(reaches: tuple[Reach, ...], bases: tuple[Fraction | None, ...], *, by_slope: bool) -> Charge:

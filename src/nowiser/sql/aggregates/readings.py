@@ -99,6 +99,8 @@ class Readings:
                 span=aggregate.span,
             )
         steps = len(self.groups)
+        if not steps:
+            raise NotAnswerable("The conditions leave no value of the key.", span=aggregate.span)
         strategy: Strategy = SquareRoot(steps)
         if self.policy.delta <= 0:
             strategy = cheapest(steps, [(0, i) for i in range(1, steps + 1)])
