@@ -151,6 +151,8 @@ def _later(types: Types, kind: Kind, move: Callable[[int, int], int], most: int)
 
 
 def _months(types: Types, kind: Kind) -> Type:
+    count(types, 2)
+    want(types[1:], Kind.INTEGER)
     if types[1].interval.low != types[1].interval.high:
         raise Mismatch("adds a fixed number of months")
     return _later(types, kind, _months_later(kind), MOST_STEPS)
