@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.guess.ask import guess
 from nowiser.guess.expected import expected
@@ -185,3 +186,21 @@ def test_the_average_is_never_above_the_ceiling_of_the_most_exposed(prior, slope
         victims = np.linspace(low, high, 61)
         after = max(guess(prior, Within(2), slope=slope, victim=float(v)).after for v in victims)
     assert average.after <= after + average.error + 1e-3
+
+
+def test_a_guess_knows_its_average():
+    one = nw.guess(nw.Uniform(12, 28), nw.Within(2), slope=1.0, victim=20)
+    assert one.expected == pytest.approx(0.724090, abs=5e-7)
+    assert one.to_json()["expected"] == one.expected
+    priors = {"t": nw.Uniform(12, 28), "d": nw.Categories({"soup": 0.3, "pasta": 0.7})}
+    costs = {"t": nw.Cost(1.0), "d": nw.Cost(0, 0.5)}
+    two = nw.guess(priors, "t within 2 and d exactly", costs=costs)
+    assert two.expected == pytest.approx(expected(priors, "t within 2 and d exactly", costs=costs).after)
+    named = nw.guess(nw.Uniform(12, 28), "t within 2", costs={"t": nw.Cost(1.0)}, victim=20)
+    assert named.expected == pytest.approx(one.expected)
+    for unknown in (
+        nw.guess(nw.Unknown(), nw.Present(), jump=1.0),
+        nw.guess(nw.Uniform(0, 9), nw.Within(1), slope=1, jump=1),
+    ):
+        assert unknown.expected is None
+        assert unknown.to_json()["expected"] is None

@@ -112,3 +112,18 @@ def test_a_group_that_shares_a_value_multiplies_the_cost():
 def test_bad_arguments_are_refused_by_name(call, words):
     with pytest.raises(Misconfigured, match=words):
         call()
+
+
+def test_a_joint_histogram_is_conditioned_cell_by_cell():
+    edges = [0.0, 10.0, 20.0], [0.0, 2.0, 4.0, 8.0]
+    masses = np.array([[0.3, 0.1, 0.1], [0.05, 0.05, 0.4]])
+    prior = nw.JointHistogram(["age", "cost"], edges, masses)
+    found = knowing_part(prior, "cost within 1", "age", costs={"age": nw.Cost(1.0), "cost": nw.Cost(0.5)})
+    each = [
+        nw.guess({"cost": nw.Histogram(edges[1], row / row.sum())}, "cost within 1", costs={"cost": nw.Cost(0.5)})
+        for row in masses
+    ]
+    worst = int(np.argmax([e.after for e in each]))
+    assert found.advantage.after == each[worst].after
+    assert found.known == {"age": tuple(edges[0][worst : worst + 2])}
+    assert found.share == pytest.approx(0.5)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -10,9 +10,6 @@ from nowiser.cli import output
 from nowiser.cli.asked import Question, understand
 from nowiser.cli.telling import as_object, draw, say
 from nowiser.errors import Misconfigured
-
-if TYPE_CHECKING:
-    from nowiser.guess.expected import Expected
 
 EXAMPLE = """How much better can an attacker guess, once something of this cost is released?
 
@@ -149,10 +146,7 @@ def answer(asked: Question, *, gain: str | None, knows: str, questions: str | No
         if asked.costs is not None
         else ceiling(asked.prior, asked.goal, slope=asked.cost.slope, jump=asked.cost.jump, victim=asked.victim)
     )
-    average = _average(asked)
-    if average is not None:
-        found_advantage = replace(found_advantage, expected=average.after)
-    result |= {"asked": asked, "advantage": found_advantage, "average": average}
+    result |= {"asked": asked, "advantage": found_advantage, "average": found_advantage.average}
     if knows != "everyone else":
         result["knows"] = _knowing(asked, knows)
     if compare:
@@ -160,15 +154,6 @@ def answer(asked: Question, *, gain: str | None, knows: str, questions: str | No
     if questions is not None:
         result["questions"] = _counted(questions)
     return result
-
-
-def _average(asked: Question) -> "Expected | None":
-    from nowiser.guess.expected import expected
-
-    kind = getattr(asked.prior, "kind", "mapping")
-    if kind in ("joint", "unknown", "presence"):
-        return None
-    return expected(asked.prior, asked.goal, slope=asked.cost.slope, jump=asked.cost.jump, costs=asked.costs)
 
 
 def _knowing(asked: Question, knows: str) -> Any:

@@ -57,7 +57,7 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
         gain = None
     found = _advantage(goal, names, tuple(zip(profiles, coordinates, strict=True)), figures, gain)
     slope, jump = sum(c.slope for c in charged), sum(c.jump for c in charged)
-    return replace(found, slope=slope, jump=jump, worst=victim is None, prior=prior)
+    return replace(found, slope=slope, jump=jump, worst=victim is None, prior=prior, asked=goal, costs=costs)
 
 
 def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:
@@ -85,6 +85,8 @@ def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | 
         witness=Witness("laplace", victim=x, peak=peak, rate=rate, jump=costs.jump, inside=inside),
         goal=str(goal),
         prior=prior,
+        asked=goal,
+        costs=costs,
     )
 
 

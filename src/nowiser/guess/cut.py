@@ -14,6 +14,7 @@ from nowiser.model.priors.base import Floats
 FINE = 1 << 13  # cells of an approximated distribution
 OUTERMOST = 1e-40  # mass beyond the outermost cells on each side, which is added to them
 RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
+SMOOTH = 3e-4  # by how much, relative to its mass, a cell may differ from a constant density
 TAIL = 1e-16  # discrete distributions: mass beyond the outermost values
 Function = Callable[[Floats], Floats]
 _SQRT_2PI = math.sqrt(2 * math.pi)
@@ -29,6 +30,7 @@ class _Curve:
     points: Floats
     mode: float
     rare: tuple[float, float]
+    lean: Callable[[Floats, Floats], tuple[Floats, Floats]] | None = None  # bounds on the slope of ln density
 
 
 def cells_of(prior: Prior) -> Cells:
@@ -92,6 +94,13 @@ def _lognormal(prior: LogNormal) -> _Curve:
             found = np.exp(-(z(x) ** 2) / 2 - np.log(x)) / (sd * _SQRT_2PI)
         return np.where(x > 0, found, 0.0)
 
+    def lean(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """The slope −(1 + z/sd)/x falls up to z = 1/sd − sd and rises from there on."""
+        with np.errstate(all="ignore"):
+            ends = [-(1 + z(x) / sd) / x for x in (a, b, np.clip(math.exp(min(mean + 1 - sd * sd, 700.0)), a, b))]
+        some = a > 0
+        return np.where(some, np.fmin.reduce(ends), -np.inf), np.where(some, np.fmax.reduce(ends), np.inf)
+
     tail, rare = special.ndtri(_levels()), float(special.ndtri(RAREST))
     with np.errstate(over="ignore"):
         points = np.exp(mean + sd * np.concatenate([tail, -tail]))
@@ -102,6 +111,7 @@ def _lognormal(prior: LogNormal) -> _Curve:
         points,
         math.exp(max(mean - sd * sd, -700.0)),
         (math.exp(mean + sd * rare), math.exp(min(mean - sd * rare, 700.0))),
+        lean,
     )
 
 
@@ -138,26 +148,46 @@ def _discrete(prior: Frozen) -> Cells:
 def _curve(curve: _Curve) -> Cells:
     """Cells between the given points (and the mode) with exact masses; refined where the density changes fast."""
     finite = curve.points[np.isfinite(curve.points)]
-    even = np.linspace(max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max()), FINE)
-    edges = np.unique(np.concatenate([finite, even, [curve.mode]]))
-    masses, wobble = _cell_masses(edges, curve)
-    for _ in range(6):
-        rough = (wobble > 2e-9) | (wobble > 0.02 * masses)
+    first, last = max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max())
+    edges = np.unique(np.concatenate([finite, np.linspace(first, last, FINE), [curve.mode]]))
+    masses, wobble, height = _cell_masses(edges, curve)
+    for _ in range(8):
+        # where victims are looked for, the shape of the density counts; further out only its mass
+        near = (edges[1:] >= first - (last - first) / 4) & (edges[:-1] <= last + (last - first) / 4)
+        rough = (wobble > 2e-9) | (wobble > np.where(near, SMOOTH, 0.02) * masses)
         if not rough.any() or edges.size > 8 * FINE:
             break
         edges = np.unique(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
-        masses, wobble = _cell_masses(edges, curve)
+        masses, wobble, height = _cell_masses(edges, curve)
     masses[0] += float(curve.below(edges[:1])[0])
     masses[-1] += float(curve.above(edges[-1:])[0])
     keep = masses > 0
     if not keep.any() or not np.isfinite(masses).all():
         raise Misconfigured("the distribution has no usable distribution function (its masses are not finite)")
-    total = masses[keep].sum()
-    first, last = max(curve.rare[0], edges[0]), min(curve.rare[1], edges[-1])
-    return Cells(edges[:-1][keep], edges[1:][keep], masses[keep] / total, wobble[keep] / total, first, last)
+    total = float(masses[keep].sum())
+    ends = height[:-1][keep] / total, height[1:][keep] / total
+    return Cells(
+        edges[:-1][keep],
+        edges[1:][keep],
+        masses[keep] / total,
+        wobble[keep] / total,
+        max(curve.rare[0], edges[0]),
+        min(curve.rare[1], edges[-1]),
+        lambda a, b: _between(curve, a, b) / total,
+        np.fmin(*ends),
+        np.fmax(*ends),
+        curve.lean,
+    )
 
 
-def _cell_masses(edges: Floats, curve: _Curve) -> tuple[Floats, Floats]:
+def _between(curve: _Curve, a: Floats, b: Floats) -> Floats:
+    """The mass between a and b, from the side on which fewer digits cancel."""
+    with np.errstate(all="ignore"):
+        lower = curve.below(a)
+        return np.clip(np.where(lower < 0.5, curve.below(b) - lower, curve.above(a) - curve.above(b)), 0.0, None)
+
+
+def _cell_masses(edges: Floats, curve: _Curve) -> tuple[Floats, Floats, Floats]:
     with np.errstate(all="ignore"):
         lower, upper, height = curve.below(edges), curve.above(edges), curve.density(edges)
     masses = np.where(lower[1:] < 0.5, np.diff(lower), -np.diff(upper))
@@ -165,7 +195,7 @@ def _cell_masses(edges: Floats, curve: _Curve) -> tuple[Floats, Floats]:
     with np.errstate(invalid="ignore"):
         wobble = np.abs(np.diff(height)) * np.diff(edges) / 4
     # an infinite density at an edge tells nothing: then no partial mass is off by more than the mass of the cell
-    return masses, np.fmin(np.where(np.isfinite(wobble), wobble, np.inf), masses)
+    return masses, np.fmin(np.where(np.isfinite(wobble), wobble, np.inf), masses), np.nan_to_num(height, nan=np.inf)
 
 
 def _cut_off(cells: Cells, prior: Truncated) -> Cells:
@@ -174,11 +204,25 @@ def _cut_off(cells: Cells, prior: Truncated) -> Cells:
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where(whole > 0, (ends - starts) / np.where(whole > 0, whole, 1), (ends >= starts).astype(float))
     masses = cells.masses * np.clip(share, 0.0, None)
+    part = cells.part
+    if part is not None:
+        masses = np.where((share > 0) & (share < 1), part(starts, np.maximum(starts, ends)), masses)
     keep = masses > 0
-    total = masses[keep].sum()
+    total = float(masses[keep].sum())
     if not keep.any() or not total > 1e-12:
         raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
-    return Cells(starts[keep], ends[keep], masses[keep] / total, cells.wobble[keep] / total, cells.first, cells.last)
+    return Cells(
+        starts[keep],
+        ends[keep],
+        masses[keep] / total,
+        cells.wobble[keep] / total,
+        cells.first,
+        cells.last,
+        None if part is None else lambda a, b: part(a, b) / total,
+        None if cells.floor is None else cells.floor[keep] / total,
+        None if cells.roof is None else cells.roof[keep] / total,
+        cells.lean,
+    )
 
 
 def _merged(parts: list[tuple[float, Cells]]) -> Cells:

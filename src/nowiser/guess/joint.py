@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.disc import disc
 from nowiser.guess.formula import holds, simple_goals
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.profile import lifted, odds_of
@@ -80,18 +81,18 @@ def _ceiling(
     space = space_of(prior, names, _cuts(goal, known), CELLS)
     question = _in_order(question, names, space)
     if known is not None:
-        inside, partly = _truth(space, goal, known)
-        before = float((space.masses * partly).sum())
-        found = solved(space, question, inside, partly)
+        inside, (least, most) = _truth(space, goal, known)
+        before = float((space.masses * least).sum())
+        found = solved(space, question, inside, most)
         after, who = max(found.ceiling, before), known
-        smallest = 1 - solved(space, question, ~inside | ((partly < 1) & inside), 1 - partly).ceiling
+        smallest = 1 - solved(space, question, least < 1, 1 - least).ceiling
         tight = not space.continuous
     else:
         before, after, smallest, who, found, tight = _worst(space, question, goal)
     shown: Any = who if len(names) > 1 else next(iter(who.values()))
     witness = _witness(space, found, shown)
     answer = _answer(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
-    return replace(answer, worst=victim is None, tight=tight, prior=prior)
+    return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
 
 
 def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
@@ -173,29 +174,33 @@ def _cuts(goal: Goal, victim: dict[str, Any] | None) -> dict[str, Floats]:
 
 def _truth(
     space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float] | None = None
-) -> tuple[Any, Floats]:
-    """Which cells may be inside the goal, and which share of each is. `slack`: the victim is only known this well."""
-    shares: dict[int, Floats] = {}
+) -> tuple[Any, tuple[Floats, Floats]]:
+    """Which cells may be inside the goal; and at least and at most which share of each cell's mass is.
+
+    `slack`: the victim is only known this well.
+    """
+    discs: list[tuple[Floats, Floats]] = []
 
     def answer(part: Goal) -> Any:
-        share = _share(space, part, victim, slack or {})
-        shares[len(shares)] = share
-        return share > 0
+        if isinstance(part, On) and len(part.attributes) > 1:
+            discs.append(disc(space, part, victim))
+            return discs[-1][1] > 0
+        return _share(space, part, victim, slack or {}) > 0
 
     inside = np.broadcast_to(holds(goal, answer), space.masses.shape)
-    if all(((s == 0) | (s == 1)).all() for s in shares.values()):
-        return inside, inside.astype(float)
-    if len(shares) > 1:
-        raise Misconfigured("a disc on a map cannot be joined with other goals; ask about it alone")
-    return inside, np.broadcast_to(shares[0], space.masses.shape)
+    if all((least == most).all() for least, most in discs):
+        return inside, (inside.astype(float), inside.astype(float))
+    if len(simple_goals(goal)) > 1 or not isinstance(goal, On):
+        raise Misconfigured(
+            "a disc on a continuous map cannot be joined with other goals or negated; ask about it alone"
+        )
+    return inside, discs[0]
 
 
 def _share(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, float]) -> Floats:
     if isinstance(part, Present):
         raise Misconfigured("presence is independent of values; it cannot be part of a joint prior")
     assert isinstance(part, On)
-    if len(part.attributes) > 1:
-        return _disc(space, part, victim)
     name = part.attributes[0]
     i = space.axis(name)
     axis, shape = space.axes[i], [-1 if j == i else 1 for j in range(len(space.axes))]
@@ -232,24 +237,6 @@ def _share(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, fl
     return touched.astype(float).reshape(shape)
 
 
-def _disc(space: Space, part: On, victim: dict[str, Any]) -> Floats:
-    """The share of each cell within the radius (of points: 0 or 1); shares of cells by a 24×24 grid in each."""
-    grids, radius = [], part.goal.radius if isinstance(part.goal, Within) else 0.0
-    steps = (np.arange(24) + 0.5) / 24 * 2 - 1
-    d = len(space.axes)
-    if set(part.attributes) != {a.name for a in space.axes}:
-        raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
-    fine = any(a.borders is not None for a in space.axes)
-    for i, axis in enumerate(space.axes):
-        if axis.places is None:
-            raise Misconfigured(f"{axis.name} has labels, which have no distances")
-        inner = axis.places[:, None] + axis.half[:, None] * (steps if fine else np.zeros(1))
-        square = (inner - float(victim[axis.name])) ** 2
-        grids.append(square.reshape([square.shape[j // d] if j % d == i else 1 for j in range(2 * d)]))
-    total = sum(grids[1:], grids[0])
-    return np.asarray((total <= radius * radius * (1 + 1e-12)).mean(axis=tuple(range(d, 2 * d))))
-
-
 def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) -> float:
     """A bound without a programme: compare every record with the victim's own, inside upward and outside downward."""
     if space.continuous:
@@ -277,16 +264,17 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
 def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
     if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
         raise Misconfigured(
-            "the worst victim on a continuous map is not looked for; give a victim, or points as JointAtoms"
+            "victim must be given for a disc on a continuous map; the worst victim is looked for among points only",
+            hint="Give victim=(x, y), or the prior as JointAtoms.",
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for at in np.argwhere(space.masses > 0):
         who = {a.name: _value(a, int(i)) for a, i in zip(space.axes, at, strict=True)}
         slack = {a.name: float(a.half[int(i)]) for a, i in zip(space.axes, at, strict=True) if a.borders is not None}
-        inside, share = _truth(space, goal, who, slack)
+        inside, (share, _) = _truth(space, goal, who, slack)
         key = inside.tobytes()
         if key not in goals:
-            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()})[1] if slack else share
+            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()})[1][0] if slack else share
             goals[key] = (float((space.masses * inner).sum()), who, inside)
     reach = reach_of(space, question)
     ranked = []

@@ -50,6 +50,8 @@ class Line(Protocol):
     high: float
     atoms: Floats  # single values with positive probability
 
+    def __hash__(self) -> int: ...
+
     def mass(self, l: Floats, u: Floats) -> Floats:
         """Prior probability of [l, u]."""
         ...
@@ -138,8 +140,8 @@ class UniformLine:
             found = 2.0 * rise / (both + np.where(np.isnan(root), both, root))
         found = np.where(both == 0, np.inf, np.where(np.isnan(found), 0.0 if k < 0 else np.inf, found))
         found = np.where((rise == 0) & (both > 0), 0.0, found)
-        # twelve roundings of one unit each, and the ends themselves, which carry an error of one unit of theirs
-        slack = np.minimum(32 * EPS * (1 + abs(k) * (np.abs(l) + np.abs(u))), 0.5)
+        # twelve roundings of one unit each; and the ends themselves, which carry an error of half a unit of theirs
+        slack = np.minimum(32 * EPS * (1 + abs(k) * (u - l)) + 2 * EPS * abs(k) * (np.abs(l) + np.abs(u)), 0.5)
         return np.asarray(np.maximum(found * (1 + np.copysign(slack, k)), 0.0))
 
     def tight(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats]:

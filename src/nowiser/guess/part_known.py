@@ -14,7 +14,7 @@ from nowiser.errors import Misconfigured
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
-from nowiser.model.prior import Atoms, Categories, JointAtoms, MultivariateNormal, Normal
+from nowiser.model.prior import Atoms, Categories, Histogram, JointAtoms, JointHistogram, MultivariateNormal, Normal
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class PartKnown:
 
 
 def knowing_part(
-    prior: JointAtoms | MultivariateNormal,
+    prior: JointAtoms | MultivariateNormal | JointHistogram,
     goal: Goal | str,
     known: Iterable[str],
     *,
@@ -60,7 +60,9 @@ def knowing_part(
     return best
 
 
-def _classes(prior: JointAtoms | MultivariateNormal, names: tuple[str, ...]) -> Iterable[tuple[Any, float, Any]]:
+def _classes(
+    prior: JointAtoms | MultivariateNormal | JointHistogram, names: tuple[str, ...]
+) -> Iterable[tuple[Any, float, Any]]:
     rest = tuple(n for n in prior.names if n not in names)
     if isinstance(prior, MultivariateNormal):
         # all classes have the same spread, and the worst victim of one is the shifted worst victim of another
@@ -74,6 +76,9 @@ def _classes(prior: JointAtoms | MultivariateNormal, names: tuple[str, ...]) -> 
             left = {rest[0]: Normal(float(centre[0]), float(np.sqrt(spread[0, 0])))}
         yield value, 1.0, left
         return
+    if isinstance(prior, JointHistogram):
+        yield from _cells(prior, names, rest)
+        return
     groups: dict[tuple[Any, ...], dict[tuple[Any, ...], float]] = {}
     where = [prior.names.index(n) for n in names]
     kept = [prior.names.index(n) for n in rest]
@@ -84,6 +89,22 @@ def _classes(prior: JointAtoms | MultivariateNormal, names: tuple[str, ...]) -> 
     for value, members in groups.items():
         total = sum(members.values())
         yield value, total, _rest_prior(rest, {k: m / total for k, m in members.items()})
+
+
+def _cells(prior: JointHistogram, names: tuple[str, ...], rest: tuple[str, ...]) -> Iterable[tuple[Any, float, Any]]:
+    """One class per cell of what is known, named by its ends: inside a cell the density does not change."""
+    where = [prior.names.index(n) for n in names]
+    kept = [prior.names.index(n) for n in rest]
+    masses = np.moveaxis(np.asarray(prior.masses), where, range(len(where)))
+    for at in np.ndindex(*masses.shape[: len(where)]):
+        share = float(masses[at].sum())
+        if share > 0:
+            value = tuple(tuple(map(float, prior.edges[w][i : i + 2])) for w, i in zip(where, at, strict=True))
+            inner = masses[at] / share
+            left: Any = JointHistogram(rest, [prior.edges[i] for i in kept], inner)
+            if len(rest) == 1:
+                left = {rest[0]: Histogram(prior.edges[kept[0]], inner)}
+            yield value, share, left
 
 
 def _rest_prior(names: tuple[str, ...], shares: dict[tuple[Any, ...], float]) -> Any:

@@ -7,6 +7,7 @@ for *this* victim (`at`), and what bounds hold for *all* victims of a range (`bo
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -193,6 +194,30 @@ class Anyone:
         )
 
 
+@lru_cache(maxsize=256)
+def centres(line: Line, radius: float) -> tuple[Floats, Floats]:
+    """Every guess an attacker may make about a number, as ranges: all between the smallest and the largest value.
+
+    Also guesses that are no possible value: between the ages 20, 21, 22, 23 the guess 21.5 is right within 1.5 for all
+    four, which no age is. A guess beyond the range is right only when the nearest end is, so it is left out. For atoms
+    only finitely many sets of values can be within the radius of a guess: one guess for each of them (that of a victim
+    where there is one).
+    """
+    first, last = line.victims()
+    if not radius:
+        return first, last
+    if not np.array_equal(first, last):
+        return np.array([first.min()]), np.array([last.max()])
+    events = np.unique(np.clip(np.concatenate([first - radius, first + radius]), first[0], first[-1]))
+    every = np.concatenate([first, events, (events[:-1] + events[1:]) / 2])
+    grain = 4 * EPS * (np.abs(every) + radius)
+    i = np.searchsorted(first, every - radius - grain, "left")
+    j = np.searchsorted(first, every + radius + grain, "right")
+    _, kept = np.unique(i.astype(np.int64) * (first.size + 1) + j, return_index=True)
+    found = np.sort(every[kept])
+    return found, found
+
+
 @dataclass(frozen=True, eq=False)
 class Near:
     """Within `radius` of the victim on a line (radius 0: exactly). Coordinate: the victim's value."""
@@ -204,7 +229,7 @@ class Near:
     what: str
 
     def start(self) -> tuple[Floats, Floats]:
-        """All victims; for a uniform prior only those near the lower end, which are as exposed as any.
+        """All guesses; for a uniform prior only those near the lower end, where victims are as exposed as any.
 
         A victim whose goal lies inside the range has the same `before` wherever he is; with α, β as in `UniformLine`,
         α+β and αβ are smallest (for k > 0; in size largest for k < 0) when his goal touches an end, hence his
@@ -213,7 +238,12 @@ class Near:
         if isinstance(self.line, UniformLine):
             low, high = self.line.low, self.line.high
             return np.array([low]), np.array([min(low + self.radius, (low + high) / 2)])
-        return self.line.victims()
+        return centres(self.line, self.radius)
+
+    def ends(self, x: Floats) -> tuple[Floats, Floats]:
+        """The goal of a victim. An atom at its very end is inside, also when x ± r is rounded."""
+        grain = 4 * EPS * (np.abs(x) + self.radius) if self.line.atoms.size else 0.0
+        return x - self.radius - grain, x + self.radius + grain
 
     def _odds(self, l: Floats, u: Floats, *, low: bool = False) -> Floats:
         if self.rate == 0:
@@ -224,7 +254,7 @@ class Near:
 
     def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         x = np.atleast_1d(np.asarray(x, float))
-        l, u = x - self.radius, x + self.radius
+        l, u = self.ends(x)
         before = self.line.mass(l, u)
         if not self.rate and not self.jump:
             return Figures(before, before, before)
@@ -234,7 +264,7 @@ class Near:
         return Figures(before, after, np.minimum(lifted(self._odds(l, u, low=True), -self.jump), before))
 
     def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
-        starts, ends = self.line.victims()
+        starts, ends = centres(self.line, self.radius)
         first = np.clip(np.searchsorted(ends, lo, "left"), 0, starts.size - 1)
         last = np.clip(np.searchsorted(starts, hi, "right") - 1, 0, starts.size - 1)
         lo, hi = np.maximum(lo, starts[first]), np.minimum(hi, ends[last])
@@ -244,7 +274,12 @@ class Near:
     def _around(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
         """The goals of all victims strictly between lo and hi; the ends themselves are looked at one by one."""
         l, u = lo - self.radius, hi + self.radius
-        inner = np.nextafter(l, np.inf), np.nextafter(u, -np.inf)
+        if self.line.atoms.size:  # `ends` reaches a little further
+            spare = 16 * EPS * (np.abs(lo) + np.abs(hi) + self.radius)
+            inner = l + spare, u - spare
+            l, u = self.ends(lo)[0], self.ends(hi)[1]
+        else:
+            inner = np.nextafter(l, np.inf), np.nextafter(u, -np.inf)
         return np.where((lo < hi) & np.isfinite(l), inner[0], l), np.where((lo < hi) & np.isfinite(u), inner[1], u)
 
     def bounds(self, lo: Floats, hi: Floats) -> Figures:
@@ -277,7 +312,7 @@ class Near:
         return float(x)
 
     def witness(self, x: float, *, misled: bool) -> Witness:
-        low, high = x - self.radius, x + self.radius
+        low, high = (float(end[0]) for end in self.ends(np.array([x])))
         sign = -1 if misled else 1
         peak = self.line.peak(sign * self.rate, low, high) if self.rate else None
         kind = "laplace" if self.rate else "randomised response"

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nowiser.guess.follow import Objective
 from nowiser.guess.formula import Formula, leaves, value
 from nowiser.guess.profile import Figures, Near, Profile
-from nowiser.guess.worst import Objective, worst_of
+from nowiser.guess.worst import worst_of
 from nowiser.model.priors.base import Floats
 
 TOLERANCE = 1e-5

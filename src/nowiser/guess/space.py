@@ -5,6 +5,7 @@ records can always be continued to the others: f(x) = min over possible x' of e^
 Continuous attributes are cut into cells, with the goal's own edges among the borders.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -53,6 +54,7 @@ class Axis:
 class Space:
     axes: tuple[Axis, ...]
     masses: Floats  # one axis per attribute
+    tilts: Floats | None = None  # largest over smallest density in each cell, where the density is not constant
 
     @property
     def continuous(self) -> bool:
@@ -153,7 +155,24 @@ def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int) ->
         )
     _checked_size([a.size for a in axes])
     masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
-    return Space(tuple(axes), masses)
+    return Space(tuple(axes), masses, _tilts(prior, axes))
+
+
+def _tilts(prior: MultivariateNormal, axes: list[Axis]) -> Floats:
+    """Largest over smallest density in every box: ln density is concave: below its tangent at the centre, above
+    the lowest corner.
+    """
+    places = [a.places for a in axes if a.places is not None]
+    centre = np.stack(np.meshgrid(*places, indexing="ij"), axis=-1) - prior.mean
+    half = np.stack(np.meshgrid(*[a.half for a in axes], indexing="ij"), axis=-1)
+    inverse = np.linalg.inv(prior.covariance)
+
+    def height(x: Floats) -> Floats:
+        return np.asarray(-np.einsum("...i,ij,...j->...", x, inverse, x) / 2)
+
+    top = height(centre) + (np.abs(centre @ inverse) * half).sum(-1)
+    corners = [height(centre + half * np.array(sign)) for sign in itertools.product((-1, 1), repeat=len(axes))]
+    return np.asarray(np.exp(np.minimum(top - np.minimum.reduce(corners), 700.0)))
 
 
 @lru_cache(maxsize=16)

@@ -21,6 +21,10 @@ from nowiser.guess.line import EPS
 from nowiser.model.prior import Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
+# Worst victims of an unbounded normal are looked for up to so many standard deviations out. Beyond, their prior
+# probability is no double, and the ceiling falls: where ln density has the slope s it is 1 − e^{−r(k − s²/k)}.
+FARTHEST = 38.0
+STEEP = 100.0  # nats per standard deviation up to which ln Φ serves to look for t
 _SQRT2 = math.sqrt(2.0)
 _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
 
@@ -43,10 +47,14 @@ class Piece:
     mean: float  # of the normal; unused for a uniform piece
     sd: float  # 0 for a uniform piece
 
+    def possible(self) -> tuple[float, float]:
+        low = self.low if self.low > -math.inf else min(self.mean - FARTHEST * self.sd, self.high)
+        return low, self.high if self.high < math.inf else max(self.mean + FARTHEST * self.sd, self.low)
+
     def tilt(self, k: float, a: Floats, b: Floats, at: Floats, *, rough: bool = False) -> Floats:
         a, b = np.clip(a, self.low, self.high), np.clip(b, self.low, self.high)
         if self.sd:
-            how = _rough_tilt if rough and abs(k) * self.sd < 100 else _normal_tilt
+            how = _rough_tilt if rough and abs(k) * self.sd < STEEP else _normal_tilt
             return self.weight + how((self.mean, self.sd), k, a, b, at)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             ends = np.where(k > 0, b, a)
@@ -140,8 +148,9 @@ class TiltLine:
 
     def _newton(self, k: float, l: Floats, u: Floats, out: tuple[Floats, Floats]) -> Floats:
         """The t with the sharpest bound met on the way; stops where a further step would gain less than 1e-12 of it."""
-        if len(self.pieces) == 1 and self.pieces[0].sd and self.low == -math.inf and self.high == math.inf:
-            return _normal_crossing(self.pieces[0], k, l, u)
+        one = self.pieces[0]
+        if len(self.pieces) == 1 and self.low == -math.inf and self.high == math.inf and abs(k) * one.sd < STEEP:
+            return _normal_crossing(one, k, l, u)
         best, sharpest = (l + u) / 2, np.full_like(l, np.inf)
         low, high, s = np.full_like(l, -745.0), np.full_like(l, 745.0), np.zeros_like(l)
         side, todo = math.copysign(1.0, k), np.arange(l.size)
@@ -176,20 +185,66 @@ class TiltLine:
         l, u = ends
         left, right = self._factors(k, l, u, t, out)
         only_right, only_left = out[0] == -np.inf, out[1] == -np.inf
-        with np.errstate(invalid="ignore", over="ignore"):
+        sign = math.copysign(1.0, k)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             chosen = np.maximum(left, right) if k > 0 else np.minimum(left, right)
-            if k > 0:  # the theorem at t = u and at t = l needs one side only: sharp far out in a tail
-                ends = self.tilt(k, l, u, l) - out[0], self.tilt(-k, l, u, u) - out[1]
-                chosen = np.fmin(chosen, np.fmin(*(np.where(np.isnan(e), np.inf, e) for e in ends)))
             chosen = np.where(only_right, right, np.where(only_left, left, chosen))
-            reach = abs(k) * np.where(np.isfinite(u - l), u - l, 0.0) + np.abs(
-                np.where(np.isfinite(chosen), chosen, 0.0)
-            )
-            grain = 1 + 3 * self._wide / np.maximum(u - l, 1e-300)
-            slack = np.minimum(64 * EPS * (1 + reach) * grain, 0.5)
-            found = np.exp(chosen + math.copysign(1.0, k) * slack)
+            short = np.where(only_left | only_right, u - l, np.minimum(t - l, u - t))
+            chosen = chosen + sign * self._slack(k, (l, u), short, chosen)
+            if k > 0:  # the theorem at t = u and at t = l needs one side only: sharp far out in a tail
+                whole = np.fmin(self.tilt(k, l, u, l) - out[0], self.tilt(-k, l, u, u) - out[1])
+                whole = whole + self._slack(k, (l, u), u - l, whole)
+                chosen = np.where(only_left | only_right, chosen, np.fmin(chosen, whole))
+            found = np.exp(chosen)
         found = np.where(np.isnan(found), np.inf if k > 0 else 0.0, found)
         return np.where(only_left & only_right, np.inf, found)
+
+    def _slack(self, k: float, ends: tuple[Floats, Floats], width: Floats, log: Floats) -> Floats:
+        """Rounding error of ln of an integral over a stretch of this width between the ends, over one outside.
+
+        Integrals over a stretch are differences of half lines; the half line is sd/max(1, |z|) times the density wide,
+        with z counted from the tilted mean, so that much is lost. Exponents are as large as z² and k·width.
+        """
+        l, u = ends
+        worst = np.zeros_like(l)
+        for p in self.pieces:
+            if not p.sd:
+                continue
+            a, b = (np.clip(l, p.low, p.high) - p.mean) / p.sd, (np.clip(u, p.low, p.high) - p.mean) / p.sd
+            shift = abs(k) * p.sd
+            near = np.minimum(_from_zero(a - shift, b - shift), _from_zero(a + shift, b + shift))
+            grain = 1 + p.sd / (np.maximum(0.8, near) * np.maximum(width, 1e-300))
+            worst = np.maximum(worst, (4 + np.maximum(a * a, b * b)) * grain)
+        size = abs(k) * (u - l) + np.abs(np.where(np.isfinite(log), log, 0.0))
+        found = 8 * EPS * (4 + worst + size)
+        return np.minimum(np.where(np.isnan(found), 0.5, found), 0.5)
+
+    @property
+    def concave(self) -> bool:
+        """Whether the density is log-concave: then `shared` bounds whole ranges of victims."""
+        return len(self.pieces) == 1
+
+    def shared(self, k: float, first: Floats, last: Floats, radius: float, offset: Floats) -> Floats:
+        """One bound on the odds for all victims between `first` and `last`, for a log-concave density and k > 0.
+
+        Take t = x + offset for every victim x. E⁺ and E⁻ are log-concave because e^{±kx}π is, so that
+        E⁺(x + offset)/E⁺(x − r) falls with x and E⁻(x + offset)/E⁻(x + r) rises: the first is largest at `first`, the
+        second at `last`. Where all goals reach beyond an end of the support, only the other side counts, with t at
+        that end.
+        """
+        l1, l2 = np.clip(first - radius, self.low, self.high), np.clip(last - radius, self.low, self.high)
+        u1, u2 = np.clip(first + radius, self.low, self.high), np.clip(last + radius, self.low, self.high)
+        no_left, no_right = l2 <= self.low, u1 >= self.high
+        far = np.full_like(l1, np.inf)
+        t1 = np.where(no_right, self.high, np.clip(first + offset, l1, u1))
+        t2 = np.where(no_left, self.low, np.clip(last + offset, l2, u2))
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            left = self.tilt(k, l1, t1, l1) - self.tilt(k, -far, l1, l1)
+            right = self.tilt(-k, t2, u2, u2) - self.tilt(-k, u2, far, u2)
+            left = np.where(no_left, -np.inf, left + self._slack(k, (l1, t1), t1 - l1, left))
+            right = np.where(no_right, -np.inf, right + self._slack(k, (t2, u2), u2 - t2, right))
+            found = np.exp(np.maximum(left, right))
+        return np.where(np.isnan(found) | (no_left & no_right), np.inf, found)
 
     def tight(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats]:
         """The bound on the odds, and t, in one go."""
@@ -200,6 +255,12 @@ class TiltLine:
         """∫ e^{−k|x−t|} dπ."""
         far = np.full_like(t, np.inf)
         return np.exp(np.logaddexp(self.tilt(k, -far, t, t), self.tilt(-k, t, far, t)) - self.total)
+
+    def drift(self, k: float, t: Floats) -> Floats:
+        """The slope of ln `weight` at t: the balance of what lies right and left of it."""
+        far = np.full_like(t, np.inf)
+        with np.errstate(invalid="ignore", over="ignore"):
+            return k * np.tanh((self.tilt(-k, t, far, t) - self.tilt(k, -far, t, t)) / 2)
 
     def heights(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Bounds on the density over (a, b), piece by piece: each is highest nearest its mean, lowest at an end."""
@@ -240,7 +301,8 @@ class TiltLine:
         return np.concatenate([*found, ends])
 
     def victims(self) -> tuple[Floats, Floats]:
-        spans = sorted((p.low, p.high) for p in self.pieces)
+        """The support; of an unbounded normal up to where its mass is smaller than any double (see `FARTHEST`)."""
+        spans = sorted(p.possible() for p in self.pieces)
         merged = [list(spans[0])]
         for low, high in spans[1:]:
             if low <= merged[-1][1]:
@@ -251,6 +313,11 @@ class TiltLine:
 
     def wiggle(self) -> float:
         return 0.0
+
+
+def _from_zero(a: Floats, b: Floats) -> Floats:
+    """The distance of the interval [a, b] from zero."""
+    return np.maximum(np.maximum(a, -b), 0.0)
 
 
 def _normal_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at: Floats) -> Floats:

@@ -2,7 +2,9 @@
 
 import json
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from nowiser.model.witness import Witness
@@ -20,7 +22,8 @@ class Advantage:
     victim: the victim's value (worst over all victims when none was given; then `worst` is true).
     witness: the victim, the peak and a mechanism that attains `after`, to be replayed.
     tight: some mechanism attains `after`; otherwise `after` is an upper bound.
-    expected: what the attacker achieves on average over outputs, where it is known.
+    expected: what the attacker achieves on average over outputs and victims, where an exact figure is known (None
+        elsewhere); computed when first asked for, because it takes longer than the ceiling. See `average`.
 
     `after` is an upper bound and `smallest` a lower bound in exact arithmetic: both are rounded against ourselves.
     """
@@ -37,8 +40,9 @@ class Advantage:
     goal: str = ""
     worst: bool = False
     tight: bool = True
-    expected: float | None = None
     prior: Any = None
+    asked: Any = field(default=None, repr=False, compare=False)  # the goal as a value
+    costs: Any = field(default=None, repr=False, compare=False)  # a Cost, or costs per attribute
 
     def __repr__(self) -> str:
         return f"Advantage(before={self.before:.6f}, after={self.after:.6f})"
@@ -57,6 +61,26 @@ class Advantage:
             f"the release, and with at most {points(self.after, up=True)} after it: "
             f"at most {100 * self.gain:.1f} points better."
         )
+
+    @cached_property
+    def average(self) -> Any:
+        """The average success of the Bayes-optimal attacker (`nowiser.expected`), with its error and its mechanism."""
+        from importlib import import_module  # the calculus stands above the nouns
+
+        if self.asked is None or getattr(self.prior, "kind", "mapping") in ("joint", "unknown", "presence"):
+            return None
+        per_attribute = self.costs if isinstance(self.costs, Mapping) else None
+        if per_attribute is not None and not isinstance(self.prior, Mapping):
+            if len(per_attribute) != 1:
+                return None
+            per_attribute = None
+        return import_module("nowiser.guess.expected").expected(
+            self.prior, self.asked, slope=self.slope, jump=self.jump, costs=per_attribute
+        )
+
+    @property
+    def expected(self) -> float | None:
+        return None if self.average is None else float(self.average.after)
 
     def to_json(self) -> dict[str, Any]:
         """Stable keys; every number is finite (an infinite odds factor is null)."""

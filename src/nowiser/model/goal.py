@@ -76,7 +76,8 @@ class In(Goal):
         if self.values is not None:
             if self.low is not None or self.high is not None:
                 raise Misconfigured("a goal `in` takes either values or an interval, found both")
-            found = {self.values} if isinstance(self.values, (str, int, float)) else self.values
+            given: Any = self.values  # callers without a type checker may pass a single value
+            found = {given} if isinstance(given, (str, int, float)) else given
             kept = frozenset(_plain(v) for v in found)
             if not kept:
                 raise Misconfigured("the goal `in` needs at least one value, found none: an empty goal is never met")
@@ -125,7 +126,7 @@ class On(Goal):
     goal: Within | Exactly | In
 
     def __post_init__(self) -> None:
-        names = (self.attribute,) if isinstance(self.attribute, str) else tuple(self.attribute)
+        names: tuple[Any, ...] = (self.attribute,) if isinstance(self.attribute, str) else tuple(self.attribute)
         if not names or not all(isinstance(n, str) and n for n in names) or len(set(names)) != len(names):
             raise Misconfigured(f"a goal needs the name of its attribute, or distinct names, found {self.attribute!r}")
         if not isinstance(self.goal, (Within, Exactly, In)):

@@ -1,0 +1,221 @@
+"""How far the gain of a victim in a range can exceed that of the victims at its ends.
+
+The gain of every victim in a range [x₁, x₂] is bounded in these ways, and the smallest counts:
+
+* *enlarge*: all their goals lie inside [x₁ − r, x₂ + r] and contain [x₂ − r, x₁ + r], so the gain is at most the
+  ceiling of the large goal minus the prior mass of the small one;
+* *follow the slope*: with A the map from after without to after with the jump, and t the peak, the gain moves at the
+  speed
+  p(u)·(A'·e^{−k(u−t)}/N − 1) − p(l)·(A'·e^{−k(t−l)}/N − 1), N = ∫ e^{−k|x−t|} dπ (the peak itself is optimal, so its
+  movement
+  does not count). Bounds on the densities p, on t (which moves forward) and on N (whose logarithm moves at most k per
+  unit) bound the speed over the range, and with the gain at both ends that bounds the gain between.
+* *one slope for all* (`_local`): where ln density has a slope between two numbers, the peak and the tails of all those
+  victims lie below the same exponentials;
+* *one peak that moves along* (`_shared`): for log-concave priors.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from nowiser.guess.line import EPS
+from nowiser.guess.profile import Near, lifted
+from nowiser.model.priors.base import Floats
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What is maximised over victims: offset + up·after − down·before, with the leaf's own after and before.
+
+    A goal of several parts, in which only one part depends on a continuous victim, has this form for each choice of
+    the other victims, because its probability is linear in each part.
+    """
+
+    offset: Floats
+    up: Floats
+    down: Floats
+
+    def of(self, before: Floats, after: Floats) -> Floats:
+        """The largest over the choices, for each victim."""
+        return np.asarray((self.offset[:, None] + self.up[:, None] * after - self.down[:, None] * before).max(axis=0))
+
+    def choice(self, before: float, after: float) -> int:
+        return int(np.argmax(self.offset + self.up * after - self.down * before))
+
+
+PLAIN = Objective(np.zeros(1), np.ones(1), np.ones(1))
+
+
+@runtime_checkable
+class _Concave(Protocol):
+    concave: bool
+
+    def shared(self, k: float, first: Floats, last: Floats, radius: float, offset: Floats) -> Floats: ...
+
+    def drift(self, k: float, t: Floats) -> Floats: ...
+
+
+class Follow:
+    """Bounds for ranges of victims from the figures at their ends. For `not` goals everything is mirrored: k and jump
+    below 0.
+    """
+
+    def __init__(self, profile: Near, objective: Objective, *, negated: bool) -> None:
+        self.objective = objective
+        self.line, self.r, self.ends = profile.line, profile.radius, profile.ends
+        self.side = -1.0 if negated else 1.0
+        self.k, self.jump = self.side * profile.rate, self.side * profile.jump
+        good = self.side > 0 and isinstance(self.line, _Concave) and self.line.concave
+        self.concave = self.line if good and isinstance(self.line, _Concave) else None
+        self._x, self._nodes = np.zeros(0), np.zeros((5, 0))  # victims that were looked at, in order
+
+    def node(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Before and after of the (negated) goal, posterior without the jump, peak and N for single victims."""
+        l, u = self.ends(x)
+        odds, t = self.line.tight(self.k, l, u)
+        before, after = self.line.mass(l, u), lifted(odds, self.jump)
+        if self.side < 0:
+            before, after = 1 - before, 1 - after
+        with np.errstate(over="ignore"):
+            return before - 4 * EPS, after + 4 * EPS, lifted(odds, 0.0), t, self.line.weight(self.k, t)
+
+    def nodes(self, x: Floats) -> Floats:
+        """`node` for victims in order; those that were looked at before are not looked at again."""
+        at = np.searchsorted(self._x, x)
+        new = np.ones(x.size, bool)
+        some = at < self._x.size
+        new[some] = self._x[at[some]] != x[some]
+        if new.any():
+            every = np.concatenate([self._x, x[new]])
+            values = np.concatenate([self._nodes, np.array(self.node(x[new]))], axis=1)
+            order = np.argsort(every, kind="stable")
+            self._x, self._nodes = every[order], values[:, order]
+        return self._nodes[:, np.searchsorted(self._x, x)]
+
+    def gains(self, x: Floats) -> Floats:
+        found = self.nodes(x)
+        return self.objective.of(found[0], found[1])
+
+    def ceiling(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats, Floats]:
+        """Bounds per range; and the gains of the victims at their ends."""
+        x, where = np.unique(np.concatenate([lo, hi]), return_inverse=True)
+        whole = np.isfinite(x)
+        nodes = np.full((5, x.size), np.nan)
+        nodes[:, whole] = self.nodes(x[whole])
+        with np.errstate(all="ignore"):
+            local = np.fmin(self._local(lo, hi, 14.0), self._local(lo, hi, 40.0)) if self.side > 0 else np.inf
+            found = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
+        found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
+        found = np.fmin(found, local)
+        if self.concave is not None:
+            found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
+        spare = self.line.wiggle() * float(self.objective.down.max())
+        return found + spare, self.objective.of(nodes[0, whole], nodes[1, whole]), x[whole]
+
+    def _tent(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:
+        k, r, delta = self.k, self.r, x2 - x1
+        (b1, f1, a1, t1, n1), (b2, f2, a2, t2, n2) = first, second
+        ahead = np.maximum(t2 - t1, 0.0)
+        move = abs(k) * ahead
+        thin, thick = np.maximum(n1, n2) * np.exp(-move), np.minimum(n1, n2) * np.exp(move)
+        p_l, p_u = self.line.heights(x1 - r, x2 - r), self.line.heights(x1 + r, x2 + r)
+        if self.concave is None:
+            most_u, least_u = _range(k, np.maximum(x1 + r - t2, 0.0), x2 + r - t1)
+            most_l, least_l = _range(k, np.maximum(t1 - x2 + r, 0.0), t2 - x1 + r)
+        else:
+            # N is log-concave in t, as a convolution of log-concave functions: smallest at an end, below its tangents.
+            # The peak moves at least as fast as the victim, because the tilted reverse hazard p·e^{kx}/E⁺ falls and
+            # p·e^{−kx}/E⁻ rises: t − l grows and u − t shrinks. (Beyond the support t stands still; so does its goal's
+            # end, and the wider range above holds.)
+            d1, d2 = self.concave.drift(k, t1), self.concave.drift(k, t2)
+            thin = np.maximum(thin, np.minimum(n1, n2))
+            thick = np.minimum(thick, n1 * np.exp(np.maximum(d1, 0) * ahead))
+            thick = np.minimum(thick, n2 * np.exp(np.maximum(-d2, 0) * ahead))
+            inner = (x1 - r > self.line.low) & (x2 + r < self.line.high)
+            slip = 1e-12 * (1 + np.abs(x1) + np.abs(x2))
+            near_u, far_u = np.where(inner, x2 - t2, x1 - t2) + r - slip, np.where(inner, x1 - t1, x2 - t1) + r + slip
+            near_l, far_l = np.where(inner, t1 - x1, t1 - x2) + r - slip, np.where(inner, t2 - x2, t2 - x1) + r + slip
+            most_u, least_u = _range(k, np.maximum(near_u, 0.0), far_u)
+            most_l, least_l = _range(k, np.maximum(near_l, 0.0), far_l)
+        drift = delta * (p_u[1] * most_u + p_l[1] * most_l) / thin
+        lower, upper = np.maximum(np.minimum(a1, a2) - drift, 0.0), np.minimum(np.maximum(a1, a2) + drift, 1.0)
+        steep = np.maximum(self._lift(lower), self._lift(upper))
+        gentle = np.minimum(self._lift(lower), self._lift(upper))
+        best = np.full_like(delta, -np.inf)
+        for offset, up, down in zip(self.objective.offset, self.objective.up, self.objective.down, strict=True):
+            up_u, down_u = up * steep * most_u / thin - down, up * gentle * least_u / thick - down
+            up_l, down_l = up * steep * most_l / thin - down, up * gentle * least_l / thick - down
+            fastest = _most(p_u, up_u) - _least(p_l, down_l)
+            slowest = _least(p_u, down_u) - _most(p_l, up_l)
+            if self.side < 0:
+                fastest, slowest = -slowest, -fastest
+            g1, g2 = offset + up * f1 - down * b1, offset + up * f2 - down * b2
+            cross = (g2 - g1 - delta * slowest) / (fastest - slowest)
+            peak = g1 + np.clip(cross, 0.0, delta) * fastest
+            peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
+            best = np.maximum(best, np.maximum(peak, np.maximum(g1, g2)))
+        return np.asarray(best + 64 * EPS)
+
+    def _shared(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:
+        """The fourth bound, for log-concave priors: one peak that moves with the victim (see `TiltLine.shared`).
+
+        Prior masses of goals of one size are log-concave in the victim, hence smallest at an end of the range.
+        """
+        (b1, _, _, t1, _), (b2, _, _, t2, _) = first, second
+        whole = np.isfinite(x1) & np.isfinite(x2)
+        found = np.full(x1.size, np.inf)
+        if whole.any():
+            x1, x2 = x1[whole], x2[whole]
+            offset = ((t1 - x1) + (t2 - x2)) / 2 if whole.all() else ((t1[whole] - x1) + (t2[whole] - x2)) / 2
+            assert self.concave is not None
+            odds = self.concave.shared(self.k, x1, x2, self.r, offset)
+            after = lifted(odds, self.jump) + 4 * EPS
+            found[whole] = self.objective.of(np.minimum(b1[whole], b2[whole]), after)
+        return found
+
+    def _local(self, x1: Floats, x2: Floats, room: float) -> Floats:
+        """The third bound: one for a whole stretch of victims on which ln density has a slope between s₁ and s₂.
+
+        Left of t, mass inside over mass outside is at most (e^{α(t−l)} − 1)/(1 − e^{−αh}) with α = k + s₂, when the
+        slope
+        holds down to l − h; right of t likewise with β = k − s₁. Prior masses are at least 2r·(smallest density).
+        """
+        k, r = self.k, self.r
+        room = room / k
+        s1, s2 = self.line.leanings(x1 - r - room, x2 + r + room)
+        if not np.isfinite(s1 + s2).any():
+            return np.full(x1.size, np.inf)
+        alpha, beta = k + s2, k - s1
+        tau = 2 * r * np.clip(beta / (alpha + beta), 1e-6, 1 - 1e-6)
+        ends = np.log(-np.expm1(-alpha * room)), np.log(-np.expm1(-beta * room))
+        for _ in range(4):
+            left, right = np.log(np.expm1(alpha * tau)) - ends[0], np.log(np.expm1(beta * (2 * r - tau))) - ends[1]
+            rate = -alpha / np.expm1(-alpha * tau) - beta / np.expm1(-beta * (2 * r - tau))
+            tau = np.clip(tau - (left - right) / rate, 1e-6 * r, (2 - 1e-6) * r)
+        left, right = np.expm1(alpha * tau) / np.exp(ends[0]), np.expm1(beta * (2 * r - tau)) / np.exp(ends[1])
+        after = lifted(np.maximum(left, right) * (1 + 1e-13), self.jump)
+        before = 2 * r * self.line.heights(x1 - r, x2 + r)[0] * (1 - 1e-13)
+        usable = (alpha > 0) & (beta > 0) & np.isfinite(alpha + beta) & np.isfinite(left + right)
+        return np.where(usable, self.objective.of(before, after), np.inf)
+
+    def _lift(self, a: Floats) -> Floats:
+        """How fast `after` moves with the posterior before the jump is applied."""
+        lift = math.expm1(min(self.jump, 300.0))
+        return np.asarray((1 + lift) / (1 + lift * a) ** 2)
+
+
+def _range(k: float, near: Floats, far: Floats) -> tuple[Floats, Floats]:
+    """Largest and smallest e^{−k·distance} for distances between near and far."""
+    a, b = np.exp(-k * near), np.exp(-k * far)
+    return np.maximum(a, b), np.minimum(a, b)
+
+
+def _most(p: tuple[Floats, Floats], factor: Floats) -> Floats:
+    return np.asarray(np.where(factor > 0, p[1], p[0]) * factor)
+
+
+def _least(p: tuple[Floats, Floats], factor: Floats) -> Floats:
+    return np.asarray(np.where(factor > 0, p[0], p[1]) * factor)
