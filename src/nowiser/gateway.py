@@ -295,8 +295,14 @@ class Gateway:
             left=self._left(totals),
             stored=False,
             bounding=planned.bounding,
-            notes=derivation(planned, chosen.name, chosen.noise),
+            notes=derivation(planned, chosen.name, chosen.noise) + self._loose(chosen.charge),
         )
+
+    def _loose(self, charge: Charge) -> tuple[str, ...]:
+        """What this would be charged for although no attacker is declared who is after it."""
+        charged = {name for account, _ in charge.amounts for name in account.about}
+        names = [name for name in allowance.unguarded(self.policy) if name in charged]
+        return tuple(f"  no attacker guards {name}: answers about it are never used up" for name in names)
 
     def _again(self, kept: bytes) -> Answer:
         """The stored answer; only how the account stands is of today."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nowiser.noise.gaussian import Gaussian
 from nowiser.report.spoken import spoken
-from nowiser.sql.cells import Cell
+from nowiser.sql.cells import Cell, Reading
 from nowiser.sql.plan import Noise, Plan
 from nowiser.sql.sensitivity import Reach
 
@@ -27,16 +27,26 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
         kind = "Gaussian" if isinstance(mechanism, Gaussian) else "Laplace"
         lines.append(f"    integer {kind} noise, ± {float(mechanism.half_width()):.4g} in 95 of 100 cases")
     for reading in plan.readings:
-        if reading.bottom is None or reading.more or plan.exact(reading):
-            continue
         top = noise[reading.top]
-        assert top is not None
-        half = float(top.half_width())
-        lines.append(f"  average: ± {half:.4g} divided by the number of rows; ± {half / 100:.3g} over 100 rows")
-        cell = plan.tally.cells[reading.top]
-        span = float((cell.high - cell.low) * cell.unit)
-        lines.append(f"    below {20 * half / span:,.0f} rows it is off by more than 5 % of its range: useless")
+        if top is not None and not reading.more and not plan.exact(reading):
+            lines += _useful(plan.tally.cells[reading.top], reading, float(top.half_width()))
     return tuple(lines)
+
+
+def _useful(cell: Cell, reading: Reading, half: float) -> list[str]:
+    """How many people it takes for an answer to be worth its price, said before anything is spent."""
+    span = float((cell.high - cell.low) * cell.unit)
+    if reading.bottom is not None and span:
+        return [
+            f"  average: ± {half:.4g} divided by the number of rows; ± {half / 100:.3g} over 100 rows",
+            f"    below {20 * half / span:,.0f} rows it is off by more than 5 % of its range: useless",
+        ]
+    if reading.aggregate.function == "count":
+        return [f"  count: below {20 * half:,.0f} rows it is off by more than 5 %: useless"]
+    if reading.aggregate.function == "sum" and span:
+        needed = f"below {20 * half / span:,.0f} rows it is off by more than 5 % of what they may add up to"
+        return [f"  sum: {needed}: useless"]
+    return []
 
 
 def _named(cell: Cell) -> str:
