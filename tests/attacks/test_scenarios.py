@@ -119,9 +119,10 @@ def test_a187_a_tiny_error_bar_costs_more_than_there_is(gateway, error):
     assert not gateway._ledger.totals()
 
 
-@pytest.mark.parametrize("error", [1e308, 1e6])
-def test_a187_a_giant_error_bar_is_noise_and_nearly_free(gateway, error):
-    answer = gateway.query(COUNT, error=error)
+def test_a187_a_giant_error_bar_is_noise_and_nearly_free(gateway):
+    with pytest.raises(Misconfigured):
+        gateway.query(COUNT, error=1e308)
+    answer = gateway.query(COUNT, error=1e6)
     assert answer.error[0] > 0
     assert all(g["after"] - g["before"] < 0.01 for g in answer.guesses)
 
