@@ -250,7 +250,11 @@ def _room(path: Path) -> int:
 
 def _room_to_work(state: Path) -> dict[str, Any]:
     """What does not fit in memory goes to disk beside the copy, readable by the custodian alone."""
-    return {"memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY), "temp_directory": str(state / "spill")}
+    return {
+        "memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY),
+        "temp_directory": str(state / "spill"),
+        "enable_progress_bar": "false",  # it would be printed into answers; `nowiser prepare` has its own
+    }
 
 
 def _settings(state: Path) -> dict[str, Any]:
