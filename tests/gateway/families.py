@@ -149,7 +149,8 @@ def questions(draw):
     what = draw(
         st.lists(
             st.sampled_from(
-                ["COUNT(*)", *(f"{f}({n})" for f in ("SUM", "AVG", "COUNT") for n in numbers)]
+                ["COUNT(*)", *(f"{f}({n})" for f in ("SUM", "AVG", "COUNT", "VAR_SAMP") for n in numbers)]
+                + [f"COUNT(DISTINCT {n})" for n in numbers]
                 + [f"COUNT(*) FILTER (WHERE {c})" for c in conditions]
             ),
             min_size=1,
@@ -164,6 +165,7 @@ def questions(draw):
             f" {'AND' if ' WHERE ' in source and not source.startswith(('(', 't LEFT JOIN (')) else 'WHERE'} {where[0]}"
         )
     if by:
-        shape = draw(st.sampled_from(["{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS ({}, ())"]))
+        several = ["ROLLUP ({})", "CUBE ({})", "GROUPING SETS ({}, ())"] if not any(" " in k for k in by) else []
+        shape = draw(st.sampled_from(["{}", "{}", *several]))
         text += f" GROUP BY {shape.format(', '.join(by))}"
     return text

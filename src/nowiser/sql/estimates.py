@@ -48,15 +48,15 @@ class Bars:
     def noisy(self, reading: Reading) -> set[int]:
         return {i for i in reading.cells if self.noise[i] is not None}
 
-    def known(self, reading: Reading) -> Half:
+    def known(self, reading: Reading, k: int = 1) -> Half:
         """The bar that is known before any data is read; None where it depends on them."""
         histogram = self.plan.histogram(reading)
         if histogram is None:
-            return self.width(reading.top) if reading.bottom is None else None
+            return self.width(reading.top, k) if reading.bottom is None else None
         if reading.aggregate.function in QUANTILES:
             return None
         runs = [reading.run] if reading.run is not None else [(0, histogram.strategy.size)]
-        return self._wide(reading.top, max(histogram.strategy.variance(*run) for run in runs))
+        return self._wide(reading.top, max(histogram.strategy.variance(*run) for run in runs), k)
 
     def _deviation(self, cell: int) -> float:
         mechanism = self.noise[cell]

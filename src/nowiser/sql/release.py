@@ -61,8 +61,25 @@ def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
         if all(plan.exact(r) for r in used):
             found.append(0.0)
         else:
-            found.append(bars.known(used[0]) if plain else None)
+            found.append(bars.known(used[0], _among(plan)) if plain else None)
     return tuple(found)
+
+
+def _among(plan: Plan) -> int:
+    """Among how many groups those shown were chosen by their noisy numbers.
+
+    The largest of many noisy numbers are mostly those with the largest noise. So where LIMIT takes the first by a
+    noisy number, bars must hold for all groups at once: each may fail 5 % divided by their number.
+    """
+    query = plan.query
+    if query.limit is None or query.limit + query.offset >= len(plan.groups):
+        return 1
+    noisy = any(
+        isinstance(p, Released) and not plan.exact(plan.readings[p.index])
+        for o in query.order
+        for p in parts(o.expression)
+    )
+    return max(1, len(plan.groups)) if noisy else 1
 
 
 def exact_columns(plan: Plan) -> tuple[str, ...]:
@@ -80,6 +97,7 @@ class _Results:
     bars: Bars
 
     def __post_init__(self) -> None:
+        self.among = _among(self.plan)
         self._shared: dict[tuple[int, int], Estimates] = {}
         self._groups: list[Group] | None = None
 
@@ -122,7 +140,7 @@ class _Results:
         if isinstance(e, Grouped):
             return Estimates([_shown(v, e.type.kind) for v in self.plan.groups.column(e.index)], 0.0)
         if isinstance(e, Released):
-            found = self.aggregate(e.index)
+            found = self.aggregate(e.index, self.among)
             if e.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
                 return found
             unit = 1.0 if e.type.kind is Kind.DATE else 1e-6  # bars of dates are days, of timestamps seconds
@@ -133,7 +151,7 @@ class _Results:
         k = len({i for index in used for i in self.bars.noisy(self.plan.readings[index])})
         if not k:
             return Estimates([_shown(v, e.type.kind) for v in values], 0.0)
-        errors = [self.error(e, g, v, k) for g, v in enumerate(values)]
+        errors = [self.error(e, g, v, k * self.among) for g, v in enumerate(values)]
         if e.type.kind is Kind.REAL:
             values = [
                 v if v is None or not h else float(tidy(np.array([v]), h)[0])
