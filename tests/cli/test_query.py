@@ -118,3 +118,49 @@ def test_help_has_an_example():
             check=True,
         )
         assert f"nowiser {command}" in done.stdout
+
+
+def test_the_question_may_come_from_a_file_or_from_standard_input(run, tmp_path, monkeypatch):
+    import io
+
+    count = "SELECT COUNT(*) FROM visits"
+    (tmp_path / "question.sql").write_text(count)
+    assert "800" in run("query", "--file", "question.sql")[1]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(count))
+    assert "800" in run("query", "-")[1]
+    monkeypatch.setattr(sys, "stdin", io.StringIO(count))
+    assert "Exact and free" in run("explain")[1]
+    code, _, err = run("query", "question.sql")
+    assert code == 3
+    assert "--file question.sql" in err
+    code, _, err = run("query", count, "--file", "question.sql")
+    assert code == 3
+    code, _, err = run("explain", "--file", "nowhere.sql")
+    assert code == 3
+    assert "nowhere.sql" in err
+
+
+@pytest.mark.parametrize(
+    ("sql", "near"),
+    [("SELECT AVG(tme) FROM visits", "Did you mean time?"), ("SELECT COUNT(*) FROM vsits", "Did you mean visits?")],
+)
+def test_typing_errors_get_the_nearest_spelling(run, sql, near):
+    code, _, err = run("query", sql)
+    assert code == 2
+    assert near in err
+    code, out, _ = run("query", sql, "--json")
+    assert code == 2
+    assert json.loads(out)["error"]["hint"] == near
+
+
+def test_without_a_policy(run, tmp_path):
+    (tmp_path / "nowiser.yaml").unlink()
+    code, _, err = run("query", "SELECT COUNT(*) FROM visits")
+    assert code == 3
+    assert "nowiser init" in err
+
+
+def test_an_absurd_error_is_refused_and_charges_nothing(run):
+    code, _, err = run("query", "SELECT SUM(time) FROM visits", "--error", "1e308")
+    assert code == 3
+    assert "at most" in err

@@ -194,3 +194,51 @@ def test_kills_charge_at_least_what_was_answered(canteen_folder):
         charged = [entry for entry in ledger.entries() if entry.body.get("charge")]
         assert len(charged) >= kinds.count("settle") - 1 >= received + tries > tries  # the first question was free
         assert gate.allowance()["left"] < 1 - 0.00009 * received
+
+
+# ----------------------------------------------------------------------------------------- one allowance for all
+
+
+def test_analysts_who_put_their_answers_together_have_one_allowance(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    policy.write_text(policy.read_text() + "analysts: {ann: 60%, bob: 60%, cat: 60%}\n")
+    granted = []
+    with nw.open(policy) as gate:
+        for i in range(6):
+            for who in ("ann", "bob", "cat"):
+                try:
+                    gate.query(f"SELECT SUM(time) FROM visits WHERE student <> '{who}{i}'", analyst=who, spend="10%")
+                    granted.append(who)
+                except Exhausted:
+                    pass
+        assert len(granted) == 10, "shares of 180 % are still one allowance"
+        assert gate.allowance()["left"] < 0.01
+
+
+def test_gaussian_noise_uses_no_more_of_the_allowance_than_was_said(canteen_folder):
+    """Once one kind of noise is in the account, the other is chosen only where it is cheaper on top of that."""
+    policy = canteen_folder / "nowiser.yaml"
+    policy.write_text(policy.read_text() + "delta: 1e-6\n")
+    with nw.open(policy) as gate:
+        left = 1.0
+        for i, what in enumerate(["SUM(time)", "COUNT(*) FILTER (WHERE time > 20)", "AVG(time)", "SUM(time)"] * 2):
+            answer = gate.query(f"SELECT {what} FROM visits WHERE student <> 'n{i}'", spend="1%")
+            assert answer.left > left - 0.025, what
+            left = answer.left
+        assert left > 0.88
+
+
+def test_explanations_name_what_no_attacker_guards(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    text = policy.read_text().replace("      time:", "      dish: {sensitive: [soup, fish]}\n      time:")
+    policy.write_text(text + "independent: [[visits.time], [visits.dish]]\n")
+    with nw.open(policy) as gate:
+        explained = gate.explain("SELECT COUNT(*) FROM visits WHERE dish = 'soup'")
+        assert any("no attacker guards visits.dish" in note for note in explained.notes)
+        assert any("useless" in note for note in explained.notes)
+        assert gate.allowance()["unguarded"] == ["visits.dish"]
+        assert not any("guards" in note for note in gate.explain(AVERAGE).notes)
+
+
+def test_the_state_folder_is_for_the_custodian_alone(canteen):
+    assert (canteen.policy.path.parent / ".nowiser").stat().st_mode & 0o077 == 0

@@ -23,6 +23,22 @@ from nowiser.ledger.declaration import declaration
 from nowiser.model.charge import Charge, from_json, to_json
 from nowiser.model.policy import Policy
 
+# The statements of a question, built once: building them takes longer than running them.
+_ADD, _KEEP, _OPEN_TOTAL = entries.insert(), answers.insert(), totals.insert()
+_CHANGE = totals.update().where(totals.c.scope == sa.bindparam("of")).values(charge=sa.bindparam("charge"))
+_TOTALS = sa.select(totals.c.scope, totals.c.charge)
+_LAST = sa.select(entries).order_by(entries.c.seq.desc()).limit(1)
+_OPEN = sa.select(entries.c.seq, entries.c.kind).where(
+    (entries.c.seq == sa.bindparam("held")) | (entries.c.refers == sa.bindparam("held"))
+)
+_STORED = (
+    sa.select(answers.c.seq, answers.c.answer, entries.c.body)
+    .join_from(answers, entries, answers.c.seq == entries.c.seq)
+    .where((answers.c.question == sa.bindparam("question")) & (answers.c.data_version == sa.bindparam("data_version")))
+    .order_by(answers.c.seq)
+    .limit(1)
+)
+
 
 class SqlLedger:
     """An account in a database, its head anchored in a file."""
@@ -65,14 +81,8 @@ class SqlLedger:
         }
         with self._database.write() as connection:
             head = self._append(connection, "settle", body, reservation)
-            connection.execute(
-                answers.insert().values(
-                    seq=head.seq,
-                    question=reservation.question,
-                    data_version=reservation.data_version,
-                    answer=answer,
-                )
-            )
+            kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
+            connection.execute(_KEEP, {"seq": head.seq, **kept})
         self._advance(head, durable=False)  # its charge is anchored already
 
     def fail(self, reservation: Reservation) -> None:
@@ -111,31 +121,15 @@ class SqlLedger:
                 _store_total(connection, scope, current.of(scope))
         stamped = {**body, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
         entry, text = build(head, kind, stamped, current)
-        connection.execute(
-            entries.insert().values(
-                seq=entry.seq,
-                kind=kind,
-                body=text,
-                previous=entry.previous,
-                hash=entry.hash,
-                refers=reservation.seq if reservation is not None else None,
-            )
-        )
+        link = {"seq": entry.seq, "kind": kind, "body": text, "previous": entry.previous, "hash": entry.hash}
+        connection.execute(_ADD, {**link, "refers": reservation.seq if reservation is not None else None})
         return Head(entry.seq, entry.hash)
 
     # ------------------------------------------------------------------ reading
 
     def stored(self, question: str, data_version: str) -> bytes | None:
-        asked = (answers.c.question == question) & (answers.c.data_version == data_version)
-        found = (
-            sa.select(answers.c.seq, answers.c.answer, entries.c.body)
-            .join_from(answers, entries, answers.c.seq == entries.c.seq)
-            .where(asked)
-            .order_by(answers.c.seq)
-            .limit(1)
-        )
         with self._database.read() as connection:
-            row = connection.execute(found).first()
+            row = connection.execute(_STORED, {"question": question, "data_version": data_version}).first()
         if row is None:
             return None
         if json.loads(row.body)["answer"] != digest(row.answer):
@@ -242,7 +236,7 @@ def _head(connection: Connection) -> Head:
 
 def _checked_head(connection: Connection, current: Totals) -> Head:
     """The last entry, whose hash must match its content and whose totals must be the ones at hand."""
-    row = connection.execute(sa.select(entries).order_by(entries.c.seq.desc()).limit(1)).first()
+    row = connection.execute(_LAST).first()
     if row is None:
         return GENESIS
     if hash_of(row.seq, row.kind, row.body, row.previous) != row.hash:
@@ -250,11 +244,6 @@ def _checked_head(connection: Connection, current: Totals) -> Head:
     if json.loads(row.body)["totals"] != current.digest():
         raise LedgerBroken("the ledger does not verify: the totals are not the sum of the entries")
     return Head(row.seq, row.hash)
-
-
-_OPEN = sa.select(entries.c.seq, entries.c.kind).where(
-    (entries.c.seq == sa.bindparam("held")) | (entries.c.refers == sa.bindparam("held"))
-)
 
 
 def _check_open(connection: Connection, reservation: Reservation) -> None:
@@ -266,15 +255,15 @@ def _check_open(connection: Connection, reservation: Reservation) -> None:
 
 
 def _totals(connection: Connection) -> Totals:
-    rows = connection.execute(sa.select(totals.c.scope, totals.c.charge))
+    rows = connection.execute(_TOTALS)
     return Totals({scope: from_json(json.loads(charge)) for scope, charge in rows})
 
 
 def _store_total(connection: Connection, scope: str, charge: Charge) -> None:
     text = canonical(to_json(charge))
-    changed = connection.execute(totals.update().where(totals.c.scope == scope).values(charge=text))
+    changed = connection.execute(_CHANGE, {"of": scope, "charge": text})
     if changed.rowcount == 0:
-        connection.execute(totals.insert().values(scope=scope, charge=text))
+        connection.execute(_OPEN_TOTAL, {"scope": scope, "charge": text})
 
 
 def _answer_digests(connection: Connection) -> dict[int, tuple[str, str, str]]:
