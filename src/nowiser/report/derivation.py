@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from nowiser.noise.gaussian import Gaussian
+from nowiser.noise.laplace import Laplace
 from nowiser.report.spoken import spoken
 from nowiser.sql.cells import Cell, Reading
 from nowiser.sql.plan import Noise, Plan
@@ -11,7 +12,9 @@ from nowiser.sql.sensitivity import Reach
 
 def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
     """The derivation, one line per fact, indented by two spaces per level."""
-    lines = [f"{len(plan.groups):,} group{'s' if len(plan.groups) != 1 else ''}; {way}"]
+    found = plan.discovery is not None
+    many = "groups found in the data" if found else f"{len(plan.groups):,} group{'s' if len(plan.groups) != 1 else ''}"
+    lines = [f"{many}; {way}", *_threshold(plan, noise)]
     names = [_named(c) for c in plan.tally.cells]
     names += [f"rows counted in {len(h.buckets):,} buckets, {h.strategy.name}" for h in plan.histograms]
     every = (*plan.tally.cells, *(h.cell for h in plan.histograms))
@@ -47,6 +50,16 @@ def _useful(cell: Cell, reading: Reading, half: float) -> list[str]:
         needed = f"below {20 * half / span:,.0f} rows it is off by more than 5 % of what they may add up to"
         return [f"  sum: {needed}: useless"]
     return []
+
+
+def _threshold(plan: Plan, noise: Sequence[Noise]) -> list[str]:
+    """From how many persons on a group that nobody declared is shown."""
+    if plan.discovery is None:
+        return []
+    mechanism = noise[plan.discovery.cell]
+    assert isinstance(mechanism, Laplace), "discovered groups are planned with Laplace noise only"
+    least, delta = plan.discovery.threshold(mechanism), float(plan.discovery.delta)
+    return [f"  a group is shown if its noisy number of persons is {least:,} or more; one person's alone: {delta:.1g}"]
 
 
 def _named(cell: Cell) -> str:

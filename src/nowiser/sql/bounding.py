@@ -3,8 +3,8 @@
 from nowiser.sql.tree import Column, Query, columns, scans
 
 
-def bounding(query: Query) -> tuple[str, ...]:
-    """One sentence for each thing that may have been left out or clipped."""
+def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
+    """One sentence for each thing that may have been left out or clipped. `found`: groups are found in the data."""
     notes = []
     for table, by in {(s.table.name, s.by): (s.table, s.by) for s in scans(query.relation)}.values():
         if not table.is_public:
@@ -31,6 +31,8 @@ def bounding(query: Query) -> tuple[str, ...]:
         else "Rows for which a key is NULL appear in no group."
         for key in query.keys
     ]
+    if found:
+        notes.append("Groups that too few persons share are not shown.")
     return tuple(dict.fromkeys(notes))
 
 

@@ -149,7 +149,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         readings,
         declared if declared is not None else Listed(len(query.keys)),
         tuple(ways),
-        bounding(query),
+        bounding(query, found=discovery is not None),
         discovery,
         tuple(collected.histograms),
     )
