@@ -46,6 +46,7 @@ def generate(path: Path, rows: int, people: int) -> None:
     import duckdb
 
     with duckdb.connect(config={"memory_limit": "3GB", "temp_directory": str(path.parent / "spill")}) as c:
+        c.execute("SET enable_progress_bar = false")
         c.execute("SELECT setseed(0.5)")
         c.execute(
             f"CREATE TABLE shares AS SELECT i, exp(sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())) AS w"

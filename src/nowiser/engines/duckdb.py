@@ -196,6 +196,7 @@ class DuckDB:
 
         try:
             with duckdb.connect(str(path), config=_room_to_work(self._state)) as connection:
+                connection.execute("SET enable_progress_bar = false")  # `nowiser prepare` has its own
                 home = sources.database(self._policy)
                 if home is not None:
                     connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
@@ -250,11 +251,7 @@ def _room(path: Path) -> int:
 
 def _room_to_work(state: Path) -> dict[str, Any]:
     """What does not fit in memory goes to disk beside the copy, readable by the custodian alone."""
-    return {
-        "memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY),
-        "temp_directory": str(state / "spill"),
-        "enable_progress_bar": "false",  # it would be printed into answers; `nowiser prepare` has its own
-    }
+    return {"memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY), "temp_directory": str(state / "spill")}
 
 
 def _settings(state: Path) -> dict[str, Any]:
