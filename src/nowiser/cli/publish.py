@@ -54,13 +54,13 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         "sensitive": split_columns(sensitive, "--sensitive") or source.sensitive,
         "identifiers": list(split_columns(identifiers, "--identifiers")) or source.identifiers,
         "keep": list(split_columns(keep, "--keep")),
-        "models": [*source.models, *models(k, gain, model or [])],
+        "models": models(k, gain, model or []),
         "suppress": suppress,
         "loss": loss,
         "seconds": seconds,
         "steps": None if method is None else [method],
     }
-    made_recipe = read(recipe) if recipe is not None else parse(given, where="publish")
+    made_recipe = source.promised(read(recipe) if recipe is not None else parse(given, where="publish"))
 
     def select(offered: Sequence[Any]) -> int:
         if choose is not None:
@@ -79,6 +79,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             progress=report,
             force=force,
             keep_order=keep_order,
+            check=source.check,
             enter=source.enter,
             stream=stream or None,
             every=choose is not None or interactive(),

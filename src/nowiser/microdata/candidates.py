@@ -77,12 +77,15 @@ class Candidate:
             "models": [dict(v) for v in self.verdicts],
             "gain": self.gain,
             "optimal": self.optimal,
-            "guesses": [
-                {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after, "how": g.how}
-                | ({} if g.low is None else {"low": g.low, "high": g.high})
-                for g in self.guesses
-            ],
+            "guesses": [told(g) for g in self.guesses],
+            "private": sorted(private_columns(self.steps)),
         }
+
+
+def told(g: Guessing) -> dict[str, Any]:
+    """A guess as `--json` and the codebook print it."""
+    found = {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after, "how": g.how}
+    return found | ({} if g.low is None else {"low": g.low, "high": g.high})
 
 
 def measured_groups(table: MicroTable, run: Run) -> Groups:
@@ -111,8 +114,8 @@ def counted(groups: Groups) -> tuple[Guessing, ...]:
 
 def verdict(model: Any, groups: Groups, known: float | None) -> Mapping[str, Any]:
     """A model's value on a released table; what counts the population is taken from the method that saw it."""
-    told = dict(model.to_json(groups)) if known is None else dict(_told(model, known))
-    return told | {"options": {k: v for k, v in asdict(model).items() if v is not None}}
+    found = dict(model.to_json(groups)) if known is None else dict(_told(model, known))
+    return found | {"options": {k: v for k, v in asdict(model).items() if v is not None}}
 
 
 def _told(model: Any, value: float) -> Mapping[str, Any]:
@@ -134,12 +137,40 @@ def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, strea
     """Everything claimed about a version, from the groups of its rows."""
     known = {name: value for s in done for name, value in s.values.items()}
     verdicts = tuple(verdict(m, groups, known.get(m.name)) for m in run.models)
-    exact = tuple(g for s in done for g in s.guesses)
-    told = {g.column for g in exact}
-    guesses = exact + tuple(g for g in counted(groups) if g.column not in told)
+    exact = last_told(done)
+    known_columns = {g.column for g in exact}
+    guesses = exact + tuple(g for g in counted(groups) if g.column not in known_columns)
     smallest = int(groups.size.min()) if len(groups) else 0
     pictures = row_gain_bins(groups), group_size_bins(groups)
     return Candidate(title, done, verdicts, guesses, len(groups), smallest, *pictures, streamed)
+
+
+def private_columns(steps: Sequence[Step]) -> frozenset[str]:
+    """The columns whose release was paid for, by their names in the table."""
+    return frozenset(a.partition(".")[2] for s in steps for account, _ in s.charge.amounts for a in account.about)
+
+
+def last_told(steps: Sequence[Step]) -> tuple[Guessing, ...]:
+    """What each attacker can guess of each column after the last step that says so.
+
+    A later step works on what the earlier ones left, so its figure is about the table that is released; an earlier
+    one would be about a table nobody sees. What a private step promises holds for every later table and stays.
+    """
+    found = {(g.attacker, g.column): g for s in steps for g in s.guesses}
+    return tuple(found.values())
+
+
+def public_guesses(candidate: Candidate) -> tuple[Guessing, ...]:
+    """The figures that may stand beside the released file.
+
+    Without a private step all of them. With one, only ceilings (they depend on the recipe alone) and what is counted
+    in the released file: other figures compare the release with the true table, paid columns included, and would be a
+    release that nobody paid for.
+    """
+    private = private_columns(candidate.steps)
+    if not private:
+        return candidate.guesses
+    return tuple(g for g in candidate.guesses if g.how == "bound" or (g.how == "counted" and g.column not in private))
 
 
 def row_gain_bins(groups: Groups) -> Mapping[str, Any] | None:

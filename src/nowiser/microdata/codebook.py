@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nowiser.microdata.candidates import Candidate
+from nowiser.microdata.candidates import Candidate, private_columns, public_guesses, told
 from nowiser.microdata.recipe import Recipe
 
 
@@ -18,7 +18,11 @@ def digest(path: Path) -> str:
 def codebook(
     candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Sequence[str], data: Path | None = None
 ) -> dict[str, Any]:
-    """Everything a reader of the file needs and may know. Nothing about suppressed rows but their number."""
+    """Everything a reader of the file needs and may know: this is published beside the data.
+
+    Nothing about suppressed rows but their number; nothing computed from the true values of a column whose release
+    was paid for. (The report says more, and stays with the custodian.)
+    """
     table = candidate.table
     roles = recipe.roles
     columns: dict[str, Any] = {}
@@ -27,6 +31,7 @@ def codebook(
         columns[column.name] = {"role": role, "distinct": int((column.counts() > 0).sum())}
         if column.nulls:
             columns[column.name]["nulls"] = column.nulls
+    guesses = public_guesses(candidate)
     return {
         "nowiser": 1,
         "file": None if data is None else {"name": data.name, "sha256": digest(data)},
@@ -37,8 +42,9 @@ def codebook(
         "steps": [{"method": s.method, **plain(s.codebook)} for s in candidate.steps],
         "null_rule": "NULL is a value of its own: it looks alike only to other NULLs",
         "models": [dict(v) for v in candidate.verdicts],
-        "guesses": candidate.to_json()["guesses"],
-        "gain": candidate.gain,
+        "guesses": [told(g) for g in guesses],
+        "gain": max((g.gain for g in guesses), default=None),
+        "private": sorted(private_columns(candidate.steps)),
         "loss": {"name": recipe.loss, "value": candidate.loss, "optimal": candidate.optimal},
     }
 

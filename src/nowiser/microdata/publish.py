@@ -27,6 +27,7 @@ from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import check_target, companions, staged, write_table
 
 Choose = Callable[[Sequence[Candidate]], int]
+Check = Callable[[Candidate, Run], None]  # raises unless a version keeps what somebody else promised (a policy)
 Enter = Callable[[Candidate, str], None]  # enters a publication in a ledger: the version and the file's digest
 
 
@@ -99,6 +100,7 @@ def release(
     progress: Callable[[float, str], None] = quiet,
     force: bool = False,
     keep_order: bool = False,
+    check: Check | None = None,
     enter: Enter | None = None,
     notice: Callable[[str], None] = silent,
     stream: bool | None = None,
@@ -113,13 +115,15 @@ def release(
         check_target(output, source, force=force)
     if source is not None and (stream or (stream is None and too_large(source))):
         return release_stream(
-            source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, enter=enter
+            source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, check=check, enter=enter
         )
     original = load(data)
     table, run = prepare(original, recipe, progress=progress, notice=notice)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
+    if check is not None:
+        check(chosen, run)
     book = codebook(chosen, recipe, rows=original.rows, left_out=left_out)
     made = Published(chosen, tuple(candidates), plain(book), left_out, original.rows)
     if output is None:
@@ -151,11 +155,14 @@ def release_stream(
     progress: Callable[[float, str], None],
     notice: Callable[[str], None],
     keep_order: bool,
+    check: Check | None,
     enter: Enter | None,
 ) -> Published:
     """The same flow for a table larger than memory."""
     made = made_in_stream(source, recipe, progress=progress, notice=notice)
     chosen, left_out = made.candidate, made.left_out
+    if check is not None:
+        check(chosen, made.run)
     book = codebook(chosen, recipe, rows=made.rows, left_out=left_out)
     published = Published(chosen, (chosen,), plain(book), left_out, made.rows)
     if output is None:

@@ -265,15 +265,26 @@ class _Check:
             return self._gain_of(self.keys, options)
         return max(self._gain_of(list(part), options) for part in combinations(self.keys, int(knows)))
 
+    @staticmethod
+    def _inside(options: dict[str, Any]) -> str:
+        """The condition on a value `s` to be in the set that is guessed; a missing one is in no set."""
+        if options.get("among") is not None:
+            condition = f"s IN ({', '.join(literal(str(v)) for v in options['among'])})"
+        else:
+            low, high = (float(v) for v in options["between"])
+            condition = f"TRY_CAST(s AS DOUBLE) BETWEEN {low!r} - 1e-9 AND {high!r} + 1e-9"
+        condition = f"coalesce({condition}, false)"
+        return f"NOT {condition}" if options.get("outside") else condition
+
     def _gain_of(self, keys: list[str], options: dict[str, Any]) -> float:
         by = "".join(f"{k}, " for k in keys)
         over = f"PARTITION BY {', '.join(keys)}" if keys else ""
         part = f"(SELECT {by} s, c, sum(c) OVER ({over}) AS n, p FROM (SELECT {by} s, sum(c) AS c, max(p) AS p FROM h "
         part += f"GROUP BY {by} s))" if keys else "GROUP BY s))"
-        if options.get("among") is not None:
-            chosen = ", ".join(literal(str(v)) for v in options["among"])
-            before = f"(SELECT sum(p) FROM prior WHERE s IN ({chosen}))"
-            inner = self._each(f"coalesce(sum(c) FILTER (s IN ({chosen})), 0) / max(n) - {before}", part, keys)
+        if options.get("among") is not None or options.get("between") is not None:
+            inside = self._inside(options)
+            before = f"(SELECT coalesce(sum(p), 0) FROM prior WHERE {inside})"
+            inner = self._each(f"coalesce(sum(c) FILTER ({inside}), 0) / max(n) - {before}", part, keys)
             return self.one(f"SELECT coalesce(max(v), -1) FROM ({inner})")
         if options.get("within") is not None:
             r = repr(float(options["within"]))

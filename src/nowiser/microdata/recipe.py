@@ -12,9 +12,11 @@
 A model is written `name: limit`, or `name: {options}`; a list of such mappings allows one model twice.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -179,11 +181,12 @@ def model(name: str, options: Any, sensitive: tuple[str, ...]) -> list[Any]:
     return [registry.make("model", choices, name, given)]
 
 
+_PERCENT = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*%\s*")
+
+
 def _plain(value: Any) -> Any:
-    """`20%` is 0.2."""
-    if isinstance(value, str) and value.strip().endswith("%"):
-        return float(share(value, "limit"))
-    return value
+    """`20%` is 0.2, wherever a number may stand."""
+    return float(share(value, "option")) if isinstance(value, str) and _PERCENT.fullmatch(value) else value
 
 
 def parse_steps(value: Any, where: str) -> tuple[Any, ...]:
@@ -200,5 +203,25 @@ def parse_steps(value: Any, where: str) -> tuple[Any, ...]:
             given = options or {}
             if not isinstance(given, Mapping):
                 raise Misconfigured(f"{where}: the options of {name!r} are a mapping, not {given!r}")
-            out.append(registry.make("method", choices, str(name), {str(k): v for k, v in given.items()}))
-    return tuple(out)
+            out.append(registry.make("method", choices, str(name), {str(k): _plain(v) for k, v in given.items()}))
+    return private_first(out, where)
+
+
+def private_first(steps: Sequence[Any], where: str) -> tuple[Any, ...]:
+    """The steps, if those that pay for a column's release come first.
+
+    What they charge covers their own output and all that is computed from it. A step before them may have looked at
+    the true column (to suppress rows, to swap, to regress), and what it leaves in other columns nobody pays for.
+    """
+    for before, step in pairwise(steps):
+        if is_private(step) and not is_private(before):
+            raise Misconfigured(
+                f"{where}: {step.name} comes after {before.name}, which may have looked at its column",
+                hint="Steps that claim differential privacy come first: only then is everything released paid for.",
+            )
+    return tuple(steps)
+
+
+def is_private(step: Any) -> bool:
+    """Whether a step claims differential privacy and pays for it."""
+    return str(step.name).startswith("private_")

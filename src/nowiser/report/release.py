@@ -15,6 +15,7 @@ STYLE = (
     "table{border-collapse:collapse;margin:1rem 0}th,td{padding:.3rem .8rem;text-align:left;"
     "border-bottom:1px solid #d8dee4}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
     "tr.chosen{background:#eaf3fa;font-weight:600}h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}"
+    ".note{padding:.5rem .8rem;background:#fff8e5;border-left:3px solid #d4a72c}"
     ".lead{font-size:1.1rem}.quiet{color:#6e7781}svg{max-width:100%;height:auto}"
 )
 
@@ -47,6 +48,7 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
     parts.append(_models(chosen))
     parts.append(_guesses(chosen))
     if whole_page:
+        parts.insert(0, _for_whom(chosen))
         parts.extend(f"<figure>{svg(chart)}</figure>" for chart in charts(content))
         parts.append(_columns(content))
     body = "\n".join(parts)
@@ -71,6 +73,16 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
             f"better: at most from {percent(worst['before'])} to {percent(worst['after'])}"
         )
     return words + "."
+
+
+def _for_whom(chosen: Mapping[str, Any]) -> str:
+    words = "For the custodian only. Publish the data and its codebook; keep this report."
+    if chosen.get("private"):
+        words += (
+            f" Figures about {', '.join(chosen['private'])} other than ceilings were computed from true values whose "
+            "release was paid for once: they are not in the codebook, and publishing them would break the promise."
+        )
+    return f'<p class="note">{escape(words)}</p>'
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], chosen: int | None = None) -> str:

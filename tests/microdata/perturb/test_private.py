@@ -195,3 +195,31 @@ def test_a_release_is_judged_together_with_what_was_answered(custodian):
     odds = alone["high"] / (1 - alone["high"]) * math.exp(0.5)
     assert both["after"] == pytest.approx(odds / (1 + odds), rel=1e-6)
     assert both["how"] == "bound"
+
+
+def test_the_codebook_says_nothing_about_true_values_of_a_private_column(tmp_path):
+    """Two tables that differ in the private column only: what is published besides the rows differs in nothing else."""
+    from nowiser.microdata.publish import publish
+
+    books = []
+    for turn in (0, 1):
+        rows = {
+            "sex": ["f", "m"] * 100,
+            "ill": [("flu", "none")[(i // 2 + turn * (i % 7 == 0)) % 2] for i in range(200)],
+            "job": [("a", "b")[i // 4 % 2] for i in range(200)],
+        }
+        steps = [
+            {"private_response": {"table": "t", "column": "ill", "among": ["flu", "none"], "jump": 1.0}},
+            {"pram": {"columns": ["job"], "keep": "90%"}},
+        ]
+        options = {"quasi": ["sex"], "sensitive": ["ill", "job"], "steps": steps, "seed": 3}
+        made = publish(
+            MicroTable.of([Column.of(n, v) for n, v in rows.items()]), **options, output=tmp_path / f"{turn}.csv"
+        )
+        assert {g.how for g in made.chosen.guesses} > {"bound"}  # the custodian's report says more
+        books.append(json.loads((tmp_path / f"{turn}.codebook.json").read_text(encoding="utf-8")))
+        assert "For the custodian only" in (tmp_path / f"{turn}.report.html").read_text(encoding="utf-8")
+    for book in books:
+        assert {g["how"] for g in book["guesses"]} <= {"bound", "counted"}
+        assert [g["how"] for g in book["guesses"] if g["column"] == "ill"] == ["bound"]
+    assert books[0]["guesses"][0] == books[1]["guesses"][0]

@@ -35,6 +35,8 @@ class Gain(GroupModel):
     about: str = ""
     within: float | None = None
     among: tuple[str, ...] | None = None
+    between: tuple[float, float] | None = None  # a set too: the numbers from … to …, both included
+    outside: bool = False  # the guess is that the value is not in the set
     knows: int | None = None
     name: ClassVar[str] = "gain"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
@@ -43,8 +45,10 @@ class Gain(GroupModel):
     def __post_init__(self) -> None:
         if self.gain is not None and not 0 <= self.gain <= 1:
             raise Misconfigured(f"the gain must be between 0 and 100 %, not {self.gain!r}")
-        if self.within is not None and self.among is not None:
-            raise Misconfigured("a gain is about a value within a distance or about a set, not both")
+        if sum(option is not None for option in (self.within, self.among, self.between)) > 1:
+            raise Misconfigured("a gain is about a value within a distance, among some or between two, not several")
+        if self.outside and self.among is None and self.between is None:
+            raise Misconfigured("a gain outside a set needs the set: among or between")
         if self.within is not None and self.within < 0:
             raise Misconfigured(f"the distance of a gain cannot be negative, and is {self.within!r}")
         if self.knows is not None and self.knows < 1:
@@ -68,12 +72,9 @@ class Gain(GroupModel):
 
     def _sums(self, shares: Floats, target: Target) -> Floats:
         """From shares of values to chances of guesses."""
-        if self.among is not None:
-            unknown = set(self.among) - set(target.labels)
-            if unknown:
-                raise Misconfigured(f"column {self.about!r} has no value {', '.join(map(repr, sorted(unknown)))}")
-            chosen = [label in self.among for label in target.labels]
-            return np.asarray(shares[:, chosen].sum(axis=1, keepdims=True), dtype=np.float64)
+        if self.among is not None or self.between is not None:
+            inside = shares[:, self._chosen(target)].sum(axis=1, keepdims=True)
+            return np.asarray(inside if not self.outside else shares.sum(axis=1, keepdims=True) - inside)
         if self.within is None:
             return shares
         if not target.ordered:
@@ -81,6 +82,18 @@ class Gain(GroupModel):
         first, last = windows(target.numbers[np.isfinite(target.numbers)], self.within)
         running = np.concatenate([np.zeros((len(shares), 1)), shares.cumsum(axis=1)], axis=1)
         return np.asarray(running[:, last] - running[:, first], dtype=np.float64)
+
+    def _chosen(self, target: Target) -> NDArray[np.bool_]:
+        """Which of the target's values are in the set."""
+        if self.between is not None:
+            if not target.ordered:
+                raise Misconfigured(f"a gain between two numbers needs numbers, and {self.about!r} has other values")
+            low, high = self.between
+            return np.asarray((target.numbers >= low - TOLERANCE) & (target.numbers <= high + TOLERANCE))
+        chosen = np.array([label in (self.among or ()) for label in target.labels], dtype=bool)
+        if not chosen.any():
+            raise Misconfigured(f"column {self.about!r} has none of the values {', '.join(self.among or ())}")
+        return chosen
 
     def score(self, groups: Groups) -> Floats:
         if not len(groups):

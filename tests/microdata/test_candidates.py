@@ -1,0 +1,31 @@
+from nowiser.microdata.candidates import last_told, public_guesses
+from nowiser.microdata.publish import publish
+from nowiser.microdata.release import Guessing, Step
+from nowiser.microdata.table import Column, MicroTable
+
+TABLE = MicroTable.of([Column.of("ill", ["a", "b"] * 20), Column.of("sex", ["f"] * 20 + ["m"] * 20)])
+
+
+def told(column, after):
+    return Guessing("has found the victim's row", column, 0.5, after, how="simulated")
+
+
+def test_the_last_step_speaks_for_the_released_table():
+    steps = (
+        Step(TABLE, "one", guesses=(told("ill", 0.9), told("age", 0.8))),
+        Step(TABLE, "two", guesses=(told("ill", 0.6),)),
+    )
+    assert {(g.column, g.after) for g in last_told(steps)} == {("ill", 0.6), ("age", 0.8)}
+
+
+def test_a_perturbation_after_another_leaves_the_second_figure_only():
+    steps = [{"pram": {"columns": ["ill"], "keep": 0.99}}, {"pram": {"columns": ["ill"], "keep": 0.7}}]
+    made = publish(TABLE, quasi=["sex"], sensitive=["ill"], steps=steps, seed=4).chosen
+    attackers = [g.attacker for g in made.guesses if g.column == "ill"]
+    assert len(attackers) == len(set(attackers)) > 0
+    assert made.guesses == made.steps[-1].guesses
+
+
+def test_without_private_steps_all_figures_are_published():
+    made = publish(TABLE, quasi=["sex"], sensitive=["ill"], steps=[{"pram": {"columns": ["ill"]}}], seed=4).chosen
+    assert public_guesses(made) == made.guesses
