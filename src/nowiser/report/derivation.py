@@ -31,7 +31,8 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:
         lines.append(f"    integer {kind} noise, ± {float(mechanism.half_width()):.4g} in 95 of 100 cases")
     for reading in plan.readings:
         top = noise[reading.top]
-        if top is not None and not reading.more and not plan.exact(reading):
+        counted = reading.top < len(plan.tally.cells)  # quantiles are read off buckets, and say their own precision
+        if counted and top is not None and not reading.more and not plan.exact(reading):
             lines += _useful(plan.tally.cells[reading.top], reading, float(top.half_width()))
     return tuple(lines)
 
