@@ -19,6 +19,7 @@ from nowiser.sql.constants import bare, null, read_as
 from nowiser.sql.interval import point
 from nowiser.sql.names import Scope
 from nowiser.sql.parse import place
+from nowiser.sql.reasons import REASONS, SPELLED
 from nowiser.sql.tree import Expression, Literal, Type
 
 Leaf = Callable[[exp.Expr], Expression | None]  # what a clause adds: aggregates, keys, aliases
@@ -78,8 +79,13 @@ class Binder:
         if isinstance(node, exp.Window):
             return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
         name = node.name if isinstance(node, exp.Anonymous) else spelled(node)
+        name = SPELLED.get(name.lower(), name)
+        if name.lower() in REASONS:
+            why, instead = REASONS[name.lower()]
+            return self.refuse(node, f"{name.upper()} is not answered. {why}", instead)
         if isinstance(node, exp.AggFunc):
-            return self.refuse(node, f"{name.upper()} is not answered here.", "COUNT, SUM and AVG are, in SELECT.")
+            known = "COUNT, SUM, AVG, VARIANCE, STDDEV, CORR, MEDIAN, MIN, MAX are, in SELECT."
+            return self.refuse(node, f"{name.upper()} is not answered here.", known)
         near = get_close_matches(name.lower(), functions.ALLOWED, 1)
         hint = f"Did you mean {near[0].upper()}?" if near else "The reference lists every function that is."
         return self.refuse(node, f"{name.upper()} is not on the list of allowed functions.", hint)

@@ -37,7 +37,7 @@ def summand(argument: Expression) -> Interval:
     """Between which ends every summand lies. Refuses where they are not known."""
     if argument.type.kind not in (Kind.INTEGER, Kind.REAL):
         raise NotAnswerable(
-            f"SUM and AVG take numbers, not {argument.type.kind.value}.",
+            f"SUM, AVG and the like take numbers, not {argument.type.kind.value}.",
             hint="Count rows with COUNT(*) and a condition in WHERE instead.",
             span=argument.span,
         )
@@ -47,7 +47,7 @@ def summand(argument: Expression) -> Interval:
     )
     if unknown:
         raise NotAnswerable(
-            "How far one row can move this sum is not known.", hint=_remedy(argument), span=argument.span
+            "How far one row can move this is not known.", hint=_remedy(argument), span=argument.span
         )
     return Interval(Fraction(bounds.low), Fraction(bounds.high))
 

@@ -1,0 +1,40 @@
+"""Why a function is refused, and what would be answered instead. Names as PostgreSQL spells them."""
+
+_TEXTS = "It would show values of single rows."
+_TELLS = "One row decides it, and noise cannot be added to yes or no."
+_TIME = "Names of months and formats differ between engines."
+
+# The parser's name → what the analyst wrote
+SPELLED = {
+    "group_concat": "string_agg",
+    "logical_or": "bool_or",
+    "logical_and": "bool_and",
+    "time_to_str": "to_char",
+    "str_to_date": "to_date",
+    "str_to_time": "to_timestamp",
+    "rand": "random",
+    "approx_distinct": "approx_count_distinct",
+    "j_s_o_n_array_agg": "json_agg",
+}
+REASONS: dict[str, tuple[str, str]] = {
+    "string_agg": (_TEXTS, "Count rows per value with GROUP BY."),
+    "array_agg": (_TEXTS, "Count rows per value with GROUP BY."),
+    "json_agg": (_TEXTS, "Count rows per value with GROUP BY."),
+    "bool_or": (_TELLS, "Use COUNT(*) FILTER (WHERE …)."),
+    "bool_and": (_TELLS, "Use COUNT(*) FILTER (WHERE NOT …)."),
+    "every": (_TELLS, "Use COUNT(*) FILTER (WHERE NOT …)."),
+    "any_value": (_TEXTS, "Use MEDIAN, or GROUP BY."),
+    "mode": ("It would show a value of a row.", "GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1"),
+    "approx_count_distinct": ("Noise is added anyway.", "Use COUNT(DISTINCT x)."),
+    "quantile_cont": ("PostgreSQL calls it otherwise.", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"),
+    "quantile": ("PostgreSQL calls it otherwise.", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"),
+    "regr_slope": ("It is a quotient of what is answered.", "COVAR_POP(x, y) / VAR_POP(x)"),
+    "to_char": (_TIME, "Use EXTRACT or DATE_TRUNC."),
+    "to_date": (_TIME, "The custodian can declare the column as a date."),
+    "to_timestamp": (_TIME, "The custodian can declare the column as a timestamp."),
+    "age": ("The day of asking has no part in a question.", "Write (DATE '2026-01-31' - born) / 365."),
+    "random": ("The answer would be another one each time.", "Ask without it; the noise is added for you."),
+    "regexp_replace": ("Engines disagree, and texts could grow.", "Use REPLACE with fixed texts, or ~ in a condition."),
+    "regexp_matches": ("It gives several rows.", "Use ~ in a condition."),
+    "md5": ("It hides nothing and only costs time.", "Compare the text itself."),
+}
