@@ -20,7 +20,7 @@ from nowiser.model.goal import Goal, In, On, Within, parse_goal
 from nowiser.model.prior import Categories, Presence, Prior, Unknown
 
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
-SHARP = 1e-10  # relative width of the bracket at which the search ends
+SHARP = 1e-9  # relative width of the bracket at which the search ends
 
 
 @overload
@@ -165,7 +165,7 @@ def _largest(gain_at: Callable[[float], tuple[Fraction, float]], limit: Fraction
             f_low /= 2 if step % 2 else 1
         if f_low == 0:
             probe = low + (high - low) * 1e-3
-        elif high > 4 * low or step % 5 == 4:
+        elif (high > 4 * low and step > 3) or step % 5 == 4:
             probe = min(2 * low, (low + high) / 2) if low else high / 16
         else:
             probe = low + (high - low) * f_low / (f_low - f_high)
