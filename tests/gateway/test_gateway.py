@@ -166,6 +166,10 @@ def test_clipped_rows_are_estimated_on_request_and_charged(canteen):
     assert answer.left < 0.99
 
 
+def test_a_name_is_exact_only_if_all_columns_of_that_name_are(canteen):
+    assert canteen.query("SELECT COUNT(*) AS a, SUM(time) AS a, COUNT(*) AS b FROM visits").exact == ("b",)
+
+
 def test_persons_pay_presence_and_jump_for_every_attribute(hospital):
     gate = hospital()
     answer = gate.query("SELECT ward, COUNT(*), AVG(cost) FROM patients GROUP BY ward")

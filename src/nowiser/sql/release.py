@@ -83,12 +83,13 @@ def _among(plan: Plan) -> int:
 
 
 def exact_columns(plan: Plan) -> tuple[str, ...]:
-    """The names of the columns that carry no noise."""
-    return tuple(
+    """The names of the columns that carry no noise; where several columns share a name, only if none of them does."""
+    noisy = {
         o.name
         for o in plan.query.outputs
-        if all(plan.exact(plan.readings[p.index]) for p in parts(o.expression) if isinstance(p, Released))
-    )
+        if not all(plan.exact(plan.readings[p.index]) for p in parts(o.expression) if isinstance(p, Released))
+    }
+    return tuple(o.name for o in plan.query.outputs if o.name not in noisy)
 
 
 @dataclass
