@@ -29,10 +29,15 @@ def test_site_builds_and_loads_nothing_from_elsewhere(tmp_path):
 
 def test_mathematics_becomes_mathml():
     sys.path.insert(0, str(ROOT / "tools"))
-    from mathml import to_mathml
+    from mathml import put_back, take_out
 
-    drawn = to_mathml("an $\\varepsilon$ of $x^2$, `$code$` and 5 $ or 6 $\n\n```bash\n$ make $x$\n```\n")
-    assert drawn.count("<math") == 2
-    assert "`$code$`" in drawn
-    assert "$ make $x$" in drawn
-    assert "5 $ or 6 $" in drawn
+    text = "an\n$\\varepsilon$ of $x^2$, `$code$` and 5 $ or 6 $\n\n$$y$$\n\n```bash\n$ make $x$\n```\n"
+    marked, drawn = take_out(text)
+    assert "<math" not in marked
+    assert [d.count("<math") for d in drawn] == [1, 1, 1]
+    back = put_back(marked, drawn)
+    assert back.count("<math") == 3
+    assert back.count('display="block"') == 1
+    assert "`$code$`" in back
+    assert "$ make $x$" in back
+    assert "5 $ or 6 $" in back

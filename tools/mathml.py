@@ -19,16 +19,35 @@ _PIECES = re.compile(
 )
 
 
-def to_mathml(markdown: str) -> str:
+def take_out(markdown: str) -> tuple[str, list[str]]:
+    """The text with a mark in place of each formula, and the formulas as MathML.
+
+    Marks, because Markdown would take a line that begins with `<math>` for a block of its own.
+    """
+    drawn: list[str] = []
+
     def draw(piece: re.Match[str]) -> str:
-        if piece["display"] is not None:
-            return f"\n<div>{convert(html.unescape(piece['display'].strip()), display='block')}</div>\n"
-        if piece["inline"] is not None:
-            return convert(html.unescape(piece["inline"]))
-        return piece[0]
+        display, inline = piece["display"], piece["inline"]
+        if display is None and inline is None:
+            return piece[0]
+        drawn.append(convert(html.unescape(display or inline).strip(), display="block" if display else "inline"))
+        mark = f"\ue000{len(drawn) - 1}\ue001"
+        return f"\n\n{mark}\n\n" if display else mark
 
-    return _PIECES.sub(draw, markdown)
+    return _PIECES.sub(draw, markdown), drawn
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    return to_mathml(markdown)
+def put_back(text: str, drawn: list[str]) -> str:
+    return re.sub("\ue000(\\d+)\ue001", lambda mark: drawn[int(mark[1])], text)
+
+
+_formulas: dict[str, list[str]] = {}  # of each page, between the two hooks
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    text, _formulas[page.file.src_uri] = take_out(markdown)
+    return text
+
+
+def on_page_content(content: str, *, page: Any, **_: Any) -> str:
+    return put_back(content, _formulas.pop(page.file.src_uri))
