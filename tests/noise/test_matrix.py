@@ -62,3 +62,12 @@ def test_running_sums_of_1024_steps():
 @pytest.mark.parametrize(("size", "kind"), [(8, Flat), (1000, Tree)])
 def test_few_buckets_are_flat_and_many_a_tree(size, kind):
     assert isinstance(cheapest(size, [(0, i) for i in range(1, size + 1)]), kind)
+
+
+@settings(deadline=None, max_examples=40)
+@given(strategies(), st.floats(0, 1))
+def test_the_spread_of_quantile_ranks_is_exact(strategy, q):
+    width = strategy.measure(np.zeros((1, strategy.size), dtype=np.int64)).shape[1]
+    each = strategy.running(np.eye(width))
+    exact = ((each - q * each[:, -1:]) ** 2).sum(axis=0)
+    assert np.allclose(spread(strategy).variance(q), exact, rtol=1e-6, atol=1e-9 * exact.max())

@@ -19,6 +19,7 @@ All entries of T are at least zero. So when a person moves from buckets u to buc
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,16 +216,35 @@ class Spread:
 
 @lru_cache(maxsize=16)
 def spread(strategy: Strategy) -> Spread:
-    """Found by sending every single noise through the estimate."""
-    width = strategy.measure(np.zeros((1, strategy.size), dtype=np.int64)).shape[1]
-    own = np.zeros(strategy.size + 1)
-    with_all = np.zeros(strategy.size + 1)
-    for start in range(0, width, 256):
-        unit = np.zeros((min(256, width - start), width))
-        unit[np.arange(len(unit)), start + np.arange(len(unit))] = 1.0
-        found = strategy.running(unit)
-        own += (found**2).sum(axis=0)
-        with_all += (found * found[:, -1:]).sum(axis=0)
+    """Exact: every single noise is sent through the estimate, or its closed form where there is one."""
+    match strategy:
+        case Flat():
+            steps = np.arange(strategy.size + 1, dtype=np.float64)
+            return Spread(steps, steps)
+        case Tree():
+            return _tree_spread(strategy)
+    back, n = _inverse_running(strategy.size), strategy.size
+    own = np.concatenate([[0.0], np.cumsum(back**2)])
+    # R_i = Σ_{j<i} back[i−1−j]·z_j, so Cov(R_i, R_n) is a product of two stretches of the same numbers.
+    with_all = np.array([0.0, *(float(np.dot(back[:i], back[n - i : n])) for i in range(1, n + 1))])
+    return Spread(own, with_all)
+
+
+def _tree_spread(tree: Tree) -> Spread:
+    """Nodes of the top level are independent: one of them is worked out, and the others are like it."""
+    branch, leaves = tree.branch, tree.branch ** (tree.levels - 1)
+    widths = [leaves // branch**i for i in range(tree.levels)]
+    unit = np.eye(sum(widths))
+    ends = np.cumsum([0, *widths])
+    levels = [unit[:, a:b] for a, b in pairwise(ends)]
+    inside = _running(_consistent(levels, branch))  # each noise → running sums inside one top node
+    covariance = inside.T @ inside
+    place = np.arange(tree.size + 1)
+    full, part = place // leaves, place % leaves
+    last, rest = divmod(tree.size, leaves)
+    whole = covariance[-1, -1]
+    own = full * whole + covariance[part, part]
+    with_all = full * whole + np.where(full < last, covariance[part, -1], covariance[part, rest])
     return Spread(own, with_all)
 
 

@@ -17,7 +17,7 @@ from nowiser.sql.relations import Rows
 from nowiser.sql.sensitivity import reach, secret
 from nowiser.sql.tree import Aggregate, Query, conditions
 
-MOST_STEPS = 16_384  # of a running sum
+MOST_STEPS = 4_096  # of a running sum
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Readings:
             raise NotAnswerable("The conditions leave no value of the key.", span=aggregate.span)
         strategy: Strategy = SquareRoot(steps)
         if self.policy.delta <= 0:
-            strategy = cheapest(steps, [(0, i) for i in range(1, steps + 1)])
+            strategy = cheapest(steps, [(0, i) for i in {*range(1, steps + 1, max(1, steps // 64)), steps}])
         found = Histogram(
             self.query.keys[0], range(steps), count_cell(None, aggregate.condition), strategy, grouped=False
         )
