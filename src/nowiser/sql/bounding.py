@@ -3,6 +3,14 @@
 from nowiser.sql.tree import Column, Query, columns, scans
 
 
+NEVER_EXACT = {
+    "min": "MIN is never that of a row: it is too high, by as many rows as the noise hides.",
+    "max": "MAX is never that of a row: it is too low, by as many rows as the noise hides.",
+    "quantile": "Quantiles are known to one of up to 4,096 buckets of the range.",
+    "quantile_disc": "Quantiles are known to one of up to 4,096 buckets of the range.",
+}
+
+
 def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
     """One sentence for each thing that may have been left out or clipped. `found`: groups are found in the data."""
     notes = []
@@ -10,7 +18,9 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
         if not table.is_public:
             rows = _plural(table.rows_per_person, "row")
             if by is None:
-                notes.append(f"{table.name}: at most {rows} of each person count; any further are left out.")
+                notes.append(
+                    f"{table.name}: at most {rows} of each person count; any further are left out{_each(query)}."
+                )
             else:
                 groups = _plural(table.groups_per_person or 1, "value")
                 notes.append(
@@ -24,7 +34,10 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
                 assert c.declared.low is not None
                 assert c.declared.high is not None
                 low, high = float(c.declared.low), float(c.declared.high)
-                notes.append(f"{c.attribute}: values outside {low:g} to {high:g} count as the nearer end.")
+                ends = f"values outside {low:g} to {high:g} count as the nearer end"
+                notes.append(f"{c.attribute}: {ends} (--clipped estimates how many).")
+        if aggregate.function in NEVER_EXACT:
+            notes.append(NEVER_EXACT[aggregate.function])
     notes += [
         f"{key.attribute}: rows without one of the declared values appear in no group."
         if isinstance(key, Column) and key.derived is None
@@ -34,6 +47,19 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
     if found:
         notes.append("Groups that too few persons share are not shown.")
     return tuple(dict.fromkeys(notes))
+
+
+def _each(query: Query) -> str:
+    """By how much one row that is left out would have moved counts and sums: known from the declared ranges."""
+    moved = ["each would have raised the count by 1"] if any(a.function == "count" for a in query.aggregates) else []
+    for aggregate in query.aggregates:
+        c = aggregate.argument
+        if aggregate.function == "sum" and isinstance(c, Column) and c.derived is None:
+            low, high = c.declared.low, c.declared.high
+            if low is not None and high is not None:
+                most = float(max(abs(low), abs(high)))
+                moved.append(f"each would have moved the sum of {c.attribute} by at most {most:g}")
+    return "".join(f"; {m}" for m in dict.fromkeys(moved))
 
 
 def _plural(n: int, what: str) -> str:
