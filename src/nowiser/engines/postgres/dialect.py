@@ -84,6 +84,8 @@ SPELLINGS: dict[str, Callable[[Call], Sql]] = {
     "round_to": _round_to,
     "sqrt": _from(0, ">=", "sqrt"),
     "ln": _from(0, ">", "ln"),
+    "log10": _from(0, ">", "log"),
+    "trunc": _whole("trunc({0})"),
     "exp": _exp,
     "to_integer": _default,
     "to_real": _default,

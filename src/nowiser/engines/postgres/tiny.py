@@ -40,13 +40,13 @@ def _of_call(e: Call) -> int:
             return min(inner) - 53  # the last digit of the finer one
         case "neg" | "abs" | "case" | "coalesce" | "nullif" | "greatest" | "least":
             return min(inner)
-        case "floor" | "ceil" | "round" | "to_real":
+        case "floor" | "ceil" | "round" | "trunc" | "to_real":
             return 0
         case "round_to":
             return -40  # at most twelve decimal places
         case "sqrt":
             return min(inner) // 2 - 1
-        case "ln":
+        case "ln" | "log10":
             return -54
     return UNKNOWN
 
