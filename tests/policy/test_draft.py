@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nowiser.model.schema import Kind, Protect, Role
@@ -31,6 +31,7 @@ def test_ranges_are_rounded_outward(low, high, expected):
 
 
 @given(st.floats(-1e12, 1e12), st.floats(0, 1e12))
+@example(0.0, 5e-324)
 def test_a_range_always_holds_the_data_and_is_not_much_wider(low, width):
     high = low + width
     a, b = outward(low, high)

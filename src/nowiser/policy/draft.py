@@ -167,7 +167,8 @@ def outward(low: float, high: float, *, whole: bool = False) -> tuple[Fraction, 
 
 def _nice(value: Fraction) -> Fraction:
     """The smallest 1, 2 or 5 times a power of ten that is at least this."""
-    power = Fraction(10) ** math.floor(math.log10(value))
+    digits = math.log10(value.numerator) - math.log10(value.denominator)  # also where no float is that small
+    power = Fraction(10) ** math.floor(digits)
     return next(m * power for m in (1, 2, 5, 10, 100) if m * power >= value)
 
 
