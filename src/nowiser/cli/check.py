@@ -137,8 +137,7 @@ class _Report:
         self._show_data(console)
         self._show_ledger(console)
         shown = Table(box=None, pad_edge=False, title=None)
-        first = "so far" if self.ledger["entries"] else "today"
-        for title in ("what attackers guess", "before", first, "limit"):
+        for title in ("what attackers guess", "before", "so far", "limit"):
             shown.add_column(title, justify="left" if title.startswith("what") else "right")
         for guess in self.guesses:
             shown.add_row(guess.guess, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
