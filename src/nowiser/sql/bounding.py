@@ -2,7 +2,6 @@
 
 from nowiser.sql.tree import Column, Query, columns, scans
 
-
 NEVER_EXACT = {
     "min": "MIN is never that of a row: it is too high, by as many rows as the noise hides.",
     "max": "MAX is never that of a row: it is too low, by as many rows as the noise hides.",

@@ -82,8 +82,7 @@ class Bars:
     def _from_histogram(self, reading: Reading, histogram: Histogram, k: int) -> Estimates:
         noisy, strategy, aggregate = np.asarray(self.cells[reading.top]), histogram.strategy, reading.aggregate
         if aggregate.function in QUANTILES:
-            assert aggregate.argument is not None
-            grid = quantiles.Grid.of(aggregate.argument, len(self.plan.groups))
+            grid = quantiles.grid_of(aggregate, self.plan.query, len(self.plan.groups))
             tested = quantiles.Tested.of(grid, strategy, noisy, self._deviation(reading.top), spread(strategy))
             values, errors, some = quantiles.released(tested, aggregate, k)
             whole = all(isinstance(v, int) for v in values)

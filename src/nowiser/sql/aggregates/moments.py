@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nowiser.model.schema import Kind
 from nowiser.sql import functions
 from nowiser.sql.aggregates.syntax import SAMPLES
-from nowiser.sql.bounds import summand
+from nowiser.sql.bounds import summand, total
 from nowiser.sql.cells import Cell, count_cell, sum_cell
 from nowiser.sql.interval import point
 from nowiser.sql.tree import Aggregate, Expression, Literal, Type
@@ -42,12 +42,15 @@ def half(argument: Expression) -> float:
 
 def _away(argument: Expression) -> Expression:
     c = middle(argument)
-    return functions.call("-", (argument, Literal(c, Type(argument.type.kind, bounds=point(Fraction(c))))))
+    start = Literal(c, Type(argument.type.kind, bounds=point(Fraction(c))))
+    return functions.call("-", (argument, start), argument.span)
 
 
 def _square(argument: Expression) -> Expression:
-    size = functions.call("abs", (_away(argument),))
-    return functions.call("*", (size, size))  # both sides at least zero, so that the bounds say so
+    size = functions.call("abs", (_away(argument),), argument.span)
+    found = functions.call("*", (size, size), argument.span)  # both sides at least zero, so that the bounds say so
+    total(found)
+    return found
 
 
 def cells(aggregate: Aggregate, *, noisy: bool) -> tuple[Cell, ...]:
@@ -60,7 +63,8 @@ def cells(aggregate: Aggregate, *, noisy: bool) -> tuple[Cell, ...]:
         sum_cell(_square(x), only, centred=noisy),
     ]
     if y is not None:
-        cross = functions.call("*", _together(_away(x), _away(y)))
+        cross = functions.call("*", _together(_away(x), _away(y)), x.span)
+        total(cross)
         found += [sum_cell(y, only, centred=noisy), sum_cell(cross, only, centred=noisy)]
         if aggregate.function == "corr":
             found.append(sum_cell(_square(y), only, centred=noisy))

@@ -21,17 +21,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.noise.matrix import Flat, Spread, Strategy, Tree, cheapest
 from nowiser.sql import functions
-from nowiser.sql.bounds import summand
+from nowiser.sql.aggregates.ranges import range_of
+from nowiser.sql.bounds import summand, total
 from nowiser.sql.functions.dates import MOMENTS, ends
 from nowiser.sql.interval import point
-from nowiser.sql.tree import Aggregate, Expression, Literal, Type
+from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, holding
 
 FINEST = 4096
 MOST_BUCKETS = 2_000_000  # over all groups
 CLEAR = 8.0  # standard deviations by which a count stands clear of the noise, in 4,096 places at once
+NARROWEST = Fraction(1, 10**200)
 MARGIN = 1.05  # sums of a few Laplace noises have slightly heavier tails than a normal
 
 Array = NDArray[np.float64]
@@ -48,14 +51,22 @@ class Grid:
     whole: bool
 
     @staticmethod
-    def of(argument: Expression, groups: int) -> "Grid":
+    def of(argument: Expression, groups: int, known: Sequence[Expression] = ()) -> "Grid":
+        """The finest grid for so many groups. `known`: conditions that hold for every row narrow the range."""
         kind = argument.type.kind
         inside = ends(argument.type) if kind in MOMENTS else summand(argument)
         low, high = Fraction(inside.low), Fraction(inside.high)
+        for found in (range_of(c) for c in known):
+            if found is None or found.of != argument:
+                continue
+            start = low if found.start is None else max(low, Fraction(found.start[0]))
+            stop = high if found.stop is None else min(high, Fraction(found.stop[0]))
+            low, high = (start, stop) if start < stop else (low, high)
         finest = max(16, min(FINEST, MOST_BUCKETS // max(1, groups)))
         if kind is Kind.REAL:
-            size = finest if high > low else 1
-            return Grid(low, high, (high - low) / size if high > low else Fraction(1), size, whole=False)
+            if high - low < NARROWEST:  # one bucket; otherwise the place in it would not be a number
+                return Grid(low, high, Fraction(1), 1, whole=False)
+            return Grid(low, high, (high - low) / finest, finest, whole=False)
         low, high = Fraction(floor(low)), Fraction(ceil(high))
         step = Fraction(ceil((high - low + 1) / finest))
         return Grid(low, high, step, ceil((high - low + 1) / step), whole=True)
@@ -87,6 +98,21 @@ class Grid:
 
     def edge(self, place: Array) -> Array:
         return np.clip(float(self.low) + float(self.step) * place, float(self.low), float(self.high))
+
+
+def grid_of(aggregate: Aggregate, query: Query, groups: int) -> Grid:
+    """The grid of one aggregate of a question; the plan and the release reckon with the same.
+
+    Conditions of the question narrow it, unless some row outside them could then overflow on the way to its bucket:
+    an engine may look at a row before it drops it.
+    """
+    assert aggregate.argument is not None
+    narrowed = Grid.of(aggregate.argument, groups, holding(query.relation))
+    try:
+        total(narrowed.bucket(aggregate.argument))
+    except NotAnswerable:
+        return Grid.of(aggregate.argument, groups)
+    return narrowed
 
 
 def _literal(value: float, kind: Kind) -> Literal:

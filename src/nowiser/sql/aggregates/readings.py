@@ -7,9 +7,10 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect
 from nowiser.noise.matrix import SquareRoot, Strategy, cheapest
+from nowiser.sql import bounds
 from nowiser.sql.aggregates import moments, ranges
 from nowiser.sql.aggregates.histograms import Histogram
-from nowiser.sql.aggregates.quantiles import Grid
+from nowiser.sql.aggregates.quantiles import grid_of
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
 from nowiser.sql.groups import Groups
@@ -85,9 +86,10 @@ class Readings:
                 hint="Group by columns with declared values, without GROUPING SETS.",
                 span=aggregate.span,
             )
-        grid = Grid.of(aggregate.argument, len(self.groups))
+        grid = grid_of(aggregate, self.query, len(self.groups))
         cell = count_cell(aggregate.argument, aggregate.condition)
         bucket = grid.bucket(aggregate.argument)
+        bounds.total(bucket)
         found = Histogram(bucket, range(grid.size), cell, grid.strategy())
         return Reading(aggregate, self._histogram(found))
 
