@@ -22,7 +22,7 @@ from nowiser.sql.interval import INT64, Interval, hull
 from nowiser.sql.names import Scope, known, matches
 from nowiser.sql.relations import Rows, rows
 from nowiser.sql.source import Context, Source
-from nowiser.sql.tree import Column, Expression, Filter, Fold, PerPerson, Relation, Type
+from nowiser.sql.tree import Column, Expression, Filter, Fold, PerPerson, Relation, Type, columns
 
 _FOLDS: dict[type[exp.Expr], str] = {
     exp.Count: "count",
@@ -160,9 +160,10 @@ class _PerPerson:
         fold, type_ = self._typed(function, argument, only, node)
         if fold not in self.folds:
             parts = [e for e in (argument, only) if e is not None]
-            self.folds[fold] = derived_column(
-                self.name, f"{function}_{len(self.folds)}", type_, parts, identifies=function in ("min", "max")
-            )
+            shown = ", ".join(c.declared.name for c in columns(argument)) or "*"
+            name = f"{function}({shown[:30]})"  # as people read it; PostgreSQL cuts names at 63 bytes
+            name = f"{name} {len(self.folds)}" if any(c.declared.name == name for c in self.folds.values()) else name
+            self.folds[fold] = derived_column(self.name, name, type_, parts, identifies=function in ("min", "max"))
         return self.folds[fold]
 
     def _typed(
