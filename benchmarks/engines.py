@@ -16,6 +16,7 @@ from benchmarks import crowd
 from benchmarks.pums import forgetful
 from nowiser import engines
 from nowiser import policy as policies
+from nowiser.errors import NotEvaluated
 from nowiser.gateway import Gateway
 
 TARGET = "≤ 2"
@@ -85,15 +86,10 @@ def measured(name: str, path: Path, raw, times: int = 5) -> list[dict]:
     gate = Gateway(policy, engine=engine, account=forgetful())
     sql = ASKED["SUM"]
     start = time.perf_counter()
-    gate.query(sql)
-    unprepared = time.perf_counter() - start
-    start = time.perf_counter()
     raw(sql)
-    found = [
-        {"engine": name, "question": "SUM, not prepared", "ours s": unprepared,
-         "ratio": unprepared / (time.perf_counter() - start), "target": "≤ 20", "load": crowd.load()},
-        {"engine": name, "question": "preparation, once", "ours s": engine.prepare(lambda *_: None).seconds},
-    ]  # fmt: skip
+    direct = time.perf_counter() - start
+    found = [unprepared(name, gate, sql, direct)]
+    found.append({"engine": name, "question": "preparation, once", "ours s": engine.prepare(lambda *_: None).seconds})
     for question, text in ASKED.items():
         ours, theirs = crowd.ratio(lambda: gate.query(text), lambda: raw(text), times=times)  # noqa: B023
         found.append(
@@ -102,3 +98,17 @@ def measured(name: str, path: Path, raw, times: int = 5) -> list[dict]:
         )  # fmt: skip
     gate.close()
     return found
+
+
+def unprepared(name: str, gate: Gateway, sql: str, direct: float) -> dict:
+    """The first question, before anything was prepared: windows on the fly, within the engine's time limit."""
+    start = time.perf_counter()
+    try:
+        gate.query(sql)
+    except NotEvaluated:
+        return {"engine": name, "question": "SUM, not prepared", "ratio": "not within the time limit", "target": "≤ 20"}
+    seconds = time.perf_counter() - start
+    return {
+        "engine": name, "question": "SUM, not prepared", "raw s": direct, "ours s": seconds, "ratio": seconds / direct,
+        "target": "≤ 20", "load": crowd.load(),
+    }  # fmt: skip
