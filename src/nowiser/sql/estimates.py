@@ -193,7 +193,7 @@ def tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> ND
     """Digits more than two places below the error bar say nothing; they go."""
     bars = np.broadcast_to(np.asarray(errors, dtype=np.float64), values.shape)
     noisy = bars > 0
-    digits = 2 - np.floor(np.log10(np.where(noisy, bars, 1.0)))
+    digits = np.clip(2 - np.floor(np.log10(np.where(noisy, bars, 1.0))), -300, 300)
     power = 10.0 ** np.abs(digits)
     with np.errstate(over="ignore", invalid="ignore"):  # the other side of `where`, or values that stay as they are
         rounded = np.where(digits >= 0, np.round(values * power) / power, np.round(values / power) * power)
