@@ -21,7 +21,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from nowiser.guess.line import EPS
+from nowiser.guess.line import EPS, Line
 from nowiser.guess.profile import Near, lifted
 from nowiser.model.priors.base import Floats
 
@@ -50,8 +50,11 @@ PLAIN = Objective(np.zeros(1), np.ones(1), np.ones(1))
 
 
 @runtime_checkable
-class _Concave(Protocol):
-    concave: bool
+class Concave(Line, Protocol):
+    """A line that may be log-concave."""
+
+    @property
+    def concave(self) -> bool: ...
 
     def shared(self, k: float, first: Floats, last: Floats, radius: float, offset: Floats) -> Floats: ...
 
@@ -68,8 +71,8 @@ class Follow:
         self.line, self.r, self.ends = profile.line, profile.radius, profile.ends
         self.side = -1.0 if negated else 1.0
         self.k, self.jump = self.side * profile.rate, self.side * profile.jump
-        good = self.side > 0 and isinstance(self.line, _Concave) and self.line.concave
-        self.concave = self.line if good and isinstance(self.line, _Concave) else None
+        good = self.side > 0 and isinstance(self.line, Concave) and self.line.concave
+        self.concave = self.line if good and isinstance(self.line, Concave) else None
         self._x, self._nodes = np.zeros(0), np.zeros((5, 0))  # victims that were looked at, in order
 
     def node(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:

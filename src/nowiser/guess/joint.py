@@ -31,7 +31,7 @@ from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
 CELLS = 600
-PROGRAMMES = 40
+PROGRAMMES = 100
 
 
 def joint_ceiling(

@@ -312,7 +312,10 @@ class Near:
         return float(x)
 
     def witness(self, x: float, *, misled: bool) -> Witness:
-        low, high = (float(end[0]) for end in self.ends(np.array([x])))
+        low, high = x - self.radius, x + self.radius
+        exact = self.ends(np.array([x]))
+        if self.line.atoms.size and self.line.mass(np.array([low]), np.array([high])) != self.line.mass(*exact):
+            low, high = float(exact[0][0]), float(exact[1][0])  # an atom at the very end would be rounded away
         sign = -1 if misled else 1
         peak = self.line.peak(sign * self.rate, low, high) if self.rate else None
         kind = "laplace" if self.rate else "randomised response"

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nowiser.guess.follow import Objective
+from nowiser.guess.follow import Concave, Objective
 from nowiser.guess.formula import Formula, leaves, value
-from nowiser.guess.profile import Figures, Near, Profile
+from nowiser.guess.line import EPS
+from nowiser.guess.profile import Figures, Near, Profile, lifted
 from nowiser.guess.worst import worst_of
 from nowiser.model.priors.base import Floats
 
@@ -158,7 +159,20 @@ def _probe(lo: Floats, hi: Floats) -> Floats:
 
 
 def _bounds(profile: Profile, lo: Floats, hi: Floats, *, negated: bool) -> Figures:
-    return profile.bounds_negated(lo, hi) if negated else profile.bounds(lo, hi)
+    if negated:
+        return profile.bounds_negated(lo, hi)
+    found = profile.bounds(lo, hi)
+    if not isinstance(profile, Near) or not isinstance(profile.line, Concave) or not profile.line.concave:
+        return found
+    if not profile.rate or not np.isfinite(lo).all() or not np.isfinite(hi).all():
+        return found
+    # a log-concave prior: one peak for all victims of a range, and prior masses smallest at an end (see `follow`)
+    middle = (lo + hi) / 2
+    peak = profile.line.tight(profile.rate, *profile.ends(middle))[1]
+    odds = profile.line.shared(profile.rate, lo, hi, profile.radius, peak - middle)
+    least = np.minimum(profile.line.mass(*profile.ends(lo)), profile.line.mass(*profile.ends(hi))) * (1 - 8 * EPS)
+    after = np.minimum(found.after, lifted(odds, profile.jump))
+    return Figures(np.maximum(found.before, least), after, found.smallest)
 
 
 def _at(profile: Profile, x: Floats, *, negated: bool) -> Figures:

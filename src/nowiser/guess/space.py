@@ -75,7 +75,7 @@ def space_of(
     if isinstance(prior, JointAtoms):
         return _atoms(prior)
     if isinstance(prior, JointHistogram):
-        return _histogram(prior, cuts)
+        return _histogram(prior, cuts, cells if cuts else 0)
     if isinstance(prior, MultivariateNormal):
         return _normal(prior, cuts, max(4, int(cells ** (1 / len(prior.names)))))
     if isinstance(prior, Prior):
@@ -126,11 +126,20 @@ def _atoms(prior: JointAtoms) -> Space:
     return Space(tuple(axes), masses / masses.sum())
 
 
-def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats]) -> Space:
+def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int) -> Space:
+    """The histogram's own cells, cut where the goal ends; in more pieces, the fewest first, while there are few."""
     axes, masses = [], prior.masses
-    for i, (name, edges) in enumerate(zip(prior.names, prior.edges, strict=True)):
+    every = []
+    for name, edges in zip(prior.names, prior.edges, strict=True):
         extra = cuts.get(name, np.zeros(0))
-        borders = np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
+        every.append(np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]])))
+    while 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
+        fewest = int(np.argmin([b.size for b in every]))
+        halved = np.sort(np.concatenate([every[fewest], (every[fewest][:-1] + every[fewest][1:]) / 2]))
+        if not (np.diff(halved) > 0).all():
+            break
+        every[fewest] = halved
+    for i, (name, edges, borders) in enumerate(zip(prior.names, prior.edges, every, strict=True)):
         at = np.searchsorted(edges, borders[:-1], "right") - 1
         share = np.diff(borders) / np.diff(edges)[at]
         masses = np.take(masses, at, axis=i) * share.reshape([-1 if j == i else 1 for j in range(masses.ndim)])
