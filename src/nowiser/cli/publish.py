@@ -28,7 +28,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     policy: Annotated[Path | None, typer.Option("-p", "--policy", help="A policy; enters its ledger.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of the policy.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write; without it nothing is.")] = None,
-    choose: Annotated[int | None, typer.Option(help="The number of the candidate.")] = None,
+    choose: Annotated[str | None, typer.Option(help="A candidate's number, or best: it loses least.")] = None,
     seconds: Annotated[float, typer.Option(help="How long to look for a proof.")] = 60.0,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first candidate without asking.")] = False,
@@ -68,7 +68,8 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         if as_json or yes or len(offered) == 1 or not interactive():
             return 0
         show(offered)
-        return pick(int(typer.prompt(f"Which one? 1-{len(offered)}", default="1", type=int)), offered)
+        typer.echo(why_first(offered))
+        return pick(str(typer.prompt(f"Which one? 1-{len(offered)}, or best", default="1")).strip(), offered)
 
     with progress(quiet=as_json) as report:
         made = release(
@@ -89,6 +90,8 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         output.emit(made.to_json())
         return
     show(made.candidates, made.chosen.title)
+    if choose is None and made.chosen.title == made.candidates[0].title:
+        typer.echo(why_first(made.candidates), nl=len(made.candidates) > 1)
     tell(made)
 
 
@@ -163,6 +166,23 @@ def show(offered: Sequence[Any], chosen: str | None = None) -> None:
         cells = (number(c.loss), f"{c.suppressed:,}", f"{c.smallest:,}", percent(c.gain), optimal_words(c.optimal))
         grid.add_row(f"{mark}{i}", c.title, *cells)
     Console().print(grid)
+
+
+def why_first(offered: Sequence[Any]) -> str:
+    """Why the first candidate is the usual choice, and what another would give."""
+    from nowiser.microdata.publish import lowest_loss
+    from nowiser.report.release import number
+
+    if len(offered) < 2:
+        return ""
+    best = lowest_loss(offered)
+    first = "1 is the usual choice: one rule per column for all rows, so that values can be compared and counted."
+    if not best:
+        return f"{first} None of the others loses less."
+    return (
+        f"{first} {best + 1} ({offered[best].title}) loses less, {number(offered[best].loss)} instead of "
+        f"{number(offered[0].loss)}, but says the same value in different ways in different rows: --choose best."
+    )
 
 
 def tell(made: Any) -> None:

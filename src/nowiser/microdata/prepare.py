@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -65,8 +66,9 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
         both = sorted(set(these) & set(those))
         if both:
             raise Misconfigured(f"{both[0]!r} cannot be both {first} and {second}", hint="Give it one role.")
+    handled = {name for step in recipe.steps for name in named_by(step)}
     for name, spec in recipe.quasi.items():
-        if not spec and is_unique(table[name]):
+        if not spec and name not in handled and is_unique(table[name]):
             raise Misconfigured(
                 f"the quasi-identifier {name!r} has a different value in each of the {table.rows} rows: "
                 "is it an identifier?",
@@ -78,6 +80,13 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
                 f"the column {name!r} has a different value in each of the {table.rows} rows: is it an identifier?",
                 hint=f"Remove it with --identifiers {name}.",
             )
+
+
+def named_by(step: Any) -> tuple[str, ...]:
+    """The columns a step is told to change: what happens to them is decided, unique or not."""
+    names = getattr(step, "columns", ()) or ()
+    one = getattr(step, "column", None)
+    return (*((names,) if isinstance(names, str) else tuple(names)), *((one,) if one else ()))
 
 
 def is_unique(column: Column) -> bool:

@@ -246,7 +246,7 @@ def publish(
     keep: Sequence[str] = (),
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
     output: str | Path | None = None,
-    choose: int = 1,
+    choose: int | str = 1,
     seconds: float = 60.0,
     seed: int | None = None,
     force: bool = False,
@@ -292,8 +292,18 @@ def _recipe(given: Mapping[str, Any] | str | Path) -> Recipe:
     return parse(given) if isinstance(given, Mapping) else read(Path(given))
 
 
-def pick(number: int, offered: Sequence[Candidate]) -> int:
-    """The candidate with this number, counted from 1."""
-    if not 1 <= number <= len(offered):
-        raise Misconfigured(f"there are {len(offered)} candidates, and {number} was chosen")
-    return number - 1
+def pick(wanted: int | str, offered: Sequence[Candidate]) -> int:
+    """The candidate with this number, counted from 1; `best` is the one that loses least."""
+    if wanted == "best":
+        return lowest_loss(offered)
+    if not str(wanted).isdigit() or not 1 <= int(wanted) <= len(offered):
+        raise Misconfigured(
+            f"there are {len(offered)} candidates, and {wanted} was chosen",
+            hint=f"Choose 1{f' to {len(offered)}' if len(offered) > 1 else ''}, or best: the one that loses least.",
+        )
+    return int(wanted) - 1
+
+
+def lowest_loss(offered: Sequence[Candidate]) -> int:
+    """The first of those with the smallest loss; those without one come last."""
+    return min(range(len(offered)), key=lambda i: float("inf") if (loss := offered[i].loss) is None else loss)

@@ -43,7 +43,7 @@ def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) 
 
     with duckdb.connect() as engine:
         check = _Check(engine, path, evidence)
-        found_rows = check.one("SELECT count(*) FROM released")
+        found_rows = check.one("SELECT coalesce(sum(rows), 0) FROM released")
         if int(found_rows) != rows:
             raise NotEvaluated(f"the written file has {int(found_rows)} rows where {rows} were released")
         found: dict[str, float | None] = {}
@@ -83,13 +83,12 @@ class _Check:
                 "quote = '\"', escape = '\"', nullstr = '', allow_quoted_nulls = false, auto_detect = false, "
                 f"columns = {self._columns(path, separator)})"
             )
-        self.run(f"CREATE TEMP TABLE released AS SELECT * FROM {source}")
-        self.names = "".join(f"CAST({quoted(q)} AS VARCHAR) AS q{i}, " for i, q in enumerate(evidence.quasi))
+        names = [f"CAST({quoted(q)} AS VARCHAR) AS q{i}" for i, q in enumerate(evidence.quasi)]
+        names += [f"CAST({quoted(s)} AS VARCHAR) AS s{i}" for i, s in enumerate(evidence.whole)]
+        named = "".join(f"{name}, " for name in names)
+        self.run(f"CREATE TEMP TABLE released AS SELECT {named} count(*) AS rows FROM {source} GROUP BY ALL")
         by = "".join(f"{k}, " for k in self.keys)
-        self.run(
-            f"CREATE TEMP TABLE groups AS SELECT {by} count(*) AS n FROM (SELECT {self.names} 1 AS one FROM released) "
-            f"GROUP BY {by or '()'}".rstrip(", ")
-        )
+        self.run(f"CREATE TEMP TABLE groups AS SELECT {by} sum(rows) AS n FROM released GROUP BY ALL")
         self.spread: set[str] = set()
 
     @staticmethod
@@ -131,10 +130,10 @@ class _Check:
             "CREATE OR REPLACE TEMP TABLE prior AS SELECT CAST(s AS VARCHAR) AS s, "
             f"{rows} / sum({rows}) OVER () AS p FROM whole GROUP BY ALL"
         )
-        named = f"SELECT {self.names} CAST({quoted(column)} AS VARCHAR) AS s FROM released"
+        place = f"s{list(self.evidence.whole).index(column)}"
         self.run(
             f"CREATE OR REPLACE TEMP TABLE h AS SELECT {by} t.s, c, sum(c) OVER ({over}) AS n, p FROM "
-            f"(SELECT {by} s, count(*) AS c FROM ({named}) GROUP BY ALL) t "
+            f"(SELECT {by} {place} AS s, sum(rows) AS c FROM released GROUP BY ALL) t "
             "JOIN prior ON t.s IS NOT DISTINCT FROM prior.s"
         )
 

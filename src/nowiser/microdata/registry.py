@@ -12,6 +12,7 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
@@ -67,9 +68,10 @@ def make(kind: str, choices: Mapping[str, Any], name: str, options: Mapping[str,
     if name not in choices:
         raise Misconfigured(f"there is no {kind} {name!r}", hint=f"There are: {', '.join(sorted(choices))}.")
     cls = choices[name]
-    unknown = set(options) - set(cls.__dataclass_fields__)
+    known = [f.name for f in fields(cls)]
+    unknown = set(options) - set(known)
     if unknown:
-        allowed = ", ".join(cls.__dataclass_fields__) or "none"
+        allowed = ", ".join(known) or "none"
         raise Misconfigured(
             f"{kind} {name!r} has no option {', '.join(map(repr, sorted(unknown)))}", hint=f"Its options: {allowed}."
         )

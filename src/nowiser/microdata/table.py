@@ -151,6 +151,8 @@ class MicroTable:
 
 def encode(name: str, array: pa.Array) -> Column:
     if pa.types.is_dictionary(array.type):
+        if _is_plain_dictionary(array):  # as files are read: take it as it is
+            return _ranked(name, array)
         array = array.cast(array.type.value_type)
     if str(array.type) in {"string_view", "large_string"}:  # Polars; few kernels know the former
         array = array.cast(pa.string())
@@ -162,7 +164,19 @@ def encode(name: str, array: pa.Array) -> Column:
         import pyarrow.compute as pc
 
         array = pc.if_else(pc.is_nan(array), None, array)
-    coded = array.dictionary_encode()
+    return _ranked(name, array.dictionary_encode())
+
+
+def _is_plain_dictionary(array: pa.Array) -> bool:
+    """Whether a dictionary-encoded column is one of texts, each once, all of them in use."""
+    values = array.dictionary
+    if not pa.types.is_string(values.type) or values.null_count or len(values.unique()) < len(values):
+        return False
+    return len(array.indices.drop_null().unique()) == len(values)
+
+
+def _ranked(name: str, coded: pa.Array) -> Column:
+    """A dictionary-encoded column with its values in their natural order."""
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     order = _natural_order(coded.dictionary)
     rank = np.empty(len(order) + 1, np.int32)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
+
 from nowiser.errors import Misconfigured
 from nowiser.microdata.table import MicroTable
 
@@ -65,16 +67,26 @@ def sync(path: Path) -> None:
 
 def write_table(table: MicroTable, path: Path, separator: str = ",") -> None:
     """Csv (NULL is an empty field, an empty text is quoted) or parquet."""
-    arrow = table.to_arrow()
     if path.suffix.lower() == ".parquet":
         import pyarrow.parquet as pq
 
-        pq.write_table(arrow, path)
+        pq.write_table(table.to_arrow(), path)
         return
     import duckdb
 
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
     with duckdb.connect() as engine:
-        engine.register("released", arrow)
+        engine.register("released", compact(table))
         target = str(path).replace("'", "''")
         engine.execute(f"COPY released TO '{target}' (FORMAT csv, HEADER, DELIMITER '{separator}')").fetchall()
+
+
+def compact(table: MicroTable) -> pa.Table:
+    """Arrow with texts that repeat left as dictionaries: written faster, and the same in the file."""
+    columns = [
+        pa.DictionaryArray.from_arrays(pa.array(c.codes, mask=c.codes < 0), c.values)
+        if pa.types.is_string(c.values.type) and 0 < len(c.values) < table.rows // 8
+        else c.to_arrow()
+        for c in table.columns
+    ]
+    return pa.table(columns, names=list(table.names))

@@ -63,7 +63,7 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
 def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
     """What happened, in one breath."""
     rows, kept = content["rows"], chosen["rows"]
-    words = f"{kept:,} of {rows:,} rows are released in {chosen['groups']:,} groups of look-alikes"
+    words = f"{kept:,} of {rows:,} rows are released in {_groups(chosen['groups'])} of look-alikes"
     if chosen["smallest_group"]:
         words += f", the smallest with {chosen['smallest_group']:,}"
     worst = max(chosen["guesses"], key=lambda g: g["after"] - g["before"], default=None)
@@ -73,6 +73,10 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
             f"better: at most from {percent(worst['before'])} to {percent(worst['after'])}"
         )
     return words + "."
+
+
+def _groups(count: int) -> str:
+    return "1 group" if count == 1 else f"{count:,} groups"
 
 
 def _for_whom(chosen: Mapping[str, Any]) -> str:

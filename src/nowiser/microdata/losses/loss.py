@@ -23,6 +23,7 @@ class _Bound:
     hierarchies: tuple[Hierarchy, ...]
     rows: int
     parts: tuple[Floats, ...]
+    covered: tuple[Floats, ...]  # per attribute and level: what the whole table covers there
     rising: bool = True
 
     def floor(self, levels: Levels, groups: Groups) -> float:
@@ -33,12 +34,14 @@ class _Bound:
     def of(self, levels: Levels, groups: Groups, kept: NDArray[np.bool_]) -> float:
         if kept.all():
             return self.floor(levels, groups)
-        lost = int(groups.size[~kept].sum())
-        size = np.where(kept, groups.size, 0).astype(np.float64)
+        bad = np.flatnonzero(~kept)  # the whole table's sum is known, so only these are looked at
+        size = groups.size[bad]
+        lost, weights = int(size.sum()), size.astype(np.float64)
         total = 0.0
         for j, (hierarchy, level) in enumerate(zip(self.hierarchies, levels, strict=True)):
-            covered = float(size @ hierarchy.shares[level][groups.codes[:, j]]) + lost
-            total += scaled(covered, self.rows, hierarchy.domain)
+            by_label = np.bincount(groups.codes[bad, j], weights, minlength=len(hierarchy.shares[level]))
+            spared = float((by_label * hierarchy.shares[level]).sum())
+            total += scaled(float(self.covered[j][level]) - spared + lost, self.rows, hierarchy.domain)
         return total / len(self.hierarchies)
 
 
@@ -59,7 +62,7 @@ class ArxLoss:
             np.array([scaled(float(c), rows, h.domain) / q for c in covered])
             for covered, h in zip(sums, hierarchies, strict=True)
         )
-        return _Bound(tuple(hierarchies), rows, parts)
+        return _Bound(tuple(hierarchies), rows, parts, tuple(np.asarray(c, dtype=np.float64) for c in sums))
 
 
 LOSS = ArxLoss()

@@ -39,7 +39,11 @@ class Microaggregation:
         if not names:
             raise Misconfigured("microaggregation needs numeric columns, and none is named")
         if not self.k <= table.rows <= MOST:
-            raise Misconfigured(f"microaggregation works on {self.k} to {MOST} rows, and the table has {table.rows}")
+            raise Misconfigured(
+                f"microaggregation works on {self.k} to {MOST:,} rows, and the table has {table.rows:,}: "
+                "its time grows with the square of the rows",
+                hint="Use mondrian, or publish parts of the table (by region, for example) one by one.",
+            )
         data = np.stack([self._numbers(table, n) for n in names], axis=1)
         member = groups(data, self.k, variable=self.variable, reach=self.reach, progress=run.progress)
         centres = means(data, member)

@@ -43,7 +43,7 @@ class Mondrian:
         least = max((int(m.limit) for m in run.models if m.name == "k-anonymity" and m.limit), default=2)
         if table.rows < least:
             raise NotAnswerable(f"the table has {table.rows} rows, fewer than k = {least}")
-        run.progress(0.1, "cutting")
+        run.progress(0.1, "cutting (the first time on a machine this compiles for some seconds)")
         boxes = united(table, run, cut(dimensions, least, relaxed=self.relaxed))
         run.progress(0.8, "naming the boxes")
         columns = [d.recoded(boxes) for d in dimensions]

@@ -112,17 +112,22 @@ def perturbed(
                 f"correlated_noise: a stratum of {n} rows is too small for exact covariance of {d} columns",
                 hint=f"At least {2 * d + 2} rows are needed; use fewer strata, or covariance: unbiased.",
             )
-        E = E - share @ E
-        equal = np.ptp(weight) == 0
-        WX, WE = (X / n, E / n) if equal else (X * share[:, None], E * share[:, None])
-        gram, cross, own = X.T @ WX, X.T @ WE, E.T @ WE
+        E -= share @ E
+        if np.ptp(weight) == 0:  # no weighted copies of a million rows
+            gram, cross, own = X.T @ X / n, X.T @ E / n, E.T @ E / n
+        else:
+            WX, WE = X * share[:, None], E * share[:, None]
+            gram, cross, own = X.T @ WX, X.T @ WE, E.T @ WE
         scale = np.sqrt(np.diag(gram))
         beta = np.linalg.solve(gram / np.outer(scale, scale), cross / scale[:, None]) / scale[:, None]
         # covariance_of divides by 1 − Σ share² (the weighted n/(n−1)); so must the noise
         rest = (own - cross.T @ beta) / (1 - float(share @ share))
         map_e = np.linalg.inv(root(rest)) @ root(noise)
         map_x = np.eye(d) - beta @ map_e
-    return np.asarray(X @ (map_x @ undo.T) + E @ (map_e @ undo.T) + centre)
+    out: Floats = X @ (map_x @ undo.T)
+    out += E @ (map_e @ undo.T)
+    out += centre
+    return out
 
 
 def shrink(sigma: Floats, noise: Floats) -> Floats:

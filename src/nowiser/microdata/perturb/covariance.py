@@ -16,7 +16,10 @@ def covariance_of(values: Floats, weight: Floats, names: Sequence[str]) -> Float
         raise Misconfigured(f"a stratum of {len(values)} rows has no covariance", hint="Use fewer strata.")
     share = weight / weight.sum()
     centred = values - share @ values
-    sigma = centred.T @ (centred * share[:, None]) / (1 - float(share @ share))
+    if np.ptp(weight) == 0:
+        sigma = centred.T @ centred / (len(values) - 1)
+    else:
+        sigma = centred.T @ (centred * share[:, None]) / (1 - float(share @ share))
     return independent(np.atleast_2d(sigma), names)
 
 
