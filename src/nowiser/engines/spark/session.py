@@ -1,6 +1,7 @@
 """One Spark session per engine line: local, a cluster's master, or a Spark Connect server."""
 
 import logging
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -40,9 +41,15 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
             if engine in ("spark", "spark://local"):
                 builder = builder.config(key, value)
     try:
-        session = builder.getOrCreate()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about versions of pandas, which is not used here
+            session = builder.getOrCreate()
         for key, value in SETTINGS.items():
             session.conf.set(key, value)
+    except ImportError:
+        raise Misconfigured(
+            "Spark Connect needs packages that are not installed.", hint="Install them: pip install 'pyspark[connect]'."
+        ) from None
     except Exception as error:  # noqa: BLE001 (Py4J, gRPC and Java each have their own; their words may hold secrets)
         raise Unreachable(
             f"Spark cannot be started or reached ({type(error).__name__}).",
