@@ -46,9 +46,7 @@ def summand(argument: Expression) -> Interval:
         argument.type.kind is Kind.INTEGER and (bounds.low == INT64.low or bounds.high == INT64.high)
     )
     if unknown:
-        raise NotAnswerable(
-            "How far one row can move this is not known.", hint=_remedy(argument), span=argument.span
-        )
+        raise NotAnswerable("How far one row can move this is not known.", hint=_remedy(argument), span=argument.span)
     return Interval(Fraction(bounds.low), Fraction(bounds.high))
 
 

@@ -28,7 +28,7 @@ NUMBERS = (Kind.INTEGER, Kind.REAL)
 ORDERED = (*NUMBERS, Kind.DATE, Kind.TIMESTAMP)
 
 
-class Mismatch(Exception):  # noqa: N818 (a reason, turned into a refusal with its place by `call`)
+class Mismatch(Exception):
     """The arguments are of kinds the function does not take."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
