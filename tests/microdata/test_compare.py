@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.microdata.compare import compare
+from nowiser.microdata.risk.linking import covers
 
 
 def people(rows=400, seed=0):
@@ -180,3 +181,37 @@ def test_any_two_tables_are_compared_or_refused(old, new, same):
     json.dumps(found.to_json(), allow_nan=False)
     assert all(g.after >= g.before - 1e-12 for g in found.guesses)
     assert "<table>" in found._repr_html_()
+
+
+def test_a_release_in_another_order_is_not_read_as_if_it_were_in_order():
+    """Otherwise an attacker who matches ranges and prefixes would look harmless."""
+    random = np.random.default_rng(3)
+    age = random.integers(20, 60, 400)
+    ill = np.where(age < 40, "flu", "cold")
+    original = pa.table({"age": age, "ill": ill})
+    mixed = random.permutation(400)
+    released = pa.table({"age": [f"{a // 10 * 10}-{a // 10 * 10 + 9}" for a in age[mixed]], "ill": ill[mixed]})
+    found = compare(original, released, quasi=["age"], sensitive=["ill"])
+    assert "another order" in found.alignment
+    told = {g.attacker: g.after for g in found.guesses}
+    assert told["knows the quasi-identifiers exactly"] == 1.0
+    in_order = compare(original, released.take(np.argsort(mixed)), quasi=["age"], sensitive=["ill"])
+    assert in_order.alignment == "by the order of the rows"
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "fits"),
+    [
+        ("20-29", "25", True),
+        ("20-29", "30", False),
+        ("12**", "1234", True),
+        ("12**", "1334", False),
+        ("*", "x", True),
+        ("[20, 29]", "29", True),
+        ("-5--1", "-3", True),
+        ("20-29", "x", False),
+        ("flu", "flu", True),
+    ],
+)
+def test_labels_cover_their_values(label, value, fits):
+    assert covers(label, value) is fits

@@ -1,7 +1,7 @@
 """The flow `compare`: risk and utility of a release made by anybody, with any tool, held against the original.
 
 Which released row is whose is taken from a `key` column if one is named, else from the order of the rows if both
-tables have equally many (said in the result); otherwise everything that needs it is left out.
+tables have equally many and that order fits (said in the result); otherwise everything that needs it is left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -190,9 +190,12 @@ def aligned(old: MicroTable, new: MicroTable, key: str | None) -> tuple[MicroTab
     """The tables with `origin` of the release pointing into the original (−1 if nobody knows)."""
     base = replace(old, origin=np.arange(old.rows, dtype=np.int64))
     if key is None:
-        if old.rows == new.rows:
-            return base, replace(new, origin=np.arange(new.rows, dtype=np.int64)), "by the order of the rows"
-        return base, replace(new, origin=np.full(new.rows, -1, dtype=np.int64)), "unknown: the tables differ in length"
+        unknown = replace(new, origin=np.full(new.rows, -1, dtype=np.int64))
+        if old.rows != new.rows:
+            return base, unknown, "unknown: the tables differ in length"
+        if not same_order(old, new):
+            return base, unknown, "unknown: the rows are in another order"
+        return base, replace(new, origin=np.arange(new.rows, dtype=np.int64)), "by the order of the rows"
     chosen(old, [key], what="key")
     chosen(new, [key], what="key")
     true, seen = shared_codes(old[key], new[key])
@@ -210,6 +213,34 @@ def aligned(old: MicroTable, new: MicroTable, key: str | None) -> tuple[MicroTab
     if len(np.unique(origin)) < len(origin):
         raise Misconfigured(f"key {key!r} occurs twice in the release")
     return base, replace(new, origin=origin), f"by {key!r}"
+
+
+def same_order(old: MicroTable, new: MicroTable) -> bool:
+    """Whether row i of the release looks like row i of the original at all.
+
+    A release in random order (as `nowiser publish` writes it) taken for one in the original's order would look far
+    safer than it is. In order means: some column agrees with its original beyond chance, by five standard deviations.
+    Tables too small for such a verdict, and columns without a common value, count as in order.
+    """
+    if old.rows < 100:
+        return True
+    verdicts = []
+    for name in (n for n in old.names if n in new):
+        a, b = old[name], new[name]
+        if a.is_numeric and b.is_numeric and len(a.values) > 20:
+            x, y = np.nan_to_num(a.numbers), np.nan_to_num(b.numbers)
+            ranks = np.corrcoef(x.argsort().argsort(), y.argsort().argsort())
+            verdicts.append(abs(float(ranks[0, 1])) * np.sqrt(len(x)) > 5)
+            continue
+        true, seen = shared_codes(a, b)
+        size = int(max(true.max(), seen.max())) + 2
+        by_chance = (
+            float(np.bincount(true + 1, minlength=size) @ np.bincount(seen + 1, minlength=size)) / len(true) ** 2
+        )
+        if 0 < by_chance < 0.999:
+            beyond = float((true == seen).mean()) - by_chance
+            verdicts.append(beyond > 5 * np.sqrt(by_chance * (1 - by_chance) / len(true)))
+    return any(verdicts) or not verdicts
 
 
 def risks(old: MicroTable, new: MicroTable, roles: Roles) -> dict[str, Any]:

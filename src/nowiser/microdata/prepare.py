@@ -8,6 +8,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchy_spec import hierarchy
+from nowiser.microdata.perturb.columns import weights
 from nowiser.microdata.read import load
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Run, quiet, silent
@@ -74,6 +75,8 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
                 "is it an identifier?",
                 hint=f"Remove it with --identifiers {name}, or give it a hierarchy, as in {name}:prefix.",
             )
+    if recipe.weight is not None:
+        weights(table, recipe.weight)  # refuses what is missing or not positive
     for name in (*recipe.sensitive, *recipe.keep):
         if name in table and is_unique(table[name]) and not table[name].is_numeric:
             raise Misconfigured(

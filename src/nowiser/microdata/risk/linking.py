@@ -12,6 +12,7 @@ were perturbed weigh the rows of the group by the likelihood of what was release
 by the published channel where there is one, else by how often values of that column changed.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -105,8 +106,10 @@ def links(
             recoded = _recoding(true, seen, released.origin)
         elif int(seen.max(initial=-1)) <= int(true.max(initial=-1)):
             recoded = true  # the same values: compared as they are
-        else:
-            continue  # nobody can say which row is whose, and the values are not comparable
+        else:  # nobody can say which row is whose: a label fits the values it covers
+            if knowledge == "exactly":
+                soft.append(_covering(old, new))
+            continue
         if recoded is None:
             published = channels.get(name) if knowledge == "exactly" else None
             soft.append(_soft(old, new, (true, seen), released.origin, published))
@@ -176,6 +179,38 @@ def _recoding(true: Ints, seen: Ints, origin: Ints) -> Ints | None:
     if len(image) == len(np.unique(true[origin])) and set(image.tolist()) <= set(true.tolist()):
         return None  # values were exchanged, not coarsened
     return np.where(rule[true + 1] == -2, size + 1, rule[true + 1])  # a value nobody released has: no group
+
+
+def _covering(old: Column, new: Column) -> Soft:
+    """A generalised column of a release in unknown order: a row can be hers if its label covers her value."""
+    fits = np.ones((len(old.values) + 1, len(new.values) + 1))  # the last ones are for NULL
+    for j, label in enumerate(new.labels):
+        covered = np.array([covers(label, value) for value in old.labels], dtype=bool)
+        if covered.any():  # a label that covers nothing we can read may cover anything
+            fits[:-1, j] = covered
+    fits[:-1, -1] = 1.0 if new.nulls > old.nulls else 0.0  # suppressed cells may be anybody's
+    seen = new.codes.astype(np.int64)
+    channel = Matrix(old.labels, fits[None], np.zeros(len(seen), dtype=np.int64), seen)
+    return Soft(seen, old.codes.astype(np.int64), channel, 0.5)
+
+
+def covers(label: str, value: str) -> bool:
+    """Whether a generalised label covers a value: itself, `*`, a prefix such as `12**`, a range such as `20-29`."""
+    if label in (value, "*"):
+        return True
+    if label.endswith("*"):
+        return value.startswith(label.rstrip("*"))
+    ends = _RANGE.fullmatch(label)
+    if ends is None:
+        return False
+    try:
+        return float(ends[1]) <= float(value) <= float(ends[2])
+    except ValueError:
+        return False
+
+
+_NUMBER = r"([+-]?[0-9]+(?:\.[0-9]+)?)"
+_RANGE = re.compile(rf"[\[(]?\s*{_NUMBER}\s*(?:-|–|,|\.\.)\s*{_NUMBER}\s*[\])]?")
 
 
 def _soft(old: Column, new: Column, codes: tuple[Ints, Ints], origin: Ints, channel: Channel | None) -> Soft:
