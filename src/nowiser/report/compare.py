@@ -30,6 +30,13 @@ def sentence(content: Mapping[str, Any]) -> str:
     return words + f". {_percent(content['utility']['kept'])} of the two-column distributions are kept."
 
 
+def whose(alignment: str) -> str:
+    """How it is known which released row is whose, as a sentence."""
+    if alignment.startswith("unknown"):
+        return f"Which row is whose is {alignment}. (Name a column that tells with --key.)"
+    return f"Rows matched {alignment}."
+
+
 def tables(content: Mapping[str, Any]) -> list[tuple[str, Sequence[str], list[Sequence[str]]]]:
     """Everything as titled tables: (title, head, rows)."""
     out: list[tuple[str, Sequence[str], list[Sequence[str]]]] = []
@@ -52,7 +59,7 @@ def words(content: Mapping[str, Any]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    parts: list[Any] = [Text(sentence(content)), Text(f"Rows matched {content['alignment']}.", style="dim")]
+    parts: list[Any] = [Text(sentence(content)), Text(whose(content["alignment"]), style="dim")]
     parts += [Text(note, style="dim") for note in content["notes"]]
     for title, head, rows in tables(content):
         table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
@@ -67,7 +74,7 @@ def words(content: Mapping[str, Any]) -> Any:
 def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
     """The report; without `whole_page` only what a notebook shows."""
     parts = [f'<p class="lead">{escape(sentence(content))}</p>']
-    parts.append(f'<p class="quiet">Rows matched {escape(content["alignment"])}.</p>')
+    parts.append(f'<p class="quiet">{escape(whose(content["alignment"]))}</p>')
     parts += [f'<p class="quiet">{escape(note)}</p>' for note in content["notes"]]
     if whole_page:
         parts += [f"<figure>{_svg(c)}</figure>" for c in charts(content)]
