@@ -113,4 +113,3 @@ def draw(found: list[dict]) -> None:
     )
     ASSETS.mkdir(parents=True, exist_ok=True)
     chart.save(ASSETS / "growth.svg")
-    chart.save(ASSETS / "growth.png", scale_factor=2)
