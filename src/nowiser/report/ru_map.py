@@ -12,6 +12,8 @@ def chart(points: Sequence[Mapping[str, Any]]) -> Any:
     rows = [dict(p) | {"state": "another is better" if p["dominated"] else "worth choosing"} for p in points]
     highest = max([0.05, *(r["high"] if r["high"] is not None else r["risk"] for r in rows)])
     lowest = min([0.95, *(r["utility"] for r in rows)])
+    for i, row in enumerate(rows):  # names of points that lie close together stand one below the other
+        row["place"] = sum(_near(row, other, 1.05 - lowest, highest * 1.15) for other in rows[:i])
     x = alt.X(
         "utility:Q",
         title="utility: two-column distributions kept",
@@ -41,12 +43,24 @@ def chart(points: Sequence[Mapping[str, Any]]) -> Any:
         .encode(x=x, y=y, order="risk:Q")
     )
     dots = base.mark_circle(size=110, opacity=1).encode(x=x, y=y, color=colour)
-    right = base.transform_filter("!datum.dominated").mark_text(align="left", dx=10, dy=4)
-    left = base.transform_filter("datum.dominated").mark_text(align="right", dx=-10, dy=4)
-    words = [part.encode(x=x, y=y, text="title:N") for part in (right, left)]
+    words = [
+        base.transform_filter(f"datum.dominated == {str(dominated).lower()} && datum.place == {place}")
+        .mark_text(align="right" if dominated else "left", dx=-10 if dominated else 10, dy=4 + 15 * place)
+        .encode(x=x, y=y, text="title:N")
+        for dominated in (False, True)
+        for place in sorted({r["place"] for r in rows})
+    ]
     best = [r["title"] for r in rows if not r["dominated"]]
     subtitle = "Down and to the right is better. Bars: 95 % interval of a simulated attacker."
     layered = alt.layer(bars, line, dots, *words).properties(
         width=560, height=380, padding={"left": 12, "top": 12, "bottom": 12, "right": 110}
     )
     return themed(layered, f"{len(best)} of {len(rows)} candidates are worth choosing", subtitle)
+
+
+def _near(one: Mapping[str, Any], other: Mapping[str, Any], wide: float, high: float) -> bool:
+    """Whether the names of two points on the same side would touch."""
+    if one["dominated"] != other["dominated"]:
+        return False
+    apart = abs(one["utility"] - other["utility"]) / wide, abs(one["risk"] - other["risk"]) / high
+    return bool(apart[0] < 0.25 and apart[1] < 0.045)
