@@ -1,3 +1,6 @@
+import pytest
+
+from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import last_told, public_guesses
 from nowiser.microdata.publish import publish
 from nowiser.microdata.release import Guessing, Step
@@ -29,3 +32,13 @@ def test_a_perturbation_after_another_leaves_the_second_figure_only():
 def test_without_private_steps_all_figures_are_published():
     made = publish(TABLE, quasi=["sex"], sensitive=["ill"], steps=[{"pram": {"columns": ["ill"]}}], seed=4).chosen
     assert public_guesses(made) == made.guesses
+
+
+def test_best_is_the_candidate_that_loses_least():
+    table = MicroTable.of([Column.of("age", [i * 37 % 53 for i in range(120)]), Column.of("sex", ["f", "m"] * 60)])
+    options = {"quasi": {"age": "intervals:5:10:20", "sex": None}, "k": 4}
+    first, best = publish(table, **options), publish(table, **options, choose="best")
+    assert first.chosen.title == "generalise"
+    assert best.chosen.loss == min(c.loss for c in best.candidates) < first.chosen.loss
+    with pytest.raises(Misconfigured, match="or best"):
+        publish(table, **options, choose="worst")
