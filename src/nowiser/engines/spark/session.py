@@ -3,6 +3,7 @@
 import logging
 import warnings
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 from nowiser.errors import Misconfigured, Unreachable
@@ -22,6 +23,10 @@ LOCAL = {
     "spark.sql.shuffle.partitions": "8",
 }
 
+CONNECT_MISSING = Misconfigured(
+    "Spark Connect needs packages that are not installed.", hint="Install them: pip install 'pyspark[connect]'."
+)
+
 
 def open_session(engine: str, *, app: str = "nowiser") -> Any:
     """`spark` (this machine), `spark://host:port` (a master), `spark-connect://host:port` (Spark Connect)."""
@@ -34,6 +39,9 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
     _hush()
     builder = SparkSession.builder.appName(app)
     if engine.startswith("spark-connect://"):
+        # Looked for here: PySpark itself ends the whole process in some hosts when one of them is missing.
+        if any(find_spec(name) is None for name in ("grpc", "grpc_status")):
+            raise CONNECT_MISSING
         builder = builder.remote("sc" + engine[len("spark-connect") :])
     else:
         builder = builder.master("local[*]" if engine in ("spark", "spark://local") else engine)
@@ -47,9 +55,7 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
         for key, value in SETTINGS.items():
             session.conf.set(key, value)
     except ImportError:
-        raise Misconfigured(
-            "Spark Connect needs packages that are not installed.", hint="Install them: pip install 'pyspark[connect]'."
-        ) from None
+        raise CONNECT_MISSING from None
     except Exception as error:  # noqa: BLE001 (Py4J, gRPC and Java each have their own; their words may hold secrets)
         raise Unreachable(
             f"Spark cannot be started or reached ({type(error).__name__}).",
