@@ -23,9 +23,11 @@ LOCAL = {
     "spark.sql.shuffle.partitions": "8",
 }
 
-CONNECT_MISSING = Misconfigured(
-    "Spark Connect needs packages that are not installed.", hint="Install them: pip install 'pyspark[connect]'."
-)
+
+def _without_connect() -> Misconfigured:
+    return Misconfigured(
+        "Spark Connect needs packages that are not installed.", hint="Install them: pip install 'pyspark[connect]'."
+    )
 
 
 def open_session(engine: str, *, app: str = "nowiser") -> Any:
@@ -41,7 +43,7 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
     if engine.startswith("spark-connect://"):
         # Looked for here: PySpark itself ends the whole process in some hosts when one of them is missing.
         if any(find_spec(name) is None for name in ("grpc", "grpc_status")):
-            raise CONNECT_MISSING
+            raise _without_connect()
         builder = builder.remote("sc" + engine[len("spark-connect") :])
     else:
         builder = builder.master("local[*]" if engine in ("spark", "spark://local") else engine)
@@ -55,7 +57,7 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
         for key, value in SETTINGS.items():
             session.conf.set(key, value)
     except ImportError:
-        raise CONNECT_MISSING from None
+        raise _without_connect() from None
     except Exception as error:  # noqa: BLE001 (Py4J, gRPC and Java each have their own; their words may hold secrets)
         raise Unreachable(
             f"Spark cannot be started or reached ({type(error).__name__}).",
