@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from nowiser.cli import output
+from nowiser.errors import Misconfigured
 
 EXAMPLE = "nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv"
 
@@ -60,6 +61,19 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         "seconds": seconds,
         "steps": None if method is None else [method],
     }
+    beside = {
+        "--quasi": quasi,
+        "--sensitive": sensitive,
+        "--identifiers": identifiers,
+        "--keep": keep,
+        "--model": model,
+    }
+    beside |= {"-k": k, "--gain": gain, "--method": method}
+    if recipe is not None and (named := [name for name, value in beside.items() if value]):
+        raise Misconfigured(
+            f"--recipe stands in place of {', '.join(named)}: one of them would be ignored",
+            hint="Write it into the recipe, or leave out --recipe.",
+        )
     made_recipe = source.promised(read(recipe) if recipe is not None else parse(given, where="publish"))
 
     def select(offered: Sequence[Any]) -> int:
@@ -97,8 +111,6 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
 def models(k: int | None, gain: str | None, more: Sequence[str]) -> list[dict[str, Any]]:
     """The models of the options, as a recipe would list them."""
-    from nowiser.errors import Misconfigured
-
     out: list[dict[str, Any]] = []
     if k is not None:
         if k < 1:

@@ -104,6 +104,11 @@ def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) ->
     named |= {c for c in (roles.weight, roles.household) if c}
     changed = {c.name for c in table.columns if c.name not in original or not _same(c, original[c.name])}
     out = tuple(n for n in table.names if n not in named | changed) if "*" not in recipe.keep else ()
+    if len(out) == len(table.names):
+        raise Misconfigured(
+            "no column would be released: none has a role, is kept by name, or is changed by a step",
+            hint="Name columns under quasi, sensitive or keep; in a recipe they stand in the recipe itself.",
+        )
     return table.without(out), out
 
 
