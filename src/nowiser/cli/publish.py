@@ -61,7 +61,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         "seconds": seconds,
         "steps": None if method is None else [method],
     }
-    beside = {
+    beside: dict[str, Any] = {
         "--quasi": quasi,
         "--sensitive": sensitive,
         "--identifiers": identifiers,
