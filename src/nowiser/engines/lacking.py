@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from nowiser.engines.base import Engine
 from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.sql.plan import Tally
-from nowiser.sql.tree import Call
+from nowiser.sql.tree import Call, Type
 
 
 def refuse_lacking(tally: Tally, engine: Engine) -> None:
@@ -28,13 +29,20 @@ def refuse_lacking(tally: Tally, engine: Engine) -> None:
 
 def calls(node: Any) -> Iterator[Call]:
     """Every call inside a tally, whatever relations it is made of."""
-    if isinstance(node, schema.Table | schema.Column):
-        return
-    if isinstance(node, Call):
-        yield node
-    if isinstance(node, tuple):
-        for item in node:
-            yield from calls(item)
-    elif is_dataclass(node):
-        for f in fields(node):
-            yield from calls(getattr(node, f.name))
+    left = [node]
+    while left:
+        here = left.pop()
+        if isinstance(here, tuple):
+            left.extend(reversed(here))
+            continue
+        if isinstance(here, Call):
+            yield here
+        left.extend(getattr(here, name) for name in _parts(here.__class__))
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """Where calls may stand in a node, last first: not in declarations, and not in plain values."""
+    if not is_dataclass(kind) or issubclass(kind, schema.Table | schema.Column | Type):
+        return ()
+    return tuple(f.name for f in reversed(fields(kind)))

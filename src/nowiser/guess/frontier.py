@@ -93,8 +93,10 @@ class _Frontier:
     figures: list[tuple[Point, tuple[float, float]]] = field(default_factory=list)
 
     def figure(self, point: Point, found: tuple[float, float]) -> None:
-        """Remember before and after; the oldest is forgotten."""
-        self.figures[:] = [*self.figures[1 - GRAIN :], (point, found)]
+        """Remember before and after; the oldest is forgotten. Totals only grow, so only the latest are asked for again:
+        keeping more would make each question of a long account slower than the one before.
+        """
+        self.figures[:] = [*self.figures[1 - KEPT :], (point, found)]
 
     def figured(self, point: Point, grain: float) -> tuple[float, float] | None:
         """Before and after of a cost not below this one, if one not above it has nearly the same gain."""
