@@ -97,12 +97,27 @@ def test_certain_coins():
 
 
 def test_coins_exp_decides_near_the_threshold_exactly():
+    """The word that holds e^(−γ) is read on; its neighbours are decided, each on its side."""
     gamma = Fraction(7, 10)
-    (threshold,) = Steps(lambda bits: [exp_minus(gamma, bits)]).thresholds(64)
-    near = np.array([threshold - 5, threshold - 1, threshold + 1, threshold + 5], dtype="<u8")
-    assert (np.abs(near * 2.0**-64 - np.exp(-0.7)) < MARGIN).all()
-    found = coins_exp(np.full(4, 0.7), lambda i: gamma, Scripted(near.tobytes()))
-    assert found.tolist() == [True, True, False, False]
+    steps = Steps(lambda bits: [exp_minus(gamma, bits)])
+    (threshold,), (finer,) = steps.thresholds(32), steps.thresholds(64)
+    near = np.array([threshold - 5, threshold - 1, threshold, threshold, threshold + 1, threshold + 5], dtype="<u4")
+    rest = finer - (threshold << 32)
+    more = np.array([rest - 1, rest + 1], dtype="<u4")
+    found = coins_exp(np.full(6, 0.7), lambda i: gamma, Scripted(near.tobytes() + more.tobytes()))
+    assert found.tolist() == [True, True, True, False, False, False]
+
+
+def test_coins_exp_trusts_floats_only_outside_the_margin():
+    """With a float that is off by nearly the margin, every word is still decided by the exact number."""
+    gamma = Fraction(7, 10)
+    (threshold,) = Steps(lambda bits: [exp_minus(gamma, bits)]).thresholds(32)
+    near = np.arange(threshold - 3, threshold + 4, dtype="<u4")
+    for off in (-0.9, 0.9):
+        wrong = -np.log(np.exp(-0.7) + off * MARGIN)
+        words = np.concatenate([near, np.array([0], dtype="<u4")])  # zero: the undecided word is below
+        found = coins_exp(np.full(len(near), wrong), lambda i: gamma, Scripted(words.tobytes()))
+        assert found.tolist() == [True] * 4 + [False] * 3
 
 
 def test_coins_exp_reads_on_at_the_threshold_itself():
@@ -111,12 +126,12 @@ def test_coins_exp_reads_on_at_the_threshold_itself():
     (first,) = steps.thresholds(64)
     (second,) = steps.thresholds(128)
     rest = second - (first << 64)
-    assert _decide_exp(gamma, first, Scripted((rest - 1).to_bytes(8, "little")))
-    assert not _decide_exp(gamma, first, Scripted((rest + 1).to_bytes(8, "little")))
+    assert _decide_exp(gamma, first, Scripted((rest - 1).to_bytes(8, "little")), 64)
+    assert not _decide_exp(gamma, first, Scripted((rest + 1).to_bytes(8, "little")), 64)
 
 
 def test_coins_exp_of_zero_is_certain():
-    words = np.array([0, 2**64 - 1], dtype="<u8").tobytes()
+    words = np.array([0, 2**32 - 1], dtype="<u4").tobytes()
     assert coins_exp(np.zeros(2), lambda i: Fraction(0), Scripted(words)).all()
 
 

@@ -10,7 +10,7 @@ from scripted import Scripted, Seeded
 
 from nowiser.errors import Misconfigured
 from nowiser.noise import discrete_gaussian, discrete_laplace
-from nowiser.noise.discrete_laplace import _capped, _digit, _side, geometric
+from nowiser.noise.discrete_laplace import _capped, _lower, _side, geometric
 from nowiser.noise.entropy import OS
 
 N = 200_000
@@ -87,14 +87,13 @@ def test_short_words_give_the_same_distribution():
 
 @pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(31, 2)])
 def test_tables_are_the_true_probabilities(scale):
-    """Against fifty digits of mpmath: digit, capped digit and side have exactly the probabilities of the proof."""
+    """Against fifty digits of mpmath: capped digit and side have exactly the probabilities of the proof."""
     from mpmath import mp, mpf
 
     mp.prec = 400
     q = mp.exp(-mpf(scale.denominator) / scale.numerator)
     expected = {
         "side": (_side(scale), [2 * q / (1 + q), q / (1 + q)]),
-        "digit": (_digit(scale, 16), [(q**k - q**16) / (1 - q**16) for k in range(1, 16)]),
         "capped": (_capped(scale, 16), [q**k for k in range(1, 17)]),
     }
     for steps, chances in expected.values():
@@ -111,9 +110,28 @@ def test_digits_and_rest_multiply_to_the_geometric_distribution():
             assert digit[l] * (1 - q**m) * (q**m) ** h == (1 - q) * q ** (l + m * h)
 
 
+@pytest.mark.parametrize(("scale", "bits"), [(Fraction(31, 2), 3), (Fraction(9), 4)])
+def test_the_lower_part_has_its_distribution(scale, bits):
+    """The only part that is drawn by rejection. With 8-bit words about every fourth coin is decided exactly."""
+    chances = np.exp(-np.arange(2**bits) / float(scale))
+    for word, n in ((8, 20_000), (32, 200_000)):
+        seen = np.bincount(_lower(scale, bits, n, Seeded(7), word), minlength=2**bits)
+        assert len(seen) == 2**bits
+        assert stats.chisquare(seen, chances / chances.sum() * n).pvalue > 1e-4
+        flat = np.exp(-np.arange(2**bits) / float(scale) / 1.3)
+        assert n < 10**5 or stats.chisquare(seen, flat / flat.sum() * n).pvalue < 1e-6
+
+
+def test_the_lower_part_of_more_bits_than_a_short_word():
+    draws = _lower(Fraction(2) ** 45, 42, 50_000, Seeded(8))
+    assert draws.max() < 2**42
+    expected = 2.0**45 - 2**42 / np.expm1(2.0**-3)  # the mean of an exponential cut off at M
+    assert abs(draws.mean() - expected) < 5 * draws.std() / 50_000**0.5
+
+
 def test_a_capped_digit_goes_on():
-    zeros = Scripted(bytes(8) + b"\xff" * 8)  # the first word reaches the cap, the second stops at once
-    assert geometric(Fraction(1, 2), 1, zeros)[0] == 16
+    zeros = Scripted(bytes(4) + b"\xff" * 4)  # the first word reaches the cap, the second stops at once
+    assert geometric(Fraction(1), 1, zeros)[0] == 16
 
 
 @pytest.mark.parametrize("scale", [Fraction(2) ** 61, Fraction(10) ** 30])

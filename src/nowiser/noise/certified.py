@@ -2,7 +2,7 @@
 
 A real number `s` in [0, 1] is known through `bounds(bits)`: integers `lo ≤ s·2^bits ≤ hi` that come as close as
 the caller asks. A uniform real `U` is read off the entropy source word by word. Whether `U < s` is decided as
-soon as the words read so far decide it; if they do not (one chance in 2^64 with the default word), another word
+soon as the words read so far decide it; if they do not (one chance in 2^32 with the default word), another word
 is read. So `Pr[U < s]` is `s` itself, not a float near it: no rounding ever enters a distribution.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nowiser.noise.entropy import Entropy
 
-WORD = 64  # bits read at once; tests use 8 so that undecided words are frequent
+WORD = 32  # bits read at once: more would mostly be thrown away. Tests use 8 so that undecided words are frequent
 
 Enclosure = tuple[int, int]  # lo ≤ s·2^bits ≤ hi
 Bounds = Callable[[int], Sequence[Enclosure]]
@@ -117,28 +117,30 @@ def coin(chance: Fraction, n: int, entropy: Entropy, word: int = WORD) -> NDArra
 MARGIN = 2.0**-40  # far above every float error below, far below anything that happens often
 
 
-def coins_exp(gammas: NDArray[np.float64], exact: Callable[[int], Fraction], entropy: Entropy) -> NDArray[np.bool_]:
+def coins_exp(
+    gammas: NDArray[np.float64], exact: Callable[[int], Fraction], entropy: Entropy, word: int = WORD
+) -> NDArray[np.bool_]:
     """Independent booleans, the i-th true with probability exactly `e^(−γ_i)`, γ_i = `exact(i)` ≥ 0.
 
-    `gammas` are the same numbers as floats. They only *propose*: a word within 2^-40 of the float `e^(−γ)` is
-    undecided and decided by exact arithmetic. The float is nearer than that: a relative error of 2^-46 in γ and
-    of 2^-45 in `exp` (sixteen and more times what IEEE arithmetic and numpy's `exp` are allowed) moves `e^(−γ)`
-    by at most 2^-44, because γ·e^(−γ) ≤ 1/e; turning the word into a float moves it by at most 2^-53.
+    `gammas` are the same numbers as floats. They only *propose*: where the word read leaves a uniform real that may lie
+    within 2^-40 of the float `e^(−γ)`, exact arithmetic decides. The float is nearer than that: a relative error of
+    2^-46 in γ and of 2^-45 in `exp` (sixteen and more times what IEEE arithmetic and numpy's `exp` are allowed) moves
+    `e^(−γ)` by at most 2^-44, because γ·e^(−γ) ≤ 1/e. A word of at most 32 bits is a float without rounding.
     """
-    words = np.frombuffer(entropy.bytes(8 * len(gammas)), dtype="<u8")
-    approximate = np.exp(-gammas)
-    uniform = words * 2.0**-64
-    true: NDArray[np.bool_] = uniform < approximate
-    for i in np.flatnonzero(np.abs(uniform - approximate) <= MARGIN):
-        true[i] = _decide_exp(exact(int(i)), int(words[i]), entropy)
+    words = np.frombuffer(entropy.bytes(len(gammas) * word // 8), dtype=f"<u{word // 8}")
+    half = 2.0 ** -(word + 1)  # the word w says that the uniform real lies in [w, w + 1] · 2^-word
+    distance = np.exp(-gammas) - (words * (2 * half) + half)
+    true: NDArray[np.bool_] = distance > 0
+    for i in np.flatnonzero(np.abs(distance) <= half + MARGIN):
+        true[i] = _decide_exp(exact(int(i)), int(words[i]), entropy, word)
     return true
 
 
-def _decide_exp(gamma: Fraction, word: int, entropy: Entropy) -> bool:
+def _decide_exp(gamma: Fraction, first: int, entropy: Entropy, word: int) -> bool:
     if gamma == 0:
         return True
     steps = Steps(lambda bits: [exp_minus(gamma, bits)])
-    (threshold,) = steps.thresholds(WORD)
-    if word == threshold:
-        return bool(steps.decide(word, WORD, entropy))
-    return word < threshold
+    (threshold,) = steps.thresholds(word)
+    if first == threshold:
+        return bool(steps.decide(first, word, entropy, word))
+    return first < threshold
