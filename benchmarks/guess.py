@@ -68,8 +68,10 @@ def speed():
         ),
         row("linear programme, 1,000 cells", best_of(lambda: solve(programme, inside), 3), "s", "< 1"),
         row("expected success, normal prior", best_of(lambda: nw.expected(normal, goal, slope=slope()), 3), "s", None),
-        row("`nowiser guess` from the shell, uniform prior", shell("uniform:12:28"), "s", "< 0.5"),
-        row("`nowiser guess` from the shell, normal prior", shell("normal:20:5"), "s", "< 0.5"),
+        *(
+            row(f"`nowiser guess` from the shell, {name}", shell(*asked), "s", "< 0.5")
+            for name, asked in STARTS.items()
+        ),
         row(
             "`import nowiser`",
             best_of(lambda: subprocess.run([sys.executable, "-c", "import nowiser"], check=True), 3),
@@ -79,11 +81,31 @@ def speed():
     ]
 
 
-def shell(prior):
+STARTS = {
+    "uniform prior": ("uniform:12:28", "--slope", "1"),
+    "normal prior": ("normal:20:5", "--slope", "1"),
+    "lognormal prior": ("lognormal:3:0.4", "--slope", "1"),
+    "histogram": ("histogram:0,10,20,40:.3,.5,.2", "--slope", "1"),
+    "atoms": ("atoms:0=.2,2=.3,5=.5", "--slope", "1"),
+    "normal prior, --gain": ("normal:20:5", "--gain", "5%"),
+    "normal prior, --compare": ("normal:20:5", "--slope", "1", "--victim", "20", "--compare"),
+    "normal prior, --json": ("normal:20:5", "--slope", "1", "--json"),
+}
+
+
+def shell(prior, *asked):
     """The whole command, from a warm disk."""
-    asked = ["guess", "--prior", prior, "--within", "2", "--slope", "1"]
-    entry = [sys.executable, "-c", "from nowiser.cli.main import run; run()", *asked]
-    return best_of(lambda: subprocess.run(entry, check=True, capture_output=True), 4)
+    entry = [
+        sys.executable,
+        "-c",
+        "from nowiser.cli.main import run; run()",
+        "guess",
+        "--prior",
+        prior,
+        "--within",
+        "2",
+    ]
+    return best_of(lambda: subprocess.run([*entry, *asked], check=True, capture_output=True), 10)
 
 
 def noise():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess import gauss
 from nowiser.guess.cells import Cells
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
@@ -65,14 +66,12 @@ def _levels() -> Floats:
 
 
 def _normal(prior: Normal) -> _Curve:
-    from scipy import special
-
     mean, sd = prior.mean, prior.sd
-    z = special.ndtri(_levels())
-    rare = float(special.ndtri(RAREST))
+    z = gauss.ndtri(_levels())
+    rare = float(gauss.ndtri(RAREST))
     return _Curve(
-        lambda x: special.ndtr((x - mean) / sd),
-        lambda x: special.ndtr((mean - x) / sd),
+        lambda x: gauss.ndtr((x - mean) / sd),
+        lambda x: gauss.ndtr((mean - x) / sd),
         lambda x: np.exp(-(((x - mean) / sd) ** 2) / 2) / (sd * _SQRT_2PI),
         np.concatenate([mean + sd * z, mean - sd * z]),
         mean,
@@ -81,8 +80,6 @@ def _normal(prior: Normal) -> _Curve:
 
 
 def _lognormal(prior: LogNormal) -> _Curve:
-    from scipy import special
-
     mean, sd = prior.mean, prior.sd
 
     def z(x: Floats) -> Floats:
@@ -101,12 +98,12 @@ def _lognormal(prior: LogNormal) -> _Curve:
         some = a > 0
         return np.where(some, np.fmin.reduce(ends), -np.inf), np.where(some, np.fmax.reduce(ends), np.inf)
 
-    tail, rare = special.ndtri(_levels()), float(special.ndtri(RAREST))
+    tail, rare = gauss.ndtri(_levels()), float(gauss.ndtri(RAREST))
     with np.errstate(over="ignore"):
         points = np.exp(mean + sd * np.concatenate([tail, -tail]))
     return _Curve(
-        lambda x: special.ndtr(z(x)),
-        lambda x: special.ndtr(-z(x)),
+        lambda x: gauss.ndtr(z(x)),
+        lambda x: gauss.ndtr(-z(x)),
         density,
         points,
         math.exp(max(mean - sd * sd, -700.0)),

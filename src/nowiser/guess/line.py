@@ -100,7 +100,7 @@ def line(prior: Prior) -> Line:
         return UniformLine(prior.low, prior.high)
     from nowiser.guess.cells import CellLine
     from nowiser.guess.cut import cells_of
-    from nowiser.guess.tilt import TiltLine, is_closed  # brings scipy.special, a third of the start-up time
+    from nowiser.guess.tilt import TiltLine, is_closed
 
     if isinstance(prior, Truncated) and isinstance(prior.prior, Uniform):
         low, high = max(prior.low, prior.prior.low), min(prior.high, prior.prior.high)

@@ -14,9 +14,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
 
 from nowiser.errors import Misconfigured
+from nowiser.guess import gauss
 from nowiser.guess.line import EPS
 from nowiser.model.prior import Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
@@ -158,7 +158,7 @@ class TiltLine:
             for _ in range(24):
                 ends = l[todo], u[todo]
                 width, beyond, now = ends[1] - ends[0], (out[0][todo], out[1][todo]), s[todo]
-                share, rest = special.expit(now), special.expit(-now)
+                share, rest = gauss.expit(now), gauss.expit(-now)
                 t = np.where(now < 0, ends[0] + width * share, ends[1] - width * rest)
                 left, right = self._factors(k, *ends, t, beyond, rough=True)
                 gap, value = left - right, np.maximum(side * left, side * right)
@@ -331,7 +331,7 @@ def _normal_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at
         from_a = _half(normal, k, a, -za, at)
         from_b = _half(normal, k, b, -zb, at)
         rights = from_a + np.log(-np.expm1(np.where(np.isinf(zb), -np.inf, from_b - from_a)))
-        across = special.erf(zb / _SQRT2) - special.erf(za / _SQRT2)
+        across = gauss.erf(zb / _SQRT2) - gauss.erf(za / _SQRT2)
         whole = k * (mean - at) + (k * sd) ** 2 / 2 + np.log(across / 2)
         found = np.where(zb <= 0, lefts, np.where(za >= 0, rights, whole))
     return np.where(a >= b, -np.inf, found)
@@ -342,7 +342,7 @@ def _rough_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at:
     mean, sd = normal
     za, zb = (a - mean) / sd - k * sd, (b - mean) / sd - k * sd
     flip = za > 0
-    lower, upper = special.log_ndtr(np.where(flip, -zb, za)), special.log_ndtr(np.where(flip, -za, zb))
+    lower, upper = gauss.log_ndtr(np.where(flip, -zb, za)), gauss.log_ndtr(np.where(flip, -za, zb))
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(k * (mean - at) + (k * sd) ** 2 / 2 + upper + np.log(-np.expm1(lower - upper)))
 
@@ -350,7 +350,7 @@ def _rough_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at:
 def _half(normal: tuple[float, float], k: float, end: Floats, z: Floats, at: Floats) -> Floats:
     """Ln ∫ over the half line beyond `end` on the side where z ≤ 0 counts standard deviations; only used for z ≤ 0."""
     mean, sd = normal
-    found = k * (end - at) - ((end - mean) / sd) ** 2 / 2 + np.log(special.erfcx(np.maximum(-z, 0.0) / _SQRT2) / 2)
+    found = k * (end - at) - ((end - mean) / sd) ** 2 / 2 + np.log(gauss.erfcx(np.maximum(-z, 0.0) / _SQRT2) / 2)
     return np.where(np.isinf(end), -np.inf, found)
 
 
@@ -358,11 +358,11 @@ def _normal_crossing(normal: Piece, k: float, l: Floats, u: Floats) -> Floats:
     """The crossing for one normal: ln Φ(t−κ) − ln Φ(−t−κ) = ln Φ(l−κ) − ln Φ(−u−κ) in standard units, by Newton."""
     shift = k * normal.sd
     low, high = (l - normal.mean) / normal.sd, (u - normal.mean) / normal.sd
-    target = special.log_ndtr(low - shift) - special.log_ndtr(-high - shift)
+    target = gauss.log_ndtr(low - shift) - gauss.log_ndtr(-high - shift)
     t, a, b = (low + high) / 2, low.copy(), high.copy()
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for _ in range(30):
-            left, right = special.log_ndtr(t - shift), special.log_ndtr(-t - shift)
+            left, right = gauss.log_ndtr(t - shift), gauss.log_ndtr(-t - shift)
             gap = left - right - target
             a, b = np.where(gap < 0, t, a), np.where(gap > 0, t, b)
             rate = np.exp(-((t - shift) ** 2) / 2 - left) + np.exp(-((t + shift) ** 2) / 2 - right)

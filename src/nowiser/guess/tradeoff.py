@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from math import exp, expm1, inf, isfinite, nextafter
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.gauss import ndtr, ndtri
 
 _SLACK = 4e-15  # a dozen operations on numbers of size one, each rounded to nearest
 
@@ -85,13 +86,9 @@ def gaussian(mu: float) -> Tradeoff:
     mu = _cost("mu", mu)
 
     def f(a: float) -> float:
-        from scipy.special import ndtr, ndtri
-
         if a <= 0.0 or a >= 1.0:
             return 1.0 - a
         return float(ndtr(-ndtri(a) - mu)) * (1.0 - 1e-13)  # 1e-13: accuracy of ndtr and ndtri
-
-    from scipy.special import ndtr
 
     return Tradeoff(f"Gaussian, μ = {mu:g}", _up(2.0 * float(ndtr(mu / 2)) - 1.0, 1e-13), f)
 
