@@ -39,6 +39,7 @@ from nowiser.sql.bi import Setting, setting
 from nowiser.sql.canonical import digest
 from nowiser.sql.groups import Listed
 from nowiser.sql.keys import domain, public_keys
+from nowiser.sql.marginals import Marginals
 from nowiser.sql.plan import Noise, Plan, Tally, Way, plan
 from nowiser.sql.select import read
 from nowiser.sql.shown import shown
@@ -66,6 +67,7 @@ class Chosen:
     name: str
     top: Top | None = None  # groups are picked first, at this total cost in nats
     nats: Fraction = Fraction(0)
+    summed: Marginals | None = None  # grouping sets are sums of the finest
 
 
 class Gateway:
@@ -120,6 +122,7 @@ class Gateway:
         if kept is not None:
             return self._again(kept)
         chosen = self._choose(planned, wish, who)
+        planned = planned.through(chosen.summed)
         reservation = self._ledger.reserve(
             chosen.charge,
             allowance.admit(self.policy, chosen.charge, analyst=who),
@@ -156,6 +159,7 @@ class Gateway:
             return replace(self._constant(constant), rows=None)
         planned = self._plan(read(sql, self.policy))
         chosen = self._choose(planned, wish, who)
+        planned = planned.through(chosen.summed)
         allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
         return self._answer(planned, chosen, None)
 
@@ -218,7 +222,7 @@ class Gateway:
             try:
                 if wish.spend is not None:
                     s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
-                    options.append((precision.width(planned, way.noise(_coarse(s))), way, _coarse(s)))
+                    options.append((precision.width(planned, way, way.noise(_coarse(s))), way, _coarse(s)))
                 else:
                     s = precision.needed(planned, way, wish.error or Fraction(0), fewest)
                     options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
@@ -227,7 +231,7 @@ class Gateway:
         if not options:
             raise refusal or AssertionError("a plan that is not free has a way")
         _, way, s = min(options, key=lambda option: option[0])
-        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s)
+        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed)
 
     def _fewest(self, planned: Plan) -> int | None:
         """Rows in the smallest group, where that is public: what an average divides by."""

@@ -20,7 +20,7 @@ _ARROW = {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.REAL: pa.float6
 
 def aligned(found: pa.Table, plan: Plan) -> list[NDArray[Any]]:
     """`result[c][g]`: cell c of group g, as whole numbers. Groups outside the declared values are dropped."""
-    keys, groups = plan.query.keys, plan.groups
+    keys, groups = plan.query.keys, plan.measured
     width = len(keys)
     match groups:
         case Groups():

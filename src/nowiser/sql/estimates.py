@@ -40,10 +40,18 @@ class Bars:
     noise: Sequence[Noise]
     cells: Sequence[Sequence[int] | NDArray[Any]] = ()
 
-    def width(self, cell: int, k: int = 1) -> float:
-        """Half-width, in raw units, that this cell's noise leaves at most 5%/k of the time."""
+    def width(self, cell: int, k: int = 1) -> Any:
+        """Half-width, in raw units, that this cell's noise leaves at most 5%/k of the time.
+
+        One for all groups; an array with one for each where grouping sets are sums of the finest.
+        """
         mechanism = self.noise[cell]
-        return 0.0 if mechanism is None else float(mechanism.half_width(1 - Fraction(1, 20 * k)))
+        if mechanism is None:
+            return 0.0
+        sure = 1 - Fraction(1, 20 * k)
+        if self.plan.summed is not None:
+            return self.plan.summed.widths(mechanism, sure)
+        return float(mechanism.half_width(sure))
 
     def noisy(self, reading: Reading) -> set[int]:
         return {i for i in reading.cells if self.noise[i] is not None}
@@ -52,7 +60,7 @@ class Bars:
         """The bar that is known before any data is read; None where it depends on them."""
         histogram = self.plan.histogram(reading)
         if histogram is None:
-            return self.width(reading.top, k) if reading.bottom is None else None
+            return float(np.max(self.width(reading.top, k))) if reading.bottom is None else None
         if reading.aggregate.function in QUANTILES:
             return None
         runs = [reading.run] if reading.run is not None else [(0, histogram.strategy.size)]
@@ -65,7 +73,7 @@ class Bars:
     def _wide(self, cell: int, variance: float, k: int = 1) -> float:
         """Half-width of a sum of noises; of (nearly) one noise alone it is known exactly."""
         if 0.5 <= variance <= 1:
-            return self.width(cell, k)
+            return float(self.width(cell, k))
         z = NormalDist().inv_cdf(1 - 0.025 / k) * quantiles.MARGIN
         return float(z * self._deviation(cell) * variance**0.5)
 
@@ -129,16 +137,17 @@ class Bars:
         top = self.cells[reading.top]
         wide = self.width(reading.top, k)
         if reading.bottom is None:
+            bars = wide.tolist() if isinstance(wide, np.ndarray) else wide
             if cell.unit == 1:
-                return Estimates([int(v) for v in top], wide)
-            return Estimates(tidy(np.asarray(top, dtype=np.float64) * float(cell.unit), wide).tolist(), wide)
+                return Estimates([int(v) for v in top], bars)
+            return Estimates(tidy(np.asarray(top, dtype=np.float64) * float(cell.unit), wide).tolist(), bars)
         rows = np.asarray(self.cells[reading.bottom], dtype=np.float64)
         total = np.asarray(top, dtype=np.float64) * float(cell.unit)
         if self.noise[reading.bottom] is None:
             return self._mean(total + rows * float(cell.shift * cell.unit), rows, wide)
         return self._ratio(total, rows, reading, k)
 
-    def _mean(self, total: NDArray[np.float64], rows: NDArray[np.float64], wide: float) -> Estimates:
+    def _mean(self, total: NDArray[np.float64], rows: NDArray[np.float64], wide: Any) -> Estimates:
         """Over a number of rows that is public. Nobody there: NULL."""
         some = rows > 0
         size = np.where(some, rows, 1.0)

@@ -30,6 +30,7 @@ from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
 from nowiser.sql.keys import domain
+from nowiser.sql.marginals import Marginals, marginals
 from nowiser.sql.relations import rows
 from nowiser.sql.sensitivity import Reach, reach
 from nowiser.sql.spread import spread
@@ -65,6 +66,7 @@ class Way:
     gaussian: bool = False
     fixed: Charge = FREE  # what is charged besides, however precise the noise
     top: Top | None = None  # the largest groups are picked first
+    summed: Marginals | None = None  # the finest grouping is measured, coarser sets are its sums
 
     def charge(self, s: Fraction) -> Charge:
         """The cost when all noise is `s` times as precise; rounded up."""
@@ -90,6 +92,18 @@ class Plan:
     bounding: tuple[str, ...]
     discovery: Discovery | None = None  # which groups there are is read off the data, with a threshold
     histograms: tuple[Histogram, ...] = ()  # computed besides the cells; `reaches` and noise go on with them
+    summed: Marginals | None = None  # what is measured where grouping sets are sums of the finest
+
+    def through(self, summed: Marginals | None) -> "Plan":
+        """The same question with all grouping sets as sums of the finest, if that is the way."""
+        if summed is None:
+            return self
+        return replace(self, tally=replace(self.tally, sets=None), reaches=summed.reaches, summed=summed)
+
+    @property
+    def measured(self) -> Groups | SetGroups | Listed:
+        """The groups whose cells an engine computes and noise is added to."""
+        return self.groups if self.summed is None else self.summed.groups
 
     @property
     def free(self) -> bool:
@@ -140,6 +154,9 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         )
     tally = Tally(query.relation, query.keys, tuple(cells), query.sets)
     ways = list(_ways(tally.cells, reaches, policy, discovery))
+    if isinstance(declared, SetGroups):
+        finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)
+        ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
     if isinstance(declared, Groups):
         ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches)
     return Plan(
@@ -243,6 +260,12 @@ def _ways(
     yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False), fixed=fixed)
     if policy.delta > 0 and discovery is None:
         yield Way("Gaussian noise", bases, grids, _rho(reaches, bases), gaussian=True)
+
+
+def _summing(summed: Marginals | None, cells: tuple[Cell, ...], policy: Policy) -> Iterator[Way]:
+    if summed is not None:
+        for way in _ways(cells, summed.reaches, policy, None):
+            yield replace(way, name=f"{way.name}; coarser sets are sums of the finest, measured once", summed=summed)
 
 
 def _picking(top: Top | None, reaches: tuple[Reach, ...]) -> Iterator[Way]:

@@ -8,6 +8,7 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.noise.summed import laplace_units
 from nowiser.sql.aggregates.quantiles import MARGIN
 from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.constants import exact_number
@@ -57,9 +58,13 @@ def _number(value: float | Fraction | str, name: str) -> Fraction:
         raise Misconfigured(f"{name} must be a number or a percentage, not {value!r}.") from None
 
 
-def width(plan: Plan, noise: tuple[Noise, ...]) -> Fraction:
-    """How wide all bars are together, each measured by how far one person can move its cell."""
-    return sum(
+def width(plan: Plan, way: Way, noise: tuple[Noise, ...]) -> Fraction:
+    """How wide all bars are together, each measured by how far one person can move its cell.
+
+    Where numbers are sums of several noises, as if all had the mean of their variances.
+    """
+    many = Fraction(1) if way.summed is None else Fraction(way.summed.mean_variance**0.5)
+    return many * sum(
         (
             n.half_width() / (n.grid * max(r.jump, r.presence))
             for n, r in zip(noise, plan.reaches, strict=True)
@@ -99,11 +104,26 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fractio
             cell_error = error * fewest
         base, grid = way.bases[reading.top], way.grids[reading.top]
         assert base is not None
+        if way.summed is not None:
+            found = max(found, _summed(way, base, grid, cell_error, max(way.summed.added)))
+            continue
         if way.gaussian:
-            precise = base * base / Fraction(Gaussian.with_error(cell_error, grid).variance)
+            precise = base * base / Gaussian.with_error(cell_error, grid).spread
         else:
             precise = base / Laplace.with_error(cell_error, grid).scale
         found = max(found, precise)
     if not 0 < found < inf:
         raise NotAnswerable("This question has no noisy column to give an error to.")
     return found
+
+
+def _summed(way: Way, base: Fraction, grid: Fraction, error: Fraction, n: int) -> Fraction:
+    """How precise noise must be so that a sum of n of them stays within the error."""
+    if way.gaussian:
+        return n * base * base / Gaussian.with_error(error, grid).spread
+    if n == 1:
+        return base / Laplace.with_error(error, grid).scale
+    units = error / grid - 2  # bars of sums are rounded up to whole units
+    if units <= 0:
+        return base * 10**9  # sums of this grid have no such bar; another way is cheaper
+    return base * Fraction(laplace_units(n, 0.05)) / units

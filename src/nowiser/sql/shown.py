@@ -1,4 +1,4 @@
-"""Which of the groups that were found in the data are shown: post-processing of noisy counts, so free."""
+"""Which groups are shown, and sums of finer ones: post-processing of noisy counts, so free."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,12 @@ from nowiser.sql.plan import Noise, Plan
 
 
 def shown(plan: Plan, noise: Sequence[Noise], cells: list[NDArray[Any]]) -> tuple[Plan, list[NDArray[Any]]]:
-    """The plan and its blurred cells with the groups whose noisy number of persons reaches the threshold."""
+    """The plan and its blurred cells with the groups whose noisy number of persons reaches the threshold.
+
+    Where only the finest of several grouping sets was measured, the others are added up from it here.
+    """
+    if plan.summed is not None:
+        return plan, [plan.summed.sums(c) for c in cells]
     if plan.discovery is None:
         return plan, cells
     mechanism = noise[plan.discovery.cell]

@@ -13,6 +13,7 @@ are carried through the formula.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +115,7 @@ class Band:
         return np.maximum(self.high - self.value, self.value - self.low)
 
 
-def mean(cell: Cell, total: Array, rows: Array, *, wide: float, spread: float, c: float) -> Band:
+def mean(cell: Cell, total: Array, rows: Array, *, wide: Any, spread: Any, c: float) -> Band:
     """Σ/n measured from c. |S/N − S'/N'| ≤ (|S−S'| + |S/N|·|N−N'|)/N', and |S/N| is at most the largest summand."""
     unit = float(cell.unit)
     size = np.maximum(rows, 1.0)
@@ -130,13 +131,16 @@ def estimate(
     aggregate: Aggregate,
     cells: tuple[Cell, ...],
     totals: tuple[Array, ...],
-    width: Callable[[int], float],
+    width: Callable[[int], Any],
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Values, half-widths, and where there is a value at all. `width(i)`: the half-width of the i-th cell's noise."""
+    """Values, half-widths, and where there is a value at all. `width(i)`: the half-width of the i-th cell's noise,
+    one for all groups or one each.
+    """
     x, y = aggregate.argument, aggregate.second
     assert x is not None
     rows, spread = totals[0], width(0)
-    enough = rows >= (2 if aggregate.function in SAMPLES and spread == 0 else 1 if spread == 0 else -np.inf)
+    exact = not np.any(spread)
+    enough = rows >= (2 if aggregate.function in SAMPLES and exact else 1 if exact else -np.inf)
 
     def centred(i: int, c: float) -> Band:
         return mean(cells[i], totals[i], rows, wide=width(i), spread=spread, c=c)
