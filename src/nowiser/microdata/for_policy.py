@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.guess import allowance
 from nowiser.microdata import recipe as recipes
 from nowiser.microdata.candidates import Candidate, private_columns
-from nowiser.microdata.engine_table import engine_table
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Run
 from nowiser.model.attacker import Attacker
@@ -61,6 +59,8 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
     columns = {role: [c.name for c in chosen.columns if c.role is role] for role in Role}
     source: Any = data
     if source is None:
+        from nowiser.microdata.engine_table import engine_table
+
         source = engine_table(policy, chosen)
     return Source(
         source,
@@ -157,6 +157,7 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
             )
         _measured(attacker, open_[0], candidate, run)
     if charge := charged(candidate):
+        from nowiser.guess import allowance
         from nowiser.ledger.opening import for_policy
 
         with for_policy(policy) as ledger:
@@ -217,6 +218,7 @@ def enter(policy: Policy, table: str, candidate: Candidate, digest: str) -> None
 
     Admitted like an answer, under the ledger's lock: raises Exhausted, with nothing charged, if a promise would break.
     """
+    from nowiser.guess import allowance
     from nowiser.ledger.opening import for_policy
 
     charge = charged(candidate)

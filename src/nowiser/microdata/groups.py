@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.packed import Packed
 from nowiser.microdata.table import Codes, Floats, Ints, MicroTable, group_codes
 
 
@@ -37,7 +38,7 @@ class Target:
 class Groups:
     """G groups over q quasi-identifiers."""
 
-    codes: Codes  # G × q, what the members share
+    codes: Codes | Packed  # G × q, what the members share
     size: Ints  # G, rows in the group
     histograms: tuple[NDArray[np.int32], ...] = ()  # per target: G × values, dense
     targets: tuple[Target, ...] = ()

@@ -6,6 +6,7 @@
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -192,18 +193,19 @@ def write(
     made: Published, recipe: Recipe, output: Path, put: Callable[[Path], None], known: Evidence, *, enter: Enter | None
 ) -> Published:
     """Data, codebook and report together, after every claim was found again in the written file."""
-    from nowiser.report.release import html
+    from nowiser.report.release import drawn, html
 
     chosen = made.chosen
-    with staged(output) as folder:
+    with staged(output) as folder, ThreadPoolExecutor(1) as drawing:
         report, book, data = (folder / p.name for p in companions(output))
+        figures = drawing.submit(drawn, made.report())  # from aggregates alone, so while the file is written
         put(data)
         found = recheck(data, claims(chosen), known, chosen.rows)
         content = codebook(chosen, recipe, rows=made.rows, left_out=made.left_out, data=data)
         content["rechecked"] = found
         book.write_text(json.dumps(plain(content), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         done = replace(made, codebook=plain(content), files=companions(output)[::-1], rechecked=found)
-        report.write_text(html(done.report(), whole_page=True), encoding="utf-8")
+        report.write_text(html(done.report(), whole_page=True, figures=figures.result()), encoding="utf-8")
         if enter is not None:
             enter(chosen, digest(data))
     return done

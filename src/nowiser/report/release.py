@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from nowiser.report.theme import AFTER, BLUE, GREY, LIMIT, altair, data, themed
+from nowiser.report.theme import AFTER, BLUE, CONFIG, GREY, LIMIT, altair
+
+Spec = dict[str, Any]  # Vega-Lite as plain values: a report is drawn without waiting for Altair to be imported
 
 STYLE = (
     "body{margin:2rem auto;max-width:62rem;padding:0 1rem;font-family:system-ui,Helvetica,Arial,sans-serif;"
@@ -41,15 +43,20 @@ def optimal_words(value: Any) -> str:
     return "–" if value is None else f"at most {value:.4g} from the best"
 
 
-def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
-    """The report; without `whole_page` only what a notebook shows."""
+def drawn(content: Mapping[str, Any]) -> list[str]:
+    """The charts of the report as SVG."""
+    return [svg(chart) for chart in charts(content)]
+
+
+def html(content: Mapping[str, Any], *, whole_page: bool, figures: Sequence[str] = ()) -> str:
+    """The report; without `whole_page` only what a notebook shows. `figures` are its charts (see `drawn`)."""
     chosen = content["candidates"][content["chosen"]]
     parts = [f'<p class="lead">{escape(sentence(content, chosen))}</p>', _candidates(content)]
     parts.append(_models(chosen))
     parts.append(_guesses(chosen))
     if whole_page:
         parts.insert(0, _for_whom(chosen))
-        parts.extend(f"<figure>{svg(chart)}</figure>" for chart in charts(content))
+        parts.extend(f"<figure>{figure}</figure>" for figure in figures)
         parts.append(_columns(content))
     body = "\n".join(parts)
     if not whole_page:
@@ -148,7 +155,7 @@ def _columns(content: Mapping[str, Any]) -> str:
     return "<h2>Columns</h2>" + _table(("column", "role", "distinct values", "generalised"), rows) + words
 
 
-def charts(content: Mapping[str, Any]) -> list[Any]:
+def charts(content: Mapping[str, Any]) -> list[Spec]:
     """Loss against gain of the candidates; the gain of the released rows; the sizes of the groups."""
     out = []
     if len([c for c in content["candidates"] if c["gain"] is not None and c["loss"] is not None]) > 1:
@@ -160,78 +167,93 @@ def charts(content: Mapping[str, Any]) -> list[Any]:
     return out
 
 
-def candidates_chart(content: Mapping[str, Any]) -> Any:
-    alt = altair()
+def _spec(chart: Spec, title: str, *subtitle: str) -> Spec:
+    """The chart with our look, and a title that says its message."""
+    head = {"text": title, **({"subtitle": list(subtitle)} if subtitle else {})}
+    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "title": head, "config": CONFIG, **chart}
+
+
+def _q(field: str, title: str | None, **more: Any) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title, **more}
+
+
+def candidates_chart(content: Mapping[str, Any]) -> Spec:
     rows = [
         {"loss": c["loss"], "gain": c["gain"], "title": c["title"], "chosen": i == content["chosen"], "at": i}
         for i, c in enumerate(content["candidates"])
         if c["gain"] is not None and c["loss"] is not None
     ]
+    colour = {"condition": {"test": "datum.chosen", "value": AFTER}, "value": GREY}
 
-    def panel(field: str, title: str, form: str, *, names: bool) -> Any:
+    def panel(field: str, title: str, form: str, *, names: bool) -> Spec:
         ticks = "%" if form.endswith("%") else "~g"
-        axis = alt.Axis(labels=names, labelLimit=220, title=None)
-        base = alt.Chart(data(rows)).encode(
-            x=alt.X(f"{field}:Q", title=title, axis=alt.Axis(format=ticks, tickCount=4), scale=alt.Scale(zero=True)),
-            y=alt.Y("title:N", sort=alt.SortField("at"), axis=axis),
-        )
-        bars = base.mark_bar(height=18).encode(
-            color=alt.condition("datum.chosen", alt.value(AFTER), alt.value(GREY)), tooltip=["title:N", f"{field}:Q"]
-        )
-        words = base.mark_text(align="left", dx=5).encode(text=alt.Text(f"{field}:Q", format=form))
-        return (bars + words).properties(width=250, height=34 * len(rows))
+        axis = {"labels": names, "labelLimit": 220, "title": None}
+        words = {"mark": {"type": "text", "align": "left", "dx": 5}, "encoding": {"text": _q(field, None, format=form)}}
+        return {
+            "width": 250,
+            "height": 34 * len(rows),
+            "encoding": {
+                "x": _q(field, title, axis={"format": ticks, "tickCount": 4}, scale={"zero": True}),
+                "y": {"field": "title", "type": "nominal", "sort": {"field": "at"}, "axis": axis},
+            },
+            "layer": [{"mark": {"type": "bar", "height": 18}, "encoding": {"color": colour}}, words],
+        }
 
-    pair = alt.hconcat(
+    pair = [
         panel("loss", "loss of information", ".3f", names=True),
         panel("gain", "largest gain of an attacker", ".1%", names=False),
-        spacing=60,
-    )
-    return themed(pair, "Every candidate keeps the promises", "shorter is better; blue is released")
+    ]
+    chart = {"data": {"values": rows}, "hconcat": pair, "spacing": 60}
+    return _spec(chart, "Every candidate keeps the promises", "shorter is better; blue is released")
 
 
-def gains_chart(content: Mapping[str, Any]) -> Any:
-    alt = altair()
+def gains_chart(content: Mapping[str, Any]) -> Spec:
     rows = [{"low": low, "high": high, "rows": n, "none": 0} for low, high, n in content["row_gains"]["bins"]]
-    bars = (
-        alt.Chart(data(rows))
-        .mark_rect(color=BLUE, stroke="white", strokeWidth=1)
-        .encode(
-            x=alt.X("low:Q", title="gain of a guess about the row's own value", axis=alt.Axis(format="%")),
-            x2="high:Q",
-            y=alt.Y("rows:Q", title="rows", scale=alt.Scale(domainMin=0)),
-            y2="none:Q",
-        )
-    )
-    rule = alt.Chart(data([{"x": content["row_gains"]["most"]}])).mark_rule(color=LIMIT, strokeDash=[4, 3])
+    bars = {
+        "data": {"values": rows},
+        "mark": {"type": "rect", "color": BLUE, "stroke": "white", "strokeWidth": 1},
+        "encoding": {
+            "x": _q("low", "gain of a guess about the row's own value", axis={"format": "%"}),
+            "x2": {"field": "high"},
+            "y": _q("rows", "rows", scale={"domainMin": 0}),
+            "y2": {"field": "none"},
+        },
+    }
+    rule = {
+        "data": {"values": [{"x": content["row_gains"]["most"]}]},
+        "mark": {"type": "rule", "color": LIMIT, "strokeDash": [4, 3]},
+        "encoding": {"x": {"field": "x", "type": "quantitative"}},
+    }
     column = content["row_gains"]["column"]
     most = points(content["row_gains"]["most"])
-    return themed(bars + rule.encode(x="x:Q"), f"No guess about {column} gains more than {most}", "released rows")
+    return _spec({"layer": [bars, rule]}, f"No guess about {column} gains more than {most}", "released rows")
 
 
-def sizes_chart(content: Mapping[str, Any]) -> Any:
-    alt = altair()
+def sizes_chart(content: Mapping[str, Any]) -> Spec:
     rows = [{"size": label, "rows": n, "at": i} for i, (label, n) in enumerate(content["group_sizes"])]
-    bars = (
-        alt.Chart(data(rows))
-        .mark_bar(color=BLUE)
-        .encode(
-            x=alt.X("size:N", title="rows that look alike", sort=alt.SortField("at"), axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("rows:Q", title="rows"),
-        )
-        .properties(width=560)
-    )
-    return themed(bars, "How many rows look like a released row")
+    place = {"field": "size", "type": "nominal", "title": "rows that look alike", "sort": {"field": "at"}}
+    bars = {
+        "data": {"values": rows},
+        "width": 560,
+        "mark": {"type": "bar", "color": BLUE},
+        "encoding": {"x": {**place, "axis": {"labelAngle": 0}}, "y": _q("rows", "rows")},
+    }
+    return _spec(bars, "How many rows look like a released row")
 
 
 def picture(content: Mapping[str, Any]) -> Any:
     """The chart a notebook draws: the row gains, or the group sizes where nothing sensitive is named."""
+    return altair().Chart.from_dict(first_chart(content))
+
+
+def first_chart(content: Mapping[str, Any]) -> Spec:
     return gains_chart(content) if content.get("row_gains") else sizes_chart(content)
 
 
-def svg(chart: Any) -> str:
+def svg(chart: Spec) -> str:
     import vl_convert as vlc
 
-    return str(vlc.vegalite_to_svg(chart.to_dict(format="vega-lite")))
+    return str(vlc.vegalite_to_svg(chart))
 
 
 def risk_words(content: Mapping[str, Any]) -> str:
@@ -266,5 +288,5 @@ def risk_html(content: Mapping[str, Any], pictures: Mapping[str, Any]) -> str:
     """What a notebook shows of a measured table."""
     rows = [(_titled(m), number(m["value"])) for m in content["models"]]
     head = f'<p class="lead">{content["rows"]:,} rows in {content["groups"]:,} groups of look-alikes</p>'
-    chart = svg(picture(pictures))
+    chart = svg(first_chart(pictures))
     return f"<style>{STYLE}</style><div>{head}{_table(('model', 'value'), rows)}{chart}</div>"

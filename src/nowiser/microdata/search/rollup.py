@@ -6,11 +6,13 @@ import numpy as np
 
 from nowiser.microdata.groups import Groups
 from nowiser.microdata.losses.base import Levels
+from nowiser.microdata.packed import Fields, Packed
 from nowiser.microdata.search.problem import Problem
 from nowiser.microdata.table import Codes, Ints, group_codes
 
 REMEMBERED = 768  # groupings kept for rolling up
 ROOM = 3_000_000  # groups in all of them
+WORD = 62  # bits of a number that are used: never the sign
 
 
 @dataclass
@@ -22,6 +24,9 @@ class Rollup:
     kept: list[tuple[Levels, Groups]] = field(init=False)
     sizes: Ints = field(init=False)
     maps: list[list[list[Codes]]] = field(init=False)
+    fields: Fields = field(init=False)
+    size_bits: int = field(init=False)
+    packs: bool = field(init=False)
     count: int = 0
 
     def __post_init__(self) -> None:
@@ -36,9 +41,13 @@ class Rollup:
                     row.append(h.steps[level][row[-1]])
                 table.append(row)  # row[d] maps a code of level `low` to level low + d
             self.maps.append(table)
+        self.fields = Fields(tuple(len(h.labels[0]) for h in hierarchies))
+        self.size_bits = int(self.problem.base.size.sum()).bit_length()  # no group is larger than the table
+        self.packs = self.fields.width + self.size_bits <= WORD
         self.levels = np.zeros((REMEMBERED, len(hierarchies)), np.int32)
         self.sizes = np.full(REMEMBERED, np.iinfo(np.int64).max, np.int64)
-        self.kept = [(bottom, self.problem.base)]
+        base = self.problem.base
+        self.kept = [(bottom, replace(base, codes=self._packed(base)) if self.packs and hierarchies else base)]
         self.sizes[0] = len(self.problem.base)
         self._total = 0
         self._next = 1
@@ -55,7 +64,22 @@ class Rollup:
         self._remember(levels, rolled)
         return rolled
 
-    def _keys(self, groups: Groups, start: Levels, levels: Levels) -> tuple[list[Codes], Ints, int]:
+    def _packed(self, groups: Groups) -> Packed:
+        if isinstance(groups.codes, Packed):
+            return groups.codes
+        columns = [groups.codes[:, j] for j in range(groups.codes.shape[1])]
+        return Packed(self.fields.pack(columns), self.fields)
+
+    def _keys(self, groups: Groups, start: Levels, levels: Levels) -> Ints:
+        """The groups' packed codes at `levels`."""
+        keys = self._packed(groups).keys
+        for j, (low, high) in enumerate(zip(start, levels, strict=True)):
+            if low != high:
+                keys = self.fields.recoded(keys, j, self.maps[j][low][high - low])
+        return keys
+
+    def _columns(self, groups: Groups, start: Levels, levels: Levels) -> tuple[list[Codes], Ints, int]:
+        """For lattices too wide to pack: column by column."""
         columns, sizes = [], []
         for j, (low, high) in enumerate(zip(start, levels, strict=True)):
             column = groups.codes[:, j]
@@ -66,31 +90,45 @@ class Rollup:
 
     def sizes_at(self, groups: Groups, start: Levels, levels: Levels) -> Ints:
         """Only how large the groups would be."""
-        _, key, room = self._keys(groups, start, levels)
-        if room <= 4 * len(key) + 1024:
-            rows = np.bincount(key, weights=groups.size, minlength=room)
-            return rows[rows > 0].astype(np.int64) if groups.population is None else self._exact(key, room, groups)
-        return self._exact(key, room, groups)
-
-    @staticmethod
-    def _exact(key: Ints, room: int, groups: Groups) -> Ints:
+        if self.packs:
+            return self._counted(self._keys(groups, start, levels), groups.size)[1]
+        _, key, room = self._columns(groups, start, levels)
         order, starts = ordered(key, room)
         return np.asarray(np.add.reduceat(groups.size[order], starts), dtype=np.int64)
 
     def roll(self, groups: Groups, start: Levels, levels: Levels) -> Groups:
-        if not levels:
+        if not levels or not len(groups):
             return groups
-        columns, key, room = self._keys(groups, start, levels)
-        order, starts = ordered(key, room)
-        first = order[starts]
+        codes: Codes | Packed
+        if self.packs:
+            keys = self._keys(groups, start, levels)
+            if not groups.histograms and groups.population is None:
+                distinct, size = self._counted(keys, groups.size)
+                return replace(groups, codes=Packed(distinct, self.fields), size=size)
+            order, starts = ordered(keys, 1 << self.fields.width)
+            codes = Packed(keys[order[starts]], self.fields)
+        else:
+            columns, key, room = self._columns(groups, start, levels)
+            order, starts = ordered(key, room)
+            first = order[starts]
+            codes = np.stack([c[first] for c in columns]).T  # columns lie together in memory
         add = np.add.reduceat
         return replace(
             groups,
-            codes=np.stack([c[first] for c in columns]).T,  # columns lie together in memory
+            codes=codes,
             size=add(groups.size[order], starts),
             histograms=tuple(add(h[order], starts, axis=0) for h in groups.histograms),
             population=None if groups.population is None else add(groups.population[order], starts),
         )
+
+    def _counted(self, keys: Ints, size: Ints) -> tuple[Ints, Ints]:
+        """The distinct keys and their rows: sorted once, each group's rows riding along in the low bits."""
+        both = (keys << self.size_bits) | size
+        both.sort()
+        sorted_keys = both >> self.size_bits
+        starts = starts_of(sorted_keys)
+        rows = np.add.reduceat(both & ((1 << self.size_bits) - 1), starts)
+        return sorted_keys[starts], np.asarray(rows, dtype=np.int64)
 
     def _remember(self, levels: Levels, groups: Groups) -> None:
         """A ring: the newest groupings stay, except those hardly smaller than the table itself."""
@@ -125,5 +163,12 @@ def ordered(key: Ints, room: int) -> tuple[Ints, Ints]:
     else:
         order = key.argsort()
         ranked = key[order]
-    starts = np.flatnonzero(np.concatenate(([True], ranked[1:] != ranked[:-1])))
-    return order, starts
+    return order, starts_of(ranked)
+
+
+def starts_of(ranked: Ints) -> Ints:
+    """Where each of the sorted keys begins."""
+    new = np.empty(len(ranked), bool)
+    new[:1] = True
+    np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+    return np.flatnonzero(new)
