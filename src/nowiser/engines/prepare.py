@@ -211,4 +211,9 @@ def unit_of(table: str, c: Column) -> Fraction:
 
 
 def _units(c: Column, table: Table, dialect: Dialect) -> str:
-    return f"CAST({in_whole_units(quote(c.name), unit_of(table.name, c), dialect)} AS {dialect.integer})"
+    """The column in units. 2³⁰ of them are no less than the largest value (`cells.PRECISION`), so 32 bits hold it.
+
+    Engines add such numbers without loss: n of them pass 2⁶³ only if n > 2³³, and DuckDB takes 64 bits for the sum
+    where the largest value and the number of rows of the copy prove that they suffice, else 128.
+    """
+    return f"CAST({in_whole_units(quote(c.name), unit_of(table.name, c), dialect)} AS {dialect.small})"

@@ -18,6 +18,7 @@ from nowiser.sql.spread import limits_groups
 from nowiser.sql.tree import (
     Call,
     Column,
+    Exists,
     Expression,
     Filter,
     Fold,
@@ -46,6 +47,7 @@ class Dialect:
     types: dict[Kind, str]
     table: Callable[[Scan], str]  # where the prepared rows of a table are
     integer: str = "BIGINT"
+    small: str = "INTEGER"  # of 32 bits
     real: str = "DOUBLE PRECISION"
     wide: str = "DECIMAL(38, 0)"  # holds every sum
     # A column that already holds a bare column in units, if preparation stored one.
@@ -95,6 +97,9 @@ def expression(e: Expression, dialect: Dialect) -> str:
             args = [expression(a, dialect) for a in e.args]
             template = dialect.spell(e)
             return template.format(*args) if isinstance(template, str) else template(args)
+        case Exists():
+            inner = source(Filter(e.relation, e.condition), dialect)
+            return f"({'NOT ' if e.negated else ''}EXISTS (SELECT 1 FROM {inner}))"
     raise AssertionError("results are computed by us, not by an engine")
 
 
@@ -151,7 +156,9 @@ def cell(c: Cell, dialect: Dialect) -> str:
     large = max(abs(c.low + c.shift), abs(c.high + c.shift)) > 2**30
     total = f"coalesce({dialect.total(units, large)}{_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
-        total = f"{total} - CAST({c.shift} AS {dialect.wide}) * count({units}){_filter(only)}"
+        # Where no summand can be missing, the rows are those an average counts anyway: one count serves both.
+        many = f"count({units})" if c.argument.type.nullable else "count(*)"
+        total = f"{total} - CAST({c.shift} AS {dialect.wide}) * {many}{_filter(only)}"
     # A sum of up to 2³³ rows of at most 2³⁰ units fits in 64 bits; anything else is given room.
     room = dialect.wide if large else dialect.integer
     return f"CAST({total} AS {room})"
