@@ -1,5 +1,9 @@
 """The re-check in SQL agrees with the models, on the file, and notices when a file does not keep a claim."""
 
+import ast
+import importlib
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -61,12 +65,44 @@ def test_sql_and_models_find_the_same_values(tmp_path, seed, suffix):
                 recheck(path, [Claim(name, options, finite + 0.01)], evidence, table.rows)
 
 
-def test_every_model_that_can_be_counted_is_rechecked():
+def test_every_model_is_rechecked():
     from nowiser.microdata.recheck import _Check
 
-    uncounted = {"population-uniqueness"}  # an estimate from the group sizes, which are re-checked
-    for name in set(registry.models()) - uncounted:
+    for name in registry.models():
         assert hasattr(_Check, "_" + name.replace("-", "_")), name
+
+
+def test_a_model_without_a_second_way_publishes_nothing(tmp_path):
+    table, _, evidence = sample(1)
+    write_table(table, tmp_path / "out.csv")
+    with pytest.raises(NotEvaluated, match="no second way"):
+        recheck(tmp_path / "out.csv", [Claim("hope", {}, 1.0)], evidence, table.rows)
+
+
+@pytest.mark.parametrize("estimator", ["pitman", "zayatz", "snb"])
+@pytest.mark.parametrize("seed", range(3))
+def test_population_uniques_are_estimated_again_from_the_file(tmp_path, seed, estimator):
+    table, groups, evidence = sample(seed)
+    path = tmp_path / "out.csv"
+    write_table(table, path)
+    for people in (80, 200, 5000):
+        options = {"people": people, "estimator": estimator}
+        value = registry.models()["population-uniqueness"](**options).value(groups)
+        found = recheck(path, [Claim("population-uniqueness", options, value)], evidence, table.rows)
+        assert list(found) == [f"population-uniqueness (people {people}, estimator {estimator})"]
+        with pytest.raises(NotEvaluated, match="does not keep the claim"):
+            recheck(path, [Claim("population-uniqueness", options, value + 0.01)], evidence, table.rows)
+
+
+def test_two_claims_about_one_column_do_not_hide_each_other(tmp_path):
+    table, groups, evidence = sample(0)
+    path = tmp_path / "out.csv"
+    write_table(table, path)
+    gain = registry.models()["gain"]
+    options = [{"about": "s"}, {"about": "s", "within": 10.0}, {"about": "s", "within": 10.0, "knows": 1}]
+    found = recheck(path, [Claim("gain", o, gain(**o).value(groups)) for o in options], evidence, table.rows)
+    assert list(found) == ["gain s", "gain s (within 10)", "gain s (within 10, knows 1)"]
+    assert found["gain s"] != found["gain s (within 10)"]
 
 
 def test_missing_rows_are_noticed(tmp_path):
@@ -78,9 +114,12 @@ def test_missing_rows_are_noticed(tmp_path):
 
 
 def test_recheck_shares_no_code_with_the_search():
-    import nowiser.microdata.recheck as module
-
-    source = Path(module.__file__).read_text(encoding="utf-8")
-    assert [line for line in source.splitlines() if line.startswith(("from nowiser", "import nowiser"))] == [
-        "from nowiser.errors import NotEvaluated"
-    ]
+    listed = "import sys, nowiser.microdata.recheck; print([m for m in sys.modules if m.startswith('nowiser')])"
+    done = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
+    modules = set(ast.literal_eval(done.stdout))
+    own = {m for m in modules if m.startswith("nowiser.microdata.recheck")}
+    assert modules - own == {"nowiser", "nowiser.errors", "nowiser.microdata"}
+    for module in own:  # nothing later either, inside a function
+        text = Path(importlib.import_module(module).__file__).read_text(encoding="utf-8")
+        named = re.findall(r"(?:from|import) (nowiser[\w.]*)", text)
+        assert all(n == "nowiser.errors" or n.startswith("nowiser.microdata.recheck") for n in named), named

@@ -135,8 +135,8 @@ def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> 
 
 def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
     """Everything claimed about a version, from the groups of its rows."""
-    known = {name: value for s in done for name, value in s.values.items()}
-    verdicts = tuple(verdict(m, groups, known.get(m.name)) for m in run.models)
+    known = {model: value for s in done for model, value in s.values.items()}
+    verdicts = tuple(verdict(m, groups, known.get(m)) for m in run.models)
     exact = last_told(done)
     known_columns = {g.column for g in exact}
     guesses = exact + tuple(g for g in counted(groups) if g.column not in known_columns)

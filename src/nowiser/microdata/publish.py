@@ -42,7 +42,7 @@ class Published:
     left_out: tuple[str, ...]
     rows: int  # of the original
     files: tuple[Path, ...] = ()
-    rechecked: Mapping[str, float | None] = field(default_factory=dict)
+    rechecked: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def table(self) -> MicroTable:

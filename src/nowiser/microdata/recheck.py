@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NotEvaluated
+from nowiser.microdata.recheck_uniques import population_uniques
 
+ESTIMATE = 1e-3  # of estimates that are solved by iteration: a tenth of a point
 CLOSE = 1e-6  # claims and re-checks are computed in different orders of summation
 
 
@@ -24,6 +26,22 @@ class Claim:
     model: str
     options: Mapping[str, Any]
     value: float | None
+
+    @property
+    def text(self) -> str:
+        """Everything that tells this claim from another: the model, its column and its options."""
+        rest = {
+            k: v for k, v in self.options.items() if k not in {"about", "tree"} and v is not None and v is not False
+        }
+        words = [self.model, str(self.options.get("about", ""))]
+        words.append(f"({', '.join(f'{k} {_shown(v)}' for k, v in rest.items())})" if rest else "")
+        return " ".join(w for w in words if w)
+
+    @property
+    def close(self) -> float:
+        """How far the value in the file may lie from the claim: rounding, or two ways of solving an estimate."""
+        loose = ESTIMATE if self.model == "population-uniqueness" else CLOSE
+        return loose * max(1.0, abs(self.value or 0.0))
 
 
 @dataclass(frozen=True)
@@ -37,7 +55,7 @@ class Evidence:
     separator: str = ","
 
 
-def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) -> dict[str, float | None]:
+def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) -> dict[str, float]:
     """The values found in the file. Raises NotEvaluated if one is worse than claimed, or rows are missing."""
     import duckdb
 
@@ -46,18 +64,21 @@ def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) 
         found_rows = check.one("SELECT coalesce(sum(rows), 0) FROM released")
         if int(found_rows) != rows:
             raise NotEvaluated(f"the written file has {int(found_rows)} rows where {rows} were released")
-        found: dict[str, float | None] = {}
+        found: dict[str, float] = {}
         for claim in claims:
-            value = check.value(claim)
-            found[f"{claim.model} {claim.options.get('about', '')}".strip()] = value
-            if claim.value is None or value is None:
+            value = found[claim.text] = check.value(claim)
+            if claim.value is None:  # infinite: nothing is promised
                 continue
-            if abs(value - claim.value) > CLOSE * max(1.0, abs(claim.value)):
+            if not abs(value - claim.value) <= claim.close:
                 raise NotEvaluated(
                     f"the written file does not keep the claim: {claim.model} was claimed to be {claim.value:g} "
                     f"and is {value:g} in the file; nothing was published"
                 )
         return found
+
+
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def quoted(name: str) -> str:
@@ -108,10 +129,10 @@ class _Check:
         rows: list[Any] = self.engine.execute(sql).fetchall()
         return rows
 
-    def value(self, claim: Claim) -> float | None:
+    def value(self, claim: Claim) -> float:
         ask = getattr(self, "_" + claim.model.replace("-", "_"), None)
         if ask is None:
-            return None
+            raise NotEvaluated(f"there is no second way to check {claim.model}; nothing was published")
         if "about" in claim.options:
             self._spread(str(claim.options["about"]))
         return float(ask(dict(claim.options)))
@@ -165,6 +186,10 @@ class _Check:
 
     def _sample_uniqueness(self, _: dict[str, Any]) -> float:
         return self.one("SELECT count(*) FILTER (n = 1) / sum(n) FROM groups")
+
+    def _population_uniqueness(self, options: dict[str, Any]) -> float:
+        sizes = {int(n): int(count) for n, count in self.run("SELECT n, count(*) FROM groups GROUP BY n")}
+        return population_uniques(sizes, options.get("people"), options.get("estimator", "pitman"))
 
     def _k_map(self, _: dict[str, Any]) -> float:
         return self.one(f"SELECT min(people) FROM ({self._people()}) WHERE n > 0")

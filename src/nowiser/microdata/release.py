@@ -98,7 +98,7 @@ class Step:
     levels: Mapping[str, int] | None = None
     charge: Charge = field(default_factory=Charge)
     guesses: tuple[Guessing, ...] = ()
-    values: Mapping[str, float] = field(default_factory=dict)  # of models only the method can measure (population)
+    values: Mapping["Model", float] = field(default_factory=dict)  # of models only the method can measure (population)
     population: Any = None  # Arrow: the population as this step would release it, for the re-check
 
 

@@ -118,14 +118,14 @@ def recoded(table: MicroTable, run: Run, problem: Problem, node: Node, optimal: 
     )
 
 
-def population_values(run: Run, problem: Problem, node: Node) -> dict[str, float]:
+def population_values(run: Run, problem: Problem, node: Node) -> dict[Model, float]:
     """Values of the models that count the population, which only the search can see."""
     if run.population is None:
         return {}
     groups = Rollup(problem).groups(node.levels)
     left = replace(groups, size=np.where(failing(run.models, groups), 0, groups.size))
     counting = [m for m in run.models if counts_population(m)]
-    return {m.name: float(m.value(left)) for m in counting}
+    return {m: float(m.value(left)) for m in counting}
 
 
 def counts_population(model: Model) -> bool:

@@ -71,7 +71,8 @@ def pitman(sizes: Floats, counts: Floats, people: int) -> float:
 
     starts = [(np.log(max(1.0, cells / 2)), 0.0), (0.0, 0.0), (np.log(max(1.0, cells)), -3.0)]
     bounds = [(-10.0, 25.0), (-15.0, 15.0)]
-    fits = [minimize(against, start, method="L-BFGS-B", bounds=bounds) for start in starts]
+    tight = {"ftol": 1e-15, "gtol": 1e-9}
+    fits = [minimize(against, start, method="L-BFGS-B", bounds=bounds, options=tight) for start in starts]
     best = min(fits, key=lambda f: float(f.fun))
     theta, alpha = np.exp(best.x[0]), expit(best.x[1])
     return float(np.exp(alpha * np.log(people) + gammaln(theta + 1) - gammaln(theta + alpha)))
