@@ -140,6 +140,21 @@ SOURCES = [
     ("u JOIN (SELECT uk, SUM(y) AS a FROM v GROUP BY uk) r ON uk = k", ["x", "a"], ["h", "c"], ["a > 3"]),
     ("(SELECT uk, COUNT(*) AS n FROM v GROUP BY uk) r", ["n"], ["n"], ["n > 1"]),
     ("(SELECT p, SUM(x) AS a FROM t LEFT JOIN u ON p = q GROUP BY p) r", ["a"], [], ["a IS NULL"]),
+    ("u RIGHT JOIN t ON t.p = u.q", ["w", "x", "COALESCE(x, w)"], ["g", "h", "c"], ["x IS NULL", "x > 0", "s = 'a'"]),
+    ("v JOIN u ON uk = k RIGHT JOIN t ON p = q AND x > 0", ["w", "y"], ["g", "h"], ["y IS NULL"]),
+    ("t WHERE EXISTS (SELECT 1 FROM u WHERE q = p AND x > 0)", ["w"], ["g", "s"], ["s = 'a'"]),
+    ("t WHERE NOT EXISTS (SELECT * FROM u WHERE u.q = t.p AND u.c = t.s)", ["w"], ["g", "s"], ["w > 0"]),
+    ("u a WHERE EXISTS (SELECT 1 FROM u b WHERE b.q = a.q AND b.x > a.x) AND NOT EXISTS (SELECT 1 FROM u b WHERE b.q = a.q AND b.k < a.k)", ["x"], ["h", "c"], ["x > 0"]),
+    ("u WHERE k IN (SELECT uk FROM v GROUP BY uk HAVING SUM(y) > 3)", ["x"], ["h", "c"], ["x > 0"]),
+    ("u WHERE k NOT IN (SELECT uk FROM v WHERE y > 2)", ["x"], ["h", "c"], ["x > 0"]),
+    ("u WHERE c IN (SELECT h FROM d WHERE z > 1)", ["x"], ["h"], ["x > 0"]),
+    ("u WHERE c NOT IN (SELECT h FROM d WHERE z > 1)", ["x"], ["h"], ["x > 0"]),
+    ("u a WHERE x = (SELECT MAX(b.x) FROM u b WHERE b.q = a.q)", ["x"], ["h", "c"], ["c = 'a'"]),
+    ("u a WHERE x <= (SELECT MIN(b.x) FROM u b WHERE b.q = a.q AND b.k <> a.k)", ["x"], ["h", "c"], ["c = 'a'"]),
+    ("t JOIN u ON p = q WHERE EXISTS (SELECT 1 FROM v WHERE uk = k AND y > w)", ["w", "x"], ["g", "h"], ["x > 0"]),
+    ("t WHERE EXISTS (SELECT 1 FROM u WHERE q = p AND EXISTS (SELECT 1 FROM v WHERE uk = k AND y > 1))", ["w"], ["g"], ["s = 'a'"]),
+    ("(SELECT q, COUNT(*) AS n FROM u WHERE EXISTS (SELECT 1 FROM t WHERE p = q AND w > 0) GROUP BY q) r", ["n"], ["n"], ["n > 1"]),
+    ("(SELECT k AS i, q AS j, x FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE uk = k)) r JOIN t ON p = j", ["x", "w"], ["g"], ["x > w"]),
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
 from nowiser.sql.plan import Tally
 from nowiser.sql.spread import limits_groups
-from nowiser.sql.tree import Column, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
+from nowiser.sql.tree import Column, Exists, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
 
 Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)
 
@@ -55,7 +55,7 @@ def relation_rows(relation: Relation, tables: Mapping[str, Iterable[Row]]) -> li
             counted = (row for row in tables[relation.table.name] if _counts(relation, row))
             return [{(name, c): v for c, v in row.items()} for row in counted]
         case Filter():
-            return [r for r in relation_rows(relation.source, tables) if _value(relation.condition, r) is True]
+            return [r for r in relation_rows(relation.source, tables) if _value(relation.condition, r, tables) is True]
         case Join():
             return _joined(relation, tables)
         case PerPerson():
@@ -146,12 +146,22 @@ def contribution(cell: Cell, row: Row) -> int:
     return min(max(units, cell.low + cell.shift), cell.high + cell.shift) - cell.shift
 
 
-def _value(expression: Expression, row: Row) -> Any:
+def _value(expression: Expression, row: Row, tables: Mapping[str, Iterable[Row]] | None = None) -> Any:
+    """`tables`: what EXISTS looks among; it stands in conditions of rows only."""
+
     def lookup(leaf: Expression) -> Any:
+        if isinstance(leaf, Exists):
+            assert tables is not None
+            return _exists(leaf, row, tables)
         assert isinstance(leaf, Column)
         return row[leaf.ident]
 
     return evaluate(expression, lookup)
+
+
+def _exists(e: Exists, row: Row, tables: Mapping[str, Iterable[Row]]) -> bool:
+    found = any(_value(e.condition, {**row, **other}, tables) is True for other in relation_rows(e.relation, tables))
+    return found is not e.negated
 
 
 def limited(rows: Sequence[Row], person: str, most: int) -> list[Row]:

@@ -11,6 +11,7 @@ from nowiser.sql.tree import (
     Aggregate,
     Call,
     Column,
+    Exists,
     Expression,
     Filter,
     Fold,
@@ -39,6 +40,8 @@ def canonical(query: Query) -> str:
         ("sets", "" if query.sets is None else f"{query.sets}"),
         ("distinct", f"{query.distinct:d}"),
     ]
+    if query.marks:
+        parts.append(("marks", f"{query.marks}"))
     return " ".join(f"({name} {text})" for name, text in parts)
 
 
@@ -55,6 +58,8 @@ def expression(e: Expression) -> str:
             return f"{e.type.kind.value}:{e.value!r}"
         case Grouped():
             return f"key{e.index}"
+        case Exists():
+            return f"({'none' if e.negated else 'some'} {_relation(e.relation)} {expression(e.condition)})"
         case Released():
             return f"agg{e.index}"
         case Call():

@@ -58,19 +58,28 @@ class SetGroups:
     keys: int
     sets: tuple[tuple[int, ...], ...]
     parts: tuple[Groups, ...]
+    marks: tuple[tuple[int, ...], ...] = ()  # GROUPING(…), after the keys: a bit for each key a set leaves out
+
+    def mark(self, one: tuple[int, ...], of: tuple[int, ...]) -> int:
+        """What GROUPING of these keys is in one set; the last of them is the lowest bit."""
+        return sum((key not in one) << place for place, key in enumerate(reversed(of)))
 
     def __len__(self) -> int:
         return sum(len(p) for p in self.parts)
 
     def __iter__(self) -> Iterator[Group]:
         for one, part in zip(self.sets, self.parts, strict=True):
+            marks = tuple(self.mark(one, of) for of in self.marks)
             for group in part:
                 values = dict(zip(one, group, strict=True))
-                yield tuple(values.get(i) for i in range(self.keys))
+                yield (*(values.get(i) for i in range(self.keys)), *marks)
 
     def column(self, key: int) -> list[Value | None]:
         found: list[Value | None] = []
         for one, part in zip(self.sets, self.parts, strict=True):
+            if key >= self.keys:
+                found += [self.mark(one, self.marks[key - self.keys])] * len(part)
+                continue
             found += part.column(one.index(key)) if key in one else [None] * len(part)
         return found
 

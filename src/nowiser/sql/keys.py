@@ -16,6 +16,7 @@ from nowiser.sql.tree import (
     Scan,
     Type,
     columns,
+    existing,
     holding,
     scans,
 )
@@ -119,7 +120,7 @@ def public_keys(e: Expression, relation: Relation) -> Relation | None:
     public: Relation = Scan(found[0].relation, table)
     for c in holding(relation):
         looked = columns(c)
-        own = {x.relation for x in looked} == homes and c.type.kind is Kind.BOOLEAN
+        own = {x.relation for x in looked} == homes and c.type.kind is Kind.BOOLEAN and not existing(c)
         if own and (table.is_public or all(x.declared.role is Role.PUBLIC for x in looked)):
             public = Filter(public, c)
     return public

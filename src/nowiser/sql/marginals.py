@@ -73,7 +73,8 @@ class Marginals:
         found = []
         for one in self.sets:
             left = np.asarray(whole.sum(axis=tuple(i for i in range(whole.ndim) if i not in one)), dtype=cell.dtype)
-            found.append(left[(*(slice(self.shown[i]) for i in one), ...)].reshape(-1))
+            shown: tuple[Any, ...] = tuple(slice(self.shown[i]) for i in one)
+            found.append(left[(*shown, ...)].reshape(-1))
         return np.concatenate(found)
 
     def widths(self, noise: Laplace | Gaussian, confidence: Fraction) -> NDArray[np.float64]:

@@ -23,6 +23,7 @@ class Scope:
     text: str
     sources: Mapping[str, Mapping[str, Expression]]
     merged: frozenset[str] = frozenset()  # columns named in USING: the same on both sides
+    outer: "Scope | None" = None  # what is in sight around an EXISTS
 
     def everything(self) -> list[tuple[str, Expression]]:
         """What a star stands for."""
@@ -43,6 +44,8 @@ def column_type(declared: schema.Column) -> Type:
 def column(scope: Scope, node: exp.Column) -> Expression:
     """What is meant by a name. Unquoted names match whatever their case, quoted ones exactly."""
     span = place(node, scope.text)
+    if scope.outer is not None and not _inside(scope, node):
+        return column(scope.outer, node)
     home = node.args.get("db")
     if (
         node.args.get("catalog")
@@ -66,6 +69,14 @@ def column(scope: Scope, node: exp.Column) -> Expression:
     if len(found) > 1 and wanted.name.lower() not in scope.merged:
         raise NotAnswerable(f"More than one column is called {wanted.name}.", hint="Write table.column.", span=span)
     return replace(found[0], span=span)
+
+
+def _inside(scope: Scope, node: exp.Column) -> bool:
+    """Whether a name is of the innermost question: names inside come before those outside."""
+    qualifier = node.args.get("table")
+    if qualifier is not None:
+        return any(matches(qualifier, n) for n in scope.sources)
+    return isinstance(node.this, exp.Identifier) and known(scope, node)
 
 
 def known(scope: Scope, node: exp.Column) -> bool:

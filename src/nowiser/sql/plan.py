@@ -34,7 +34,7 @@ from nowiser.sql.marginals import Marginals, marginals
 from nowiser.sql.relations import rows
 from nowiser.sql.sensitivity import Reach, reach
 from nowiser.sql.spread import spread
-from nowiser.sql.tree import Column, Expression, Query, Relation, columns, holding
+from nowiser.sql.tree import Column, Expression, Query, Relation, columns, existing, holding
 
 MOST_GROUPS = 1_000_000
 MOST_CHECKED = 100_000
@@ -181,13 +181,13 @@ def _groups(query: Query, public: Mapping[int, Values]) -> Groups | SetGroups | 
             at = next(k for k, d in zip(query.keys, domains, strict=True) if d is None)
             raise NotAnswerable(
                 "The values of this key are not declared, and GROUPING SETS need them.",
-                hint="Group by it alone, or list its values in WHERE: key IN (…).",
+                hint="Ask each set as a question of its own with GROUP BY, or list the values in WHERE: key IN (…).",
                 span=at.span,
             )
         parts = tuple(
             _product([query.keys[i] for i in one], [domains[i] or () for i in one], holds) for one in query.sets
         )
-        found = SetGroups(len(query.keys), query.sets, parts)
+        found = SetGroups(len(query.keys), query.sets, parts, query.marks)
         _few(len(found))
         return found
     if any(d is None for d in domains):
@@ -203,7 +203,12 @@ def _few(number: int) -> None:
 def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Sequence[Expression]) -> Groups:
     every = Groups(tuple(domains))
     deciding = [
-        c for c in holds if keys and (found := columns(c)) and set(found) <= {k for k in keys if isinstance(k, Column)}
+        c
+        for c in holds
+        if keys
+        and (found := columns(c))
+        and set(found) <= {k for k in keys if isinstance(k, Column)}
+        and not existing(c)
     ]
     if not deciding:
         _few(len(every))

@@ -7,14 +7,15 @@ what it holds depends on that person's rows and public tables alone:
 * rows of one person are **joined** with rows of the same person: m·n of them, or fewer where the condition compares
   a key that is unique among the rows of a person. Joined with a public table each row finds at most one partner;
 * a **sub-select per person** has one row for each value of its keys among the rows of a person;
-* the **union** of branches has the rows of all of them.
+* the **union** of branches has the rows of all of them;
+* **EXISTS** keeps or drops a row by what other rows of the same person, or public rows, say: no more rows than before.
 
 So removing a person removes at most `most` rows and leaves all others as they are, and replacing a person's secrets
 replaces at most `most` rows by at most as many. Anything else is refused. tests/gateway/test_relations.py tries to
 refute it on small tables.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
@@ -25,6 +26,7 @@ from nowiser.sql.spread import limits_groups, most
 from nowiser.sql.tree import (
     Call,
     Column,
+    Exists,
     Expression,
     Filter,
     Join,
@@ -33,6 +35,7 @@ from nowiser.sql.tree import (
     Scan,
     Union,
     conjuncts,
+    existing,
     holding,
 )
 
@@ -66,7 +69,10 @@ def rows(relation: Relation, policy: Policy) -> Rows:
         case Scan():
             return _scanned(relation, policy)
         case Filter():
-            return rows(relation.source, policy)
+            found = rows(relation.source, policy)
+            for e in existing(relation.condition):
+                found = _looking(found, relation, e, policy)
+            return found
         case Join():
             return _joined(relation, policy)
         case PerPerson():
@@ -105,7 +111,37 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
     )
 
 
+def _looking(source: Rows, relation: Filter, e: Exists, policy: Policy) -> Rows:
+    """The rows that EXISTS leaves. What it says of a row depends on the rows of the same person and public ones."""
+    inner = rows(e.relation, policy)
+    if inner.persons is None:
+        return source
+    if source.persons is None:
+        raise NotAnswerable(
+            "Public rows would be chosen by rows of persons, and the choice would be an answer without noise.",
+            hint="Ask about the persons, and join the public table to them.",
+            span=e.span,
+        )
+    same = Equal((*conjuncts(e.condition), *holding(relation.source), *holding(e.relation)))
+    if source.persons.name != inner.persons.name or not same.pairwise(source.person, inner.person):
+        raise different(source.persons, inner.persons, e)
+    if source.most * inner.most > MOST_ROWS:
+        raise NotAnswerable(
+            f"For one person {source.most * inner.most:,} pairs of rows would be compared here.",
+            hint=f"At most {MOST_ROWS:,}: sum per person in a sub-select first.",
+            span=e.span,
+        )
+    protect = Protect.PERSONS if Protect.PERSONS in (source.protect, inner.protect) else Protect.VALUES
+    return replace(source, protect=protect, plain=False)
+
+
 def _joined(relation: Join, policy: Policy) -> Rows:
+    for e in existing(relation.condition):
+        raise NotAnswerable(
+            "EXISTS and IN (SELECT …) are not answered where tables are put together.",
+            hint="Put the condition in WHERE, outside of what is joined by LEFT JOIN.",
+            span=e.span,
+        )
     left, right = rows(relation.left, policy), rows(relation.right, policy)
     same = Equal((*holding(relation.left), *holding(relation.right), *conjuncts(relation.condition)))
     at = relation.condition

@@ -14,6 +14,8 @@ from nowiser.sql.bind import Binder
 from nowiser.sql.clauses import aggregates as has_aggregates
 from nowiser.sql.clauses import named, no_aggregate, starred
 from nowiser.sql.grouping import MOST_KEYS, MOST_SETS, grouping_sets
+from nowiser.sql.interval import Interval, point
+from nowiser.sql.looking import looked_up
 from nowiser.sql.names import Scope, column, known, matches
 from nowiser.sql.parse import parse, place
 from nowiser.sql.source import Context, From
@@ -23,10 +25,12 @@ from nowiser.sql.tree import (
     Column,
     Expression,
     Grouped,
+    Literal,
     Order,
     Output,
     Query,
     Released,
+    Type,
 )
 
 _CLAUSES = (
@@ -102,6 +106,7 @@ class _Select:
     context: Context
     tree: exp.Select
     aggregates: dict[Aggregate, int] = field(default_factory=dict)
+    marks: dict[tuple[int, ...], int] = field(default_factory=dict)
     key_names: list[str] = field(default_factory=list)
 
     @property
@@ -116,9 +121,9 @@ class _Select:
         scope, together = From(self.context, self.tree, read_source).read()
         rows = Binder(scope, self.no_aggregate)
         where = self.tree.args.get("where")
-        relation = together(self.condition(rows, where.this) if where is not None else None)
+        relation = looked_up(self.context, where, scope, together, read_source)
         keys, sets = self.keys(scope, rows)
-        after = self.after(scope, keys, rows)
+        after = self.after(scope, keys, rows, several=sets is not None)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
         having = self.tree.args.get("having")
         query = Query(
@@ -139,7 +144,7 @@ class _Select:
                 "This asks for single rows, and rows are never shown.",
                 "Ask for COUNT, SUM or AVG, or group by a column with declared values.",
             )
-        return replace(query, aggregates=tuple(self.aggregates))
+        return replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks))
 
     def around(self, inner: Query) -> Query:
         """The answer with this SELECT around it: computed from what is released, free."""
@@ -269,7 +274,7 @@ class _Select:
         assert isinstance(found, exp.Expr)
         return found
 
-    def after(self, scope: Scope, keys: tuple[Expression, ...], rows: Binder) -> Binder:
+    def after(self, scope: Scope, keys: tuple[Expression, ...], rows: Binder, *, several: bool) -> Binder:
         """Expressions over what is released: keys and aggregates, no other column."""
         computed = {k for k in keys if not isinstance(k, Column)}
 
@@ -286,6 +291,8 @@ class _Select:
                 )
             if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
+            if isinstance(node, exp.Grouping):
+                return self.grouping(node, keys, rows, several=several)
             if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
                 whole = _quietly(rows, node)
                 if whole is not None and whole in computed:
@@ -299,6 +306,18 @@ class _Select:
         binder = Binder(scope, leaf)
         return binder
 
+    def grouping(self, node: exp.Grouping, keys: tuple[Expression, ...], rows: Binder, *, several: bool) -> Expression:
+        """GROUPING(a, b): a bit for each of these keys, set where the row is of a set without it."""
+        rows.only(node, "expressions")
+        found = [rows.bind(n) for n in node.expressions]
+        if not found or len(found) > MOST_KEYS or any(e not in keys for e in found):
+            raise self.refuse(node, "GROUPING takes keys of GROUP BY.", "Name columns as in GROUP BY ROLLUP (…).")
+        type_ = Type(Kind.INTEGER, bounds=Interval(0, 2 ** len(found) - 1))
+        if not several:
+            return Literal(0, replace(type_, bounds=point(0)), place(node, self.text))
+        at = self.marks.setdefault(tuple(keys.index(e) for e in found), len(self.marks))
+        return Grouped(len(keys) + at, type_, place(node, self.text))
+
     def aggregate(self, node: exp.Expr, rows: Binder, after: Binder) -> Aggregate | None:
         inner = node.this if isinstance(node, exp.Filter) else node
         return running.read(inner, after, rows) or syntax.read(node, rows, self.condition)
@@ -306,7 +325,7 @@ class _Select:
     def output(self, binder: Binder, node: exp.Expr) -> Output:
         inner = node.this if isinstance(node, exp.Alias) else node
         bound = binder.bind(inner)
-        if isinstance(node, exp.Alias) or not isinstance(bound, Grouped):
+        if isinstance(node, exp.Alias) or not isinstance(bound, Grouped) or bound.index >= len(self.key_names):
             return Output(named(node), bound)
         return Output(self.key_names[bound.index], bound)
 

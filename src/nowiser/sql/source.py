@@ -88,11 +88,13 @@ class From:
         outer: list[tuple[Relation, Expression]] = []
         self.waiting.append(self.item(self.tree.args["from_"].this))
         for node in self.tree.args.get("joins") or ():
-            left = self._side(node)
+            side = self._side(node)
             before = dict(self.sources)
             relation = self.item(node.this)
             condition = self.condition(node, before)
-            if left:
+            if side == "RIGHT":
+                self._swapped(node, relation, before, condition, outer)
+            elif side == "LEFT":
                 self._nullable(names(relation))
                 outer.append((relation, condition))
             elif outer and {c.relation for c in columns(condition)} & {n for r, _ in outer for n in names(r)}:
@@ -106,6 +108,27 @@ class From:
                 self.pooled += [c for c in conjuncts(condition) if c != TRUE]
         scope = Scope(self.context.text, dict(self.sources), frozenset(self.merged))
         return scope, lambda where: self._together(where, outer)
+
+    def _swapped(
+        self,
+        node: exp.Join,
+        relation: Relation,
+        before: Mapping[str, Mapping[str, Expression]],
+        condition: Expression,
+        outer: list[tuple[Relation, Expression]],
+    ) -> None:
+        """`a RIGHT JOIN b` is `b LEFT JOIN a`, with everything before it as a."""
+        if outer:
+            raise self.context.refuse(
+                node, "RIGHT JOIN after LEFT JOIN is not answered.", "Write that table first: FROM b LEFT JOIN (…)."
+            )
+        found, left = _ordered(self.waiting, self.pooled, self.context.policy)
+        self._nullable(names(found))
+        self.sources = {n: h for n, h in self.sources.items() if n not in before} | {
+            n: h for n, h in self.sources.items() if n in before
+        }  # a name in USING is that of the side whose rows all stay
+        outer.append((_filtered(found, left), condition))
+        self.waiting, self.pooled = [relation], []
 
     def scope(self) -> Scope:
         return Scope(self.context.text, dict(self.sources), frozenset(self.merged))
@@ -173,17 +196,22 @@ class From:
 
     # -- how it is joined --------------------------------------------------------------------------------
 
-    def _side(self, node: exp.Join) -> bool:
-        """Whether it is a LEFT JOIN. Refuses what is neither that nor an inner join."""
+    def _side(self, node: exp.Join) -> str:
+        """LEFT, RIGHT, or nothing for an inner join. Refuses what is none of them."""
         side, kind, method = (str(node.args.get(k) or "").upper() for k in ("side", "kind", "method"))
         for name, value in node.args.items():
             if name not in ("this", "on", "using", "side", "kind", "method") and value not in (None, False, [], ()):
                 raise self.context.refuse(node, f"JOIN with {name} is not answered.", "Write JOIN … ON ….")
-        if side not in ("", "LEFT") or method or kind not in ("", "INNER", "OUTER", "CROSS"):
+        if side not in ("", "LEFT", "RIGHT") or method or kind not in ("", "INNER", "OUTER", "CROSS"):
             word = " ".join(w for w in (method, side, kind) if w)
-            hint = "Write LEFT JOIN with the tables the other way round." if side == "RIGHT" else "Write JOIN … ON …."
+            hint = "Write JOIN … ON …."
+            if side == "FULL":
+                hint = (
+                    "Ask about FROM (SELECT … FROM a LEFT JOIN b ON … UNION ALL"
+                    " SELECT … FROM b LEFT JOIN a ON … WHERE a.key IS NULL) AS u."
+                )
             raise self.context.refuse(node, f"{word} JOIN is not answered.", hint)
-        return side == "LEFT"
+        return side
 
     def condition(self, node: exp.Join, before: Mapping[str, Mapping[str, Expression]]) -> Expression:
         """What ON or USING says."""
@@ -300,6 +328,13 @@ def _usable(pooled: list[Expression], found: Relation, candidate: Relation) -> l
 
 def _joined(left: Relation, right: Relation, parts: list[Expression], policy: Policy, *, outer: bool = False) -> Join:
     """The join, within one person. Raises NotAnswerable where that is not what the conditions say."""
+    joined = Join(left, right, together(within(left, right, parts, policy)), outer)
+    rows(joined, policy)
+    return joined
+
+
+def within(left: Relation, right: Relation, parts: list[Expression], policy: Policy) -> list[Expression]:
+    """The conditions, and that both rows belong to the same person, where both belong to persons."""
     a, b = rows(left, policy), rows(right, policy)
     at = parts[0] if parts else TRUE
     if a.persons is not None and b.persons is not None:
@@ -312,9 +347,7 @@ def _joined(left: Relation, right: Relation, parts: list[Expression], policy: Po
                 *parts,
                 *(functions.call("=", (x, y), at.span) for x, y in zip(a.person, b.person, strict=True)),
             ]
-    joined = Join(left, right, _and(parts), outer)
-    rows(joined, policy)
-    return joined
+    return parts
 
 
 def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
@@ -327,10 +360,10 @@ def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 
 def _filtered(relation: Relation, parts: list[Expression]) -> Relation:
-    return Filter(relation, _and(parts)) if parts else relation
+    return Filter(relation, together(parts)) if parts else relation
 
 
-def _and(parts: list[Expression]) -> Expression:
+def together(parts: list[Expression]) -> Expression:
     if not parts:
         return TRUE
     return functions.call("and", tuple(parts), parts[0].span) if len(parts) > 1 else parts[0]

@@ -16,9 +16,10 @@ from sqlglot import exp
 from nowiser.model import schema
 from nowiser.model.schema import Role
 from nowiser.sql.bind import Binder
-from nowiser.sql.clauses import aggregates, condition, no_aggregate, outputs
+from nowiser.sql.clauses import aggregates, no_aggregate, outputs
 from nowiser.sql.derived import derived_column
 from nowiser.sql.interval import hull
+from nowiser.sql.looking import looked_up
 from nowiser.sql.names import Scope
 from nowiser.sql.per_person import per_person
 from nowiser.sql.relations import Rows, rows
@@ -49,7 +50,7 @@ def _select(context: Context, node: exp.Select) -> Source:
     scope, together = From(context, node, read_source).read()
     binder = Binder(scope, lambda n: no_aggregate(context, n))
     where = node.args.get("where")
-    relation = together(condition(context, binder, where.this) if where is not None else None)
+    relation = looked_up(context, where, scope, together, read_source)
     if node.args.get("limit"):
         raise context.refuse(node, "LIMIT inside chooses single rows, and that is not answered.", "Leave it out.")
     if node.args.get("group") or node.args.get("distinct") or aggregates(node):

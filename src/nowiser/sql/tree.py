@@ -6,8 +6,9 @@
           └ outputs, having, order, limit                    over Grouped and Released: after the noise, free
 
 An expression is a Column, a Literal, or a Call of a function on the allow-list (`nowiser.sql.functions`);
-comparisons, AND, CASE, IN and LIKE are Calls too. What the tree cannot say cannot be asked. Two trees are equal
-if they mean the same text-for-text; where in the SQL a node came from (`span`) does not count.
+comparisons, AND, CASE, IN and LIKE are Calls too; Exists asks about other rows of the same person, or public ones.
+What the tree cannot say cannot be asked. Two trees are equal if they mean the same text-for-text; where in the SQL a
+node came from (`span`) does not count.
 """
 
 from collections.abc import Iterator
@@ -103,7 +104,18 @@ class Released:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Expression = Column | Literal | Call | Grouped | Released
+@dataclass(frozen=True)
+class Exists:
+    """In conditions of rows: whether a relation has a row for which `condition` is true; it may look at both rows."""
+
+    relation: "Relation"
+    condition: "Expression"
+    negated: bool = False
+    type: Type = Type(Kind.BOOLEAN)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expression = Column | Literal | Call | Grouped | Released | Exists
 
 
 @dataclass(frozen=True)
@@ -206,14 +218,25 @@ class Query:
     offset: int = 0
     sets: tuple[tuple[int, ...], ...] | None = None  # GROUPING SETS: which keys each set groups by
     distinct: bool = False  # equal rows of the answer are shown once
+    marks: tuple[tuple[int, ...], ...] = ()  # GROUPING(…): of which keys; shown as if they were keys after the keys
 
 
 def parts(expression: Expression) -> Iterator[Expression]:
-    """The expression and everything inside it."""
+    """The expression and everything inside it; of EXISTS also what decides which rows it looks among."""
     yield expression
     if isinstance(expression, Call):
         for arg in expression.args:
             yield from parts(arg)
+    elif isinstance(expression, Exists):
+        for condition in (*conditions(expression.relation), expression.condition):
+            yield from parts(condition)
+
+
+def existing(expression: Expression) -> tuple[Exists, ...]:
+    """Every EXISTS that stands in a condition, not those inside others."""
+    if isinstance(expression, Call):
+        return tuple(e for arg in expression.args for e in existing(arg))
+    return (expression,) if isinstance(expression, Exists) else ()
 
 
 def columns(*expressions: Expression | None) -> tuple[Column, ...]:
@@ -227,7 +250,10 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
     match relation:
         case Scan():
             return (relation,)
-        case Filter() | PerPerson():
+        case Filter():
+            looked = tuple(s for e in existing(relation.condition) for s in scans(e.relation))
+            return scans(relation.source) + looked
+        case PerPerson():
             return scans(relation.source)
         case Join():
             return scans(relation.left) + scans(relation.right)
