@@ -4,10 +4,11 @@ Ends are Fractions where they are known exactly (declared ranges, literals) and 
 `exp` made them. Values themselves are always finite, so zero times an infinite end is zero.
 """
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf
 
 End = Fraction | float | int
 
@@ -19,7 +20,7 @@ class Interval:
 
     @property
     def finite(self) -> bool:
-        return isfinite(self.low) and isfinite(self.high)
+        return -inf < self.low and self.high < inf
 
     @property
     def magnitude(self) -> End:
@@ -59,8 +60,16 @@ class Interval:
         """The smallest interval with both."""
         return Interval(min(self.low, other.low), max(self.high, other.high))
 
+    def within_doubles(self) -> "Interval":
+        """The same where doubles reach; an end beyond is infinite, so that no later step has to hold it as a double."""
+        low, high = self.low, self.high
+        if -LARGEST <= low and high <= LARGEST:
+            return self
+        return Interval(low if low >= -LARGEST else -inf, high if high <= LARGEST else inf)
+
 
 EVERYTHING = Interval(-inf, inf)
+LARGEST = Fraction(sys.float_info.max)
 INT64 = Interval(-(2**63), 2**63 - 1)
 
 
@@ -82,6 +91,6 @@ def _times(a: End, b: End) -> End:
 
 
 def _over(a: End, b: End) -> End:
-    if a == 0 or not isfinite(b):
+    if a == 0 or size(b) == inf:
         return 0
     return a / b if not isinstance(a, int) or not isinstance(b, int) else Fraction(a, b)

@@ -13,7 +13,7 @@ So no error can depend on the data. What is defined here for one function:
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -49,6 +49,16 @@ class Function:
     step: Callable[[Types], Fraction] | None = None
     overflows: bool = False
     commutative: bool = False
+
+    def __post_init__(self) -> None:
+        bare = self.typing
+
+        def typing(types: Types) -> Type:
+            found = bare(types)
+            held = None if found.bounds is None else found.bounds.within_doubles()
+            return found if held is found.bounds else replace(found, bounds=held)
+
+        object.__setattr__(self, "typing", typing)
 
     def template(self, engine: str) -> Sql:
         return self.engines.get(engine, self.sql)
