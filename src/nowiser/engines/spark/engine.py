@@ -23,7 +23,7 @@ from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.render import Dialect, quote, statement
 from nowiser.engines.spark.dialect import DIALECT, SPELLINGS
 from nowiser.engines.spark.files import Input, look, stamp
-from nowiser.engines.spark.session import gone, open_session
+from nowiser.engines.spark.session import gone, limited, open_session, renewed
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
@@ -62,18 +62,12 @@ class Spark:
     def run(self, tally: Tally) -> pa.Table:
         known = self._known or self._look()
         session = self._opened()
-        tag = f"nowiser-{threading.get_ident()}-{time.monotonic_ns()}"
-        alarm = threading.Timer(self._seconds, lambda: session.interruptTag(tag))
-        alarm.start()
         try:
-            session.addTag(tag)
-            return session.sql(statement(tally, known.dialect)).toArrow()
+            with limited(session, self._seconds):
+                return session.sql(statement(tally, known.dialect)).toArrow()
         except Exception:  # noqa: BLE001 (Java, Py4J and gRPC errors alike; none of their words goes on)
             self._lost()
             raise Broken from None
-        finally:
-            alarm.cancel()
-            self._untag(session, tag)
 
     def estimate(self) -> Estimate:
         known = self._look()
@@ -112,15 +106,21 @@ class Spark:
             return self._session
 
     def _look(self) -> Known:
-        session = self._opened()
+        """The tables as they are; with a new session where the old one has gone, for nothing is charged yet."""
         with self._guard:
-            try:
-                return self._seen(session)
-            except Misconfigured:
-                raise
-            except Exception as error:  # noqa: BLE001 (as in `run`)
-                self._lost()
-                raise Unreachable(f"Spark stopped answering ({type(error).__name__}).") from None
+            for last in (False, True):
+                session = self._opened()
+                try:
+                    with limited(session, self._seconds):
+                        renewed(session)
+                        return self._seen(session)
+                except Misconfigured:
+                    raise
+                except Exception as error:  # noqa: BLE001 (as in `run`)
+                    self._lost()
+                    if last or self._session is not None:
+                        raise Unreachable(f"Spark stopped answering ({type(error).__name__}).") from None
+            raise AssertionError("the second time ends it")
 
     def _seen(self, session: Any) -> Known:
         if not self._inputs:
@@ -189,12 +189,6 @@ class Spark:
         """Forget a session whose other end has gone, so that the next question starts anew."""
         if self._session is not None and gone(self._session):
             self._session, self._known, self._inputs = None, None, {}
-
-    def _untag(self, session: Any, tag: str) -> None:
-        try:
-            session.removeTag(tag)
-        except Exception:  # noqa: BLE001 (the session has gone with its tags)
-            self._lost()
 
 
 def _marked(session: Any, place: str) -> bool:
