@@ -79,6 +79,13 @@ def ndtr(z: npt.ArrayLike) -> Floats:
     return np.where(z > 0, 1 - below, below)
 
 
+def between(low: Floats, high: Floats) -> Floats:
+    """Φ(high) − Φ(low) for low ≤ high, from the side on which fewer digits cancel."""
+    a, b = (_fall(z) * erfcx(np.abs(z) * _SQRT_HALF) / 2 for z in (low, high))  # beyond each, away from zero
+    found = np.where(high <= 0, b - a, np.where(low >= 0, a - b, 1 - a - b))
+    return np.maximum(found, 0.0)
+
+
 def log_ndtr(z: npt.ArrayLike) -> Floats:
     """Ln Φ(z), also where Φ(z) is no double any more."""
     z = np.asarray(z, float)
@@ -114,7 +121,7 @@ def ndtri(share: npt.ArrayLike) -> Floats:
             log = log_ndtr(z)
             step = (log - target) * np.exp(log + z * z / 2) * math.sqrt(2 * math.pi)
             new = np.where(np.isfinite(step), z - step, z)
-            if not (np.abs(new - z) > 2e-16 * (1 + np.abs(z))).any():
+            if not (new > z + 1e-15 * (1 - z)).any():
                 break
             z = np.minimum(new, 0.0)
     return np.asarray(np.where(p > 0.5, -z, z))

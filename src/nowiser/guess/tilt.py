@@ -323,17 +323,18 @@ def _from_zero(a: Floats, b: Floats) -> Floats:
 def _normal_tilt(normal: tuple[float, float], k: float, a: Floats, b: Floats, at: Floats) -> Floats:
     mean, sd = normal
     za, zb = (a - mean) / sd - k * sd, (b - mean) / sd - k * sd
+    right = za >= 0  # of the tilted mean: the mirror image
+    inner, outer = np.where(right, a, b), np.where(right, b, a)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        # both ends left of the tilted mean: half lines from −∞
-        upto_b = _half(normal, k, b, zb, at)
-        upto_a = _half(normal, k, a, za, at)
-        lefts = upto_b + np.log(-np.expm1(np.where(np.isinf(za), -np.inf, upto_a - upto_b)))
-        from_a = _half(normal, k, a, -za, at)
-        from_b = _half(normal, k, b, -zb, at)
-        rights = from_a + np.log(-np.expm1(np.where(np.isinf(zb), -np.inf, from_b - from_a)))
-        across = gauss.erf(zb / _SQRT2) - gauss.erf(za / _SQRT2)
-        whole = k * (mean - at) + (k * sd) ** 2 / 2 + np.log(across / 2)
-        found = np.where(zb <= 0, lefts, np.where(za >= 0, rights, whole))
+        # a stretch on one side of the tilted mean is a half line less a smaller one
+        whole = _half(normal, k, inner, np.where(right, -za, zb), at)
+        rest = _half(normal, k, outer, np.where(right, -zb, za), at)
+        found = whole + np.log(-np.expm1(np.where(np.isinf(outer), -np.inf, rest - whole)))
+        across = (za < 0) & (zb > 0)
+        if across.any():
+            share = (gauss.erf(zb[across] / _SQRT2) - gauss.erf(za[across] / _SQRT2)) / 2
+            scale = np.broadcast_to(k * (mean - at) + (k * sd) ** 2 / 2, found.shape)
+            found[across] = scale[across] + np.log(share)
     return np.where(a >= b, -np.inf, found)
 
 
