@@ -7,7 +7,6 @@ whatever happens.
 """
 
 import contextlib
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,20 +29,22 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
 from nowiser.noise.entropy import OS, Entropy
+from nowiser.report import failure
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
+from nowiser.report.kept import again, keep
 from nowiser.sql import clipping, precision, release
 from nowiser.sql.aggregates.top import Top
 from nowiser.sql.bi import Setting, setting
 from nowiser.sql.canonical import digest
 from nowiser.sql.groups import Listed
-from nowiser.sql.keys import domain, public_keys
 from nowiser.sql.marginals import Marginals
-from nowiser.sql.plan import Noise, Plan, Tally, Way, plan
+from nowiser.sql.plan import Noise, Plan, Tally, Way, keys_to_read, plan
 from nowiser.sql.select import read
 from nowiser.sql.shown import shown
-from nowiser.sql.tree import Query, holding
+from nowiser.sql.tree import Query
+from nowiser.sql.vectors import vector
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,16 +121,21 @@ class Gateway:
         name = digest(question, str(wish))
         kept = self._ledger.stored(name, version)
         if kept is not None:
-            return self._again(kept)
-        chosen = self._choose(planned, wish, who)
+            return self._standing(again(kept), self._ledger.totals())
+        totals = self._ledger.totals()
+        chosen = self._choose(planned, wish, who, totals)
         planned = planned.through(chosen.summed)
+        # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
+        answer, said = self._dry(planned, chosen, totals), totals
+
+        def admit(totals: Charge, own: Charge) -> None:
+            nonlocal answer, said
+            allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=own)
+            if totals != said:  # somebody else was answered in between
+                answer, said = self._standing(answer, totals + chosen.charge), totals
+
         reservation = self._ledger.reserve(
-            chosen.charge,
-            allowance.admit(self.policy, chosen.charge, analyst=who),
-            question=name,
-            sql=sql,
-            analyst=who or "",
-            data_version=version,
+            chosen.charge, admit, question=name, sql=sql, analyst=who or "", data_version=version
         )
         try:
             planned, cells = self._run(planned)
@@ -137,10 +143,10 @@ class Gateway:
             blurred = self._blur(chosen.noise, cells)
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
-            answer = self._answer(planned, chosen, found, reservation.totals)
-            self._ledger.settle(reservation, answer.to_json().encode())
-        except Exception:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message for all)
-            self._failed(reservation)
+            answer = replace(answer, values=found.values, bars=found.bars)
+            self._ledger.settle(reservation, keep(answer))
+        except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
+            self._failed(reservation, error)
             raise NotEvaluated(FAILED) from None
         return answer
 
@@ -156,12 +162,13 @@ class Gateway:
         who = self._analyst(analyst)
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql)) is not None:
-            return replace(self._constant(constant), rows=None)
+            return replace(self._constant(constant), values=None)
         planned = self._plan(read(sql, self.policy))
-        chosen = self._choose(planned, wish, who)
+        totals = self._ledger.totals()
+        chosen = self._choose(planned, wish, who, totals)
         planned = planned.through(chosen.summed)
-        allowance.admits(self.policy, self._ledger.totals(), chosen.charge, analyst=who, own=self._ledger.totals(who))
-        return self._answer(planned, chosen, None)
+        allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
+        return self._dry(planned, chosen, totals)
 
     def allowance(self) -> Allowance:
         """How every attacker stands after all answers so far, and what is left of the allowance.
@@ -195,24 +202,19 @@ class Gateway:
     def _plan(self, question: Query) -> Plan:
         """The plan; values of keys that stand in public tables or columns are read there, which touches no secret."""
         public: dict[int, tuple[Value, ...]] = {}
-        conditions = holding(question.relation)
-        for i, key in enumerate(question.keys):
-            if domain(key, conditions) is not None:
-                continue
-            home = public_keys(key, question.relation)
-            if home is not None:
-                found = self._public(Tally(home, (key,), ()))
-                public[i] = distinct_keys(found, key.type.kind)
+        for i, home in keys_to_read(question, self.policy):
+            found = self._public(Tally(home, (question.keys[i],), ()))
+            public[i] = distinct_keys(found, question.keys[i].type.kind)
         planned = plan(question, self.policy, public)
         for tally in planned.tallies:
             refuse_lacking(tally, self._engine)
         return planned
 
-    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None) -> Chosen:
+    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge) -> Chosen:
         """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""
         if planned.free:
             return Chosen(Charge(), tuple(None for _ in planned.reaches), "exact")
-        totals, own = self._ledger.totals(), self._ledger.totals(who) if who else Charge()
+        own = self._ledger.totals(who) if who else Charge()
         fewest = None if wish.error is None else self._fewest(planned)
         options: list[tuple[Fraction, Way, Fraction]] = []
         refusal: Exhausted | None = None
@@ -246,13 +248,15 @@ class Gateway:
         """Something public, read before anything is charged."""
         try:
             return self._engine.run(tally)
-        except Broken:
+        except Broken as error:
+            failure.record(ledger.state_folder(self.policy), error)
             raise NotEvaluated(UNREAD) from None
 
-    def _failed(self, reservation: Reservation) -> None:
+    def _failed(self, reservation: Reservation, error: Exception) -> None:
         """Note that the run failed. Where even that cannot be written, or the answer was kept and only its anchor
         failed, the reservation stays as it is: charged.
         """
+        failure.record(ledger.state_folder(self.policy), error, reservation.seq)
         with contextlib.suppress(Exception):
             self._ledger.fail(reservation)
 
@@ -283,24 +287,25 @@ class Gateway:
             for n, c in zip(noise, cells, strict=True)
         ]
 
-    def _answer(
-        self, planned: Plan, chosen: Chosen, found: release.Results | None, totals: Charge | None = None
-    ) -> Answer:
-        """`totals`: everything charged, this answer included; looked up where it is not known."""
-        if totals is None:  # a dry run counts as if it had been charged
-            totals = self._ledger.totals() + (chosen.charge if found is None else Charge())
-        return Answer(
+    def _dry(self, planned: Plan, chosen: Chosen, totals: Charge) -> Answer:
+        """The answer but for its rows, as if its charge came on top of these totals."""
+        answer = Answer(
             columns=tuple(o.name for o in planned.query.outputs),
-            rows=None if found is None else found.rows,
-            error=release.planned_errors(planned, chosen.noise) if found is None else found.errors,
+            values=None,
+            bars=release.planned_errors(planned, chosen.noise),
             exact=release.exact_columns(planned),
             cost=cost_of(chosen.charge, self.policy),
-            guesses=self._guesses(totals),
-            left=self._left(totals),
+            guesses=(),
+            left=0.0,
             stored=False,
             bounding=planned.bounding,
             notes=derivation(planned, chosen.name, chosen.noise) + self._loose(chosen.charge),
         )
+        return self._standing(answer, totals + chosen.charge)
+
+    def _standing(self, answer: Answer, totals: Charge) -> Answer:
+        """With how every attacker stands after these totals, and what is left."""
+        return replace(answer, guesses=self._guesses(totals), left=self._left(totals))
 
     def _loose(self, charge: Charge) -> tuple[str, ...]:
         """What this would be charged for although no attacker is declared who is after it."""
@@ -308,29 +313,13 @@ class Gateway:
         names = [name for name in allowance.unguarded(self.policy) if name in charged]
         return tuple(f"  no attacker guards {name}: answers about it are never used up" for name in names)
 
-    def _again(self, kept: bytes) -> Answer:
-        """The stored answer; only how the account stands is of today."""
-        found = json.loads(kept)
-        totals = self._ledger.totals()
-        return Answer(
-            columns=tuple(found["columns"]),
-            rows=tuple(tuple(r) for r in found["rows"]),
-            error=tuple(found["error"]),
-            exact=tuple(found["exact"]),
-            cost=found["cost"],
-            guesses=self._guesses(totals),
-            left=self._left(totals),
-            stored=True,
-            bounding=tuple(found["bounding"]),
-        )
-
     def _constant(self, found: Setting) -> Answer:
         """SET and SHOW of what means nothing here: constants, free."""
         totals = self._ledger.totals()
         return Answer(
             columns=found.columns,
-            rows=found.rows,
-            error=tuple(0.0 for _ in found.columns),
+            values=tuple(vector(r[i] for r in found.rows) for i in range(len(found.columns))),
+            bars=tuple(0.0 for _ in found.columns),
             exact=found.columns,
             cost={},
             guesses=self._guesses(totals),

@@ -58,6 +58,59 @@ def test_whatever_fails_after_the_charge_says_the_same(canteen, monkeypatch, err
     canteen._ledger.verify()
 
 
+@pytest.mark.parametrize("part", ["derivation", "cost_of", "release.planned_errors", "allowance.standing"])
+def test_a_fault_in_what_needs_no_data_comes_before_the_charge(canteen, monkeypatch, part):
+    """Notes, cost, bars and guesses are worked out before the reservation: a bug in them cannot eat a charge."""
+
+    def broken(*_, **__):
+        raise ZeroDivisionError
+
+    canteen.query(AVERAGE.replace("math", "law"))
+    left = canteen.allowance()["left"]
+    monkeypatch.setattr(f"nowiser.gateway.{part}", broken)
+    with pytest.raises(ZeroDivisionError):
+        canteen.query(AVERAGE)
+    monkeypatch.undo()
+    assert canteen.allowance()["left"] == left
+    assert [e.kind for e in canteen._ledger.entries()] == ["policy", "reserve", "settle"]
+
+
+def test_an_answer_tells_how_things_stand_after_whoever_came_in_between(canteen, monkeypatch):
+    reserve = canteen._ledger.reserve
+    other = nw.open(canteen.policy.path)
+
+    def late(charge, admit, **about):
+        other.query("SELECT AVG(time) FROM visits WHERE faculty = 'computer science'")
+        return reserve(charge, admit, **about)
+
+    monkeypatch.setattr(canteen._ledger, "reserve", late)
+    answer = canteen.query(AVERAGE)
+    other.close()
+    assert answer.left == canteen.allowance()["left"]
+    assert list(answer.guesses) == canteen.allowance()["guesses"]
+
+
+def test_a_failed_run_leaves_types_and_lines_for_the_custodian(canteen, monkeypatch, capfd):
+    import duckdb
+
+    canteen._engine.version()
+
+    def broken(*_):
+        try:
+            raise duckdb.OutOfMemoryException("Alice earns 17")
+        except duckdb.Error:
+            raise Broken from None
+
+    monkeypatch.setattr(canteen._engine, "run", broken)
+    with pytest.raises(NotEvaluated):
+        canteen.query(AVERAGE)
+    (line,) = (canteen.policy.path.parent / ".nowiser" / "failures.log").read_text().splitlines()
+    assert "a run failed (entry 2): nowiser.engines.base.Broken at nowiser.gateway:" in line
+    assert line.endswith("<- duckdb.OutOfMemoryException") or "OutOfMemoryException" in line
+    assert "Alice" not in line
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_public_look_that_fails_charges_nothing(canteen, monkeypatch):
     def broken(_):
         raise Broken("Alice")

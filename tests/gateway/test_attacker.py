@@ -85,7 +85,8 @@ class Seen:
 
     def __init__(self, gate, sql):
         self.planned = gate._plan(nowiser.gateway.read(sql, gate.policy))
-        self.noise = gate._choose(self.planned, nowiser.gateway.precision.wish(gate.policy, None, "30%"), None).noise
+        wish = nowiser.gateway.precision.wish(gate.policy, None, "30%")
+        self.noise = gate._choose(self.planned, wish, None, gate._ledger.totals()).noise
 
     def cells(self, rows):
         found = tally_rows(self.planned.tally, {"t": rows})

@@ -24,14 +24,19 @@ def open_ledger(url: str, *, anchor: Path | None = None) -> Ledger:
     return SqlLedger(database, Anchor(anchor) if anchor is not None else None)
 
 
+def state_folder(policy: Policy) -> Path:
+    """Where everything that belongs to a policy is kept, for the custodian alone."""
+    return (policy.path.resolve().parent if policy.path is not None else Path.cwd()) / FOLDER
+
+
 def for_policy(policy: Policy) -> Ledger:
     """The ledger of a policy: its `ledger:` URL, or `.nowiser/ledger.sqlite` beside the policy file.
 
     A relative file starts at the policy's folder. The anchor is `.nowiser/ledger.head` there.
     """
-    home = policy.path.resolve().parent if policy.path is not None else Path.cwd()
-    url = policy.ledger or f"sqlite:///{home / FOLDER / 'ledger.sqlite'}"
+    state = state_folder(policy)
+    url = policy.ledger or f"sqlite:///{state / 'ledger.sqlite'}"
     if policy.ledger and url.startswith("sqlite:///"):
-        file = home / url.removeprefix("sqlite:///")
+        file = state.parent / url.removeprefix("sqlite:///")
         return open_ledger(f"sqlite:///{file}")
-    return open_ledger(url, anchor=home / FOLDER / "ledger.head")
+    return open_ledger(url, anchor=state / "ledger.head")

@@ -4,15 +4,22 @@ import html
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import floor, log10
 from typing import Any
+
+import numpy as np
+
+from nowiser.sql.vectors import Vector, listed
 
 Error = float | None | list[float | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answer:
     """What `query --json` prints, as a value. `explain` gives the same without rows (`rows` is None).
+
+    Values are held in columns; `rows` and `error` are made of them when they are asked for.
 
     error: 95 % half-width per column, a list per row where they differ; 0 is exact, None means not known.
     cost: {table: {attribute: {slope, jump, presence, unit}}}, in nats; slope per `unit` raw units.
@@ -21,8 +28,8 @@ class Answer:
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...] | None
-    error: tuple[Error, ...]
+    values: tuple[Vector, ...] | None
+    bars: tuple[float | Vector | None, ...]
     exact: tuple[str, ...]
     cost: dict[str, dict[str, dict[str, float]]]
     guesses: tuple[dict[str, Any], ...]
@@ -30,6 +37,21 @@ class Answer:
     stored: bool
     bounding: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())  # the derivation, for `explain`
+
+    @cached_property
+    def rows(self) -> tuple[tuple[Any, ...], ...] | None:
+        """The rows, in plain Python values; None for what `explain` gives."""
+        return None if self.values is None else tuple(zip(*map(listed, self.values), strict=True))
+
+    @cached_property
+    def error(self) -> tuple[Error, ...]:
+        """95 % half-widths: one per column, or a list with one per row where they differ."""
+        return tuple(listed(b) if isinstance(b, np.ndarray) else b for b in self.bars)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Answer) and (self.to_dict(), self.notes) == (other.to_dict(), other.notes)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds dictionaries
 
     def to_dict(self) -> dict[str, Any]:
         """Exactly the keys of `query --json` (of `explain --json` when there are no rows)."""
@@ -56,13 +78,15 @@ class Answer:
     def to_pandas(self) -> Any:
         import pandas as pd
 
-        return pd.DataFrame(list(self.rows or ()), columns=list(self.columns))
+        table = self.to_arrow()
+        frame = pd.DataFrame({i: table.column(i).to_pandas() for i in range(table.num_columns)})
+        return frame.set_axis(list(self.columns), axis=1)
 
     def to_arrow(self) -> Any:
         import pyarrow as pa
 
-        columns = [pa.array([r[i] for r in self.rows or ()]) for i in range(len(self.columns))]
-        return pa.Table.from_arrays(columns, names=list(self.columns))
+        arrays = [pa.array(listed(v) if v.dtype == object else v) for v in self.values or ()]
+        return pa.Table.from_arrays(arrays or [pa.array([]) for _ in self.columns], names=list(self.columns))
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any
 
@@ -17,7 +18,10 @@ from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.cells import Reading
 from nowiser.sql.plan import Noise, Plan
 from nowiser.sql.tree import Column
+from nowiser.sql.vectors import Vector, listed, some_of, vector
 
+POWERS = 10.0 ** np.arange(301)
+EXACT = 2**53  # whole numbers up to here are floats
 Half = float | None  # half-width of an error bar; None where no bar can be given
 
 
@@ -25,11 +29,14 @@ Half = float | None  # half-width of an error bar; None where no bar can be give
 class Estimates:
     """One aggregate in all groups. `errors`: one for all groups, or one each."""
 
-    values: list[Any]
-    errors: Half | list[Half]
+    values: Vector
+    errors: Half | Vector
 
-    def error(self, group: int) -> Half:
-        return self.errors[group] if isinstance(self.errors, list) else self.errors
+    @cached_property
+    def listed(self) -> list[tuple[Any, Half]]:
+        """Each value with its bar, for what is computed group by group."""
+        errors = listed(self.errors) if isinstance(self.errors, np.ndarray) else [self.errors] * len(self.values)
+        return list(zip(listed(self.values), errors, strict=True))
 
 
 @dataclass
@@ -85,7 +92,7 @@ class Bars:
             found = self._moments(reading, k)
         else:
             found = self._sums(reading, k)
-        return found if self.plan.exact(reading) else _in_units(found, reading)
+        return _decimal(found) if self.plan.exact(reading) else _in_units(found, reading)
 
     def _from_histogram(self, reading: Reading, histogram: Histogram, k: int) -> Estimates:
         noisy, strategy, aggregate = np.asarray(self.cells[reading.top]), histogram.strategy, reading.aggregate
@@ -94,19 +101,14 @@ class Bars:
             tested = quantiles.Tested.of(grid, strategy, noisy, self._deviation(reading.top), spread(strategy))
             values, errors, some = quantiles.released(tested, aggregate, k)
             whole = all(isinstance(v, int) for v in values)
-            tidied = values if whole else tidy(np.asarray(values, dtype=np.float64), errors).tolist()
-            chosen = some.tolist()
-            return Estimates(
-                [v if s else None for v, s in zip(tidied, chosen, strict=True)],
-                [float(e) if s else None for e, s in zip(errors.tolist(), chosen, strict=True)],
-            )
+            tidied = vector(values) if whole else tidy(np.asarray(values, dtype=np.float64), errors)
+            return Estimates(some_of(tidied, some), some_of(errors.astype(np.float64), some))
         running = strategy.running(noisy.astype(np.float64))
         if reading.run is not None:
             start, stop = reading.run
             found = running[:, stop] - running[:, start]
-            return Estimates(
-                np.round(found).astype(np.int64).tolist(), self._wide(reading.top, strategy.variance(start, stop), k)
-            )
+            wide = self._wide(reading.top, strategy.variance(start, stop), k)
+            return Estimates(np.round(found).astype(np.int64), wide)
         return self._running(reading, histogram, running[0], k)
 
     def _running(self, reading: Reading, histogram: Histogram, running: NDArray[np.float64], k: int) -> Estimates:
@@ -118,7 +120,7 @@ class Bars:
         for step, group in enumerate(order.tolist()):
             values[group] = round(float(running[-1] - running[step] if down else running[step + 1]))
             errors[group] = self._wide(reading.top, float(spreads[step if down else step + 1]), k)
-        return Estimates(values, errors)
+        return Estimates(vector(values), vector(errors))
 
     def _moments(self, reading: Reading, k: int) -> Estimates:
         assert reading.bottom is not None
@@ -130,18 +132,20 @@ class Bars:
             tuple(np.asarray(self.cells[i], dtype=np.float64) for i in used),
             lambda i: self.width(used[i], noisy * k),
         )
-        return Estimates(_or_none(tidy(values, errors), some), _or_none(errors, some))
+        return Estimates(some_of(tidy(values, errors), some), some_of(errors, some))
 
     def _sums(self, reading: Reading, k: int) -> Estimates:
         cell = self.plan.tally.cells[reading.top]
         top = self.cells[reading.top]
         wide = self.width(reading.top, k)
         if reading.bottom is None:
-            bars = wide.tolist() if isinstance(wide, np.ndarray) else wide
             if cell.unit == 1:
-                return Estimates([int(v) for v in top], bars)
-            return Estimates(tidy(np.asarray(top, dtype=np.float64) * float(cell.unit), wide).tolist(), bars)
+                return Estimates(np.asarray(top), wide)
+            return Estimates(tidy(np.asarray(top, dtype=np.float64) * float(cell.unit), wide), wide)
         rows = np.asarray(self.cells[reading.bottom], dtype=np.float64)
+        if cell.pick is not None:
+            values = np.asarray(top) if cell.unit == 1 else np.asarray(top, dtype=np.float64) * float(cell.unit)
+            return Estimates(some_of(values, rows > 0), 0.0)
         total = np.asarray(top, dtype=np.float64) * float(cell.unit)
         if self.noise[reading.bottom] is None:
             return self._mean(total + rows * float(cell.shift * cell.unit), rows, wide)
@@ -154,8 +158,8 @@ class Bars:
         values = tidy(total / size, wide / size)
         errors = wide / size
         if some.all() and (errors == errors[:1]).all():
-            return Estimates(values.tolist(), float(errors[0]) if len(errors) else wide)
-        return Estimates(_or_none(values, some), _or_none(errors, some))
+            return Estimates(values, float(errors[0]) if len(errors) else wide)
+        return Estimates(some_of(values, some), some_of(errors, some))
 
     def _ratio(self, total: NDArray[np.float64], rows: NDArray[np.float64], reading: Reading, k: int) -> Estimates:
         """A noisy sum, measured from the middle of the range, over a noisy count.
@@ -174,11 +178,15 @@ class Bars:
         nearer = (wide + np.abs(quotient) * spread) / np.where(sure, rows - spread, 1.0)
         errors = np.minimum(np.where(sure, np.minimum(errors, nearer), errors), high - low)
         values = float(cell.shift * cell.unit) + np.clip(quotient, low, high)
-        return Estimates(tidy(values, errors).tolist(), errors.tolist())
+        return Estimates(tidy(values, errors), errors)
 
 
-def _or_none(values: NDArray[np.float64], some: NDArray[np.bool_]) -> list[Any]:
-    return [v if s else None for v, s in zip(values.tolist(), some.tolist(), strict=True)]
+def _decimal(found: Estimates) -> Estimates:
+    """What is exact in fifteen digits, as it was written: sums in powers of two end in digits nobody wrote."""
+    if found.values.dtype != np.float64:
+        return found
+    shown = np.array([float(f"{v:.15g}") for v in np.ma.getdata(found.values).tolist()], dtype=np.float64)
+    return Estimates(some_of(shown, ~np.ma.getmaskarray(found.values)), found.errors)
 
 
 def _in_units(found: Estimates, reading: Reading) -> Estimates:
@@ -188,22 +196,26 @@ def _in_units(found: Estimates, reading: Reading) -> Estimates:
     if unit is None:
         return found
 
-    def rounded(value: Any) -> Any:
-        return None if value is None else float(round(Fraction(value) / unit) * unit)
+    errors = None if found.errors is None else found.errors + float(unit) / 2
+    return Estimates(in_multiples(found.values, unit), errors)
 
-    def widened(error: Half) -> Half:
-        return None if error is None else error + float(unit) / 2
 
-    errors = [widened(e) for e in found.errors] if isinstance(found.errors, list) else widened(found.errors)
-    return Estimates([rounded(v) for v in found.values], errors)
+def in_multiples(values: Vector, unit: Fraction) -> Vector:
+    """The nearest whole multiples, each the float nearest to it."""
+    top, bottom = unit.numerator, unit.denominator
+    if values.dtype != object and max(top, bottom) < EXACT:
+        times = np.rint(values.astype(np.float64) * (bottom / top)) * top
+        if not len(times) or np.abs(times).max() < EXACT:  # then only the division rounds
+            return times / bottom
+    return vector(None if v is None else float(round(Fraction(v) / unit) * unit) for v in listed(values))
 
 
 def tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Digits more than two places below the error bar say nothing; they go."""
     bars = np.broadcast_to(np.asarray(errors, dtype=np.float64), values.shape)
     noisy = bars > 0
-    digits = np.clip(2 - np.floor(np.log10(np.where(noisy, bars, 1.0))), -300, 300)
-    power = 10.0 ** np.abs(digits)
+    digits = np.clip(2 - np.floor(np.log10(np.where(noisy, bars, 1.0))), -300, 300).astype(np.int64)
+    power = POWERS[np.abs(digits)]
     with np.errstate(over="ignore", invalid="ignore"):  # the other side of `where`, or values that stay as they are
         rounded = np.where(digits >= 0, np.round(values * power) / power, np.round(values / power) * power)
     return np.where(noisy & np.isfinite(rounded), rounded, values)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Value
+from nowiser.sql.vectors import Vector, column_of, listed, vector
 
 Group = tuple[Value | None, ...]
 
@@ -30,12 +31,12 @@ class Groups:
         kept = set(self.kept)
         return (g for i, g in enumerate(everything) if i in kept)
 
-    def column(self, key: int) -> list[Value]:
+    def column(self, key: int) -> Vector:
         """The values of one key, group by group."""
         before = prod(len(d) for d in self.domains[:key])
         after = prod(len(d) for d in self.domains[key + 1 :])
-        values = [v for v in self.domains[key] for _ in range(after)] * before
-        return values if self.kept is None else [values[i] for i in self.kept]
+        values = column_of(self.domains[key], before, after)
+        return values if self.kept is None else values[np.asarray(self.kept, dtype=np.int64)]
 
     def positions(self, codes: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
         """Where each row of an engine's result belongs, −1 for nowhere. `codes[key]`: index in its domain, or −1."""
@@ -74,14 +75,14 @@ class SetGroups:
                 values = dict(zip(one, group, strict=True))
                 yield (*(values.get(i) for i in range(self.keys)), *marks)
 
-    def column(self, key: int) -> list[Value | None]:
+    def column(self, key: int) -> Vector:
         found: list[Value | None] = []
         for one, part in zip(self.sets, self.parts, strict=True):
             if key >= self.keys:
                 found += [self.mark(one, self.marks[key - self.keys])] * len(part)
                 continue
-            found += part.column(one.index(key)) if key in one else [None] * len(part)
-        return found
+            found += listed(part.column(one.index(key))) if key in one else [None] * len(part)
+        return vector(found)
 
 
 @dataclass(frozen=True)
@@ -97,5 +98,5 @@ class Listed:
     def __iter__(self) -> Iterator[Group]:
         return iter(self.groups)
 
-    def column(self, key: int) -> list[Value | None]:
-        return [g[key] for g in self.groups]
+    def column(self, key: int) -> Vector:
+        return vector(g[key] for g in self.groups)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
-from functools import cmp_to_key, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,31 +24,33 @@ from nowiser.sql.groups import Group
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.plan import Noise, Plan
 from nowiser.sql.tree import Call, Expression, Grouped, Literal, Order, Released, Type, parts
+from nowiser.sql.vectors import Vector, listed, vector
 
 
 @dataclass(frozen=True)
 class Results:
-    """The answer: rows, and per column one error bar, or one per row where they differ."""
+    """The answer, column by column: values, and one error bar, or one per row where they differ."""
 
-    rows: tuple[tuple[Any, ...], ...]
-    errors: tuple[Half | list[Half], ...]
+    values: tuple[Vector, ...]
+    bars: tuple[Half | Vector, ...]
+
+    @property
+    def rows(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(zip(*map(listed, self.values), strict=True))
+
+    @property
+    def errors(self) -> tuple[Half | list[Half], ...]:
+        return tuple(listed(b) if isinstance(b, np.ndarray) else b for b in self.bars)
 
 
 def results(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int] | NDArray[Any]]) -> Results:
     """The answer. `cells[c][g]` is cell c of group g, already blurred."""
     found = _Results(plan, Bars(plan, noise, cells))
-    chosen = found.chosen()
     columns = [found.column(o.expression) for o in plan.query.outputs]
-    everything = chosen is None
-    order = range(len(plan.groups)) if chosen is None else chosen
-    values = [c.values if everything else [c.values[g] for g in order] for c in columns]
-    errors = [
-        c.errors
-        if not isinstance(c.errors, list)
-        else _one_or_many(c.errors if everything else [c.errors[g] for g in order])
-        for c in columns
-    ]
-    return Results(tuple(zip(*values, strict=True)), tuple(errors))
+    order = found.chosen()
+    if order is not None:
+        columns = [Estimates(c.values[order], _of(c.errors, order)) for c in columns]
+    return Results(tuple(c.values for c in columns), tuple(_one_or_many(c.errors) for c in columns))
 
 
 def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
@@ -112,58 +114,68 @@ class _Results:
             self._groups = list(self.plan.groups)
         return self._groups
 
-    def value(self, expression: Expression, g: int) -> Any:
-        def lookup(leaf: Expression) -> Any:
+    def values(self, e: Expression) -> list[Any]:
+        """The values of an expression, group by group."""
+        if isinstance(e, Grouped):
+            return listed(self.plan.groups.column(e.index))
+        if isinstance(e, Released):
+            return listed(self.aggregate(e.index).values)
+        groups = self.groups()
+        released = {p.index: listed(self.aggregate(p.index).values) for p in parts(e) if isinstance(p, Released)}
+
+        def lookup(leaf: Expression, g: int) -> Any:
             if isinstance(leaf, Grouped):
-                return self.groups()[g][leaf.index]
+                return groups[g][leaf.index]
             assert isinstance(leaf, Released), "columns of rows do not reach results"
-            return self.aggregate(leaf.index).values[g]
+            return released[leaf.index][g]
 
-        return evaluate(expression, lookup)
+        return [evaluate(e, partial(lookup, g=g)) for g in range(len(groups))]
 
-    def chosen(self) -> list[int] | None:
+    def chosen(self) -> NDArray[np.int64] | None:
         """Which groups are shown and in which order; None for all of them as they come."""
         query = self.plan.query
         if query.having is None and not query.order and query.limit is None and not query.offset and not query.distinct:
             return None
-        found = [g for g in range(len(self.plan.groups)) if query.having is None or self.value(query.having, g) is True]
-        if query.order:
-            by = cmp_to_key(partial(_compare, order=query.order))
-            found.sort(key=lambda g: by([self.value(o.expression, g) for o in query.order]))
+        found = list(range(len(self.plan.groups)))
+        if query.having is not None:
+            held = self.values(query.having)
+            found = [g for g in found if held[g] is True]
+        for o in reversed(query.order):
+            found = _sorted(found, self.values(o.expression), o)
         if query.distinct:
+            columns = [self.values(o.expression) for o in query.outputs]
             rows: dict[tuple[Any, ...], int] = {}
             for g in found:
-                rows.setdefault(tuple(self.value(o.expression, g) for o in query.outputs), g)
+                rows.setdefault(tuple(c[g] for c in columns), g)
             found = list(rows.values())
-        return found[query.offset : None if query.limit is None else query.offset + query.limit]
+        end = None if query.limit is None else query.offset + query.limit
+        return np.array(found[query.offset : end], dtype=np.int64)
 
     def column(self, e: Expression) -> Estimates:
         if isinstance(e, Grouped):
-            return Estimates([_shown(v, e.type.kind) for v in self.plan.groups.column(e.index)], 0.0)
+            return Estimates(_shown(self.plan.groups.column(e.index), e.type.kind), 0.0)
         if isinstance(e, Released):
             found = self.aggregate(e.index, self.among)
             if e.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
                 return found
             unit = 1.0 if e.type.kind is Kind.DATE else 1e-6  # bars of dates are days, of timestamps seconds
-            bars = [h if h is None else h * unit for h in (found.error(g) for g in range(len(found.values)))]
-            return Estimates([_shown(v, e.type.kind) for v in found.values], bars)
-        values = [self.value(e, g) for g in range(len(self.plan.groups))]
+            return Estimates(_shown(found.values, e.type.kind), None if found.errors is None else found.errors * unit)
+        values = self.values(e)
         used = {p.index for p in parts(e) if isinstance(p, Released)}
         k = len({i for index in used for i in self.bars.noisy(self.plan.readings[index])})
         if not k:
-            return Estimates([_shown(v, e.type.kind) for v in values], 0.0)
+            return Estimates(_shown(vector(values), e.type.kind), 0.0)
         errors = [self.error(e, g, v, k * self.among) for g, v in enumerate(values)]
         if e.type.kind is Kind.REAL:
             values = [
                 v if v is None or not h else float(tidy(np.array([v]), h)[0])
                 for v, h in zip(values, errors, strict=True)
             ]
-        return Estimates([_shown(v, e.type.kind) for v in values], errors)
+        return Estimates(_shown(vector(values), e.type.kind), vector(errors))
 
     def error(self, e: Expression, g: int, value: Any, k: int) -> Half:
         def leaf(part: Released) -> Interval | None:
-            found = self.aggregate(part.index, k)
-            middle, half = found.values[g], found.error(g)
+            middle, half = self.aggregate(part.index, k).listed[g]
             return None if middle is None or half is None else Interval(middle - half, middle + half)
 
         carried = _carried(e, self.groups()[g], leaf)
@@ -194,24 +206,37 @@ def _carried(e: Expression, group: Group, leaf: Callable[[Released], Interval | 
         return None
 
 
-def _one_or_many(errors: list[Half]) -> Half | list[Half]:
-    return errors[0] if errors and errors.count(errors[0]) == len(errors) else errors
+def _of(errors: Half | Vector, order: NDArray[np.int64]) -> Half | Vector:
+    return errors[order] if isinstance(errors, np.ndarray) else errors
 
 
-def _shown(value: Any, kind: Kind) -> Any:
-    if value is None or kind not in (Kind.DATE, Kind.TIMESTAMP):
-        return value
+def _one_or_many(errors: Half | Vector) -> Half | Vector:
+    """One bar where all are the same."""
+    if not isinstance(errors, np.ndarray) or not len(errors):
+        return errors
+    first = listed(errors[:1])[0]
+    known = not np.ma.is_masked(errors)
+    if first is None:
+        return None if all(e is None for e in listed(errors)) else errors
+    return first if known and bool((errors == first).all()) else errors
+
+
+def _shown(values: Vector, kind: Kind) -> Vector:
+    """Dates and timestamps in words; everything else as it is."""
+    if kind not in (Kind.DATE, Kind.TIMESTAMP):
+        return values
+    words = {v: None if v is None else _spelt(v, kind) for v in set(listed(values))}
+    return vector(words[v] for v in listed(values))
+
+
+def _spelt(value: int, kind: Kind) -> str:
     if kind is Kind.DATE:
         return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
     return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)).replace(tzinfo=None).isoformat(" ")
 
 
-def _compare(a: Sequence[Any], b: Sequence[Any], order: Sequence[Order]) -> int:
-    for x, y, o in zip(a, b, order, strict=True):
-        if x == y:
-            continue
-        if x is None or y is None:
-            return (-1 if o.nulls_first else 1) * (1 if x is None else -1)
-        smaller = -1 if x < y else 1
-        return -smaller if o.descending else smaller
-    return 0
+def _sorted(groups: list[int], values: Sequence[Any], order: Order) -> list[int]:
+    """By these values; groups with the same value stay as they were."""
+    without = [g for g in groups if values[g] is None]
+    rest = sorted((g for g in groups if values[g] is not None), key=values.__getitem__, reverse=order.descending)
+    return without + rest if order.nulls_first else rest + without
