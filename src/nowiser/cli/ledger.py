@@ -94,6 +94,7 @@ def _print(read: "Account") -> None:
     from rich.table import Table
 
     from nowiser.report.terminal import bar
+    from nowiser.report.visible import on_one_line
 
     out = Console(highlight=False)
     if not any(line.charge or line.kind != "policy" for line in read.lines):
@@ -103,7 +104,14 @@ def _print(read: "Account") -> None:
         table.add_column(name, overflow="fold")
     table.add_column("uses", justify="right")
     for line in read.lines:
-        table.add_row(str(line.seq), _when(line), escape(line.who), escape(_short(line.what)), line.state, _share(line))
+        table.add_row(
+            str(line.seq),
+            _when(line),
+            escape(on_one_line(line.who)),
+            escape(on_one_line(_short(line.what))),
+            line.state,
+            _share(line),
+        )
     if read.lines:
         out.print(table)
         out.print()
@@ -118,7 +126,7 @@ def _print(read: "Account") -> None:
         out.print()
         for name, used, granted in read.analysts:
             of = f" of {float(granted):.1%}" if granted is not None else ""
-            out.print(f"{name or 'unnamed'}: {float(used):.1%}{of} of the allowance used", markup=False)
+            out.print(f"{on_one_line(name) or 'unnamed'}: {float(used):.1%}{of} of the allowance used", markup=False)
     if read.failing:
         out.print(f"These figures hold except with probability {float(read.failing):.2g}.")
     out.print(f"\nLeft of the allowance: [green]{bar(float(read.left), 30)}[/green] {float(read.left):.1%}")

@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 from nowiser.errors import NowiserError
+from nowiser.report.visible import visible
 
 
 def wants_json() -> bool:
@@ -16,7 +17,7 @@ def failed(error: NowiserError) -> None:
     if wants_json():
         emit({"error": error.to_json()})
     else:
-        sys.stderr.write(f"nowiser: {error}\n")
+        sys.stderr.write(f"nowiser: {visible(str(error))}\n")
 
 
 def emit(value: Any) -> None:

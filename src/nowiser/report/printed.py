@@ -6,15 +6,16 @@ from rich.text import Text
 from rich.tree import Tree
 
 from nowiser.report.answer import EXPOSED, Answer, spoken_guess, with_bar
+from nowiser.report.visible import on_one_line, visible
 
 
 def table_of(answer: Answer) -> Table:
     """The rows, every number with its error bar."""
     table = Table(show_edge=False, pad_edge=False)
     for name in answer.columns:
-        table.add_column(Text(name), overflow="fold")
+        table.add_column(Text(on_one_line(name)), overflow="fold")
     for row, errors in zip(answer.rows or (), answer.errors(), strict=True):
-        table.add_row(*(Text(with_bar(v, e)) for v, e in zip(row, errors, strict=True)))
+        table.add_row(*(Text(on_one_line(with_bar(v, e))) for v, e in zip(row, errors, strict=True)))
     return table
 
 
@@ -28,7 +29,7 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
         out.print("Exact and free: nothing secret was touched.")
     _account(answer, out)
     for note in answer.bounding:
-        out.print(f"Note: {note}", style="dim", markup=False)
+        out.print(f"Note: {visible(note)}", style="dim", markup=False)
 
 
 def print_explanation(answer: Answer, console: Console | None = None) -> None:
@@ -56,13 +57,13 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
             out.print(f"Costs {', '.join(spent)} of {table}.{attribute}", markup=False)
     _account(answer, out)
     for note in answer.bounding:
-        out.print(f"Note: {note}", style="dim", markup=False)
+        out.print(f"Note: {visible(note)}", style="dim", markup=False)
 
 
 def _plain(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    return escape(visible(text))
 
 
 def _account(answer: Answer, out: Console) -> None:

@@ -92,7 +92,8 @@ def _relation(relation: Relation) -> str:
             branches = " ".join(
                 f"({_relation(source)} {' '.join(expression(e) for e in arm)})" for source, arm in relation.branches
             )
-            return f"(union {relation.relation} {branches})"
+            columns = " ".join(expression(c) for c in relation.columns)  # names decide what is read from outside
+            return f"(union {relation.relation} {columns} {branches})"
 
 
 def _fold(f: Fold) -> str:
