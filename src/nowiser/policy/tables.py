@@ -42,6 +42,7 @@ def read_tables(node: Node) -> tuple[Read, ...]:
     for name, place in entries.keys.items():
         if "." in name or not name.strip():
             place.wrong(f"{name!r} cannot be the name of a table", "Leave out dots; name the place in `source:`.")
+        _refuse_ours(name, place)
         if name.lower() in folded:
             place.wrong(f"{name!r} and {folded[name.lower()]!r} are the same name in SQL")
         folded[name.lower()] = name
@@ -85,6 +86,7 @@ def _read_columns(table: str, node: Node) -> tuple[Column, ...]:
         entries.place.wrong(f"table {table!r} has no columns")
     folded: dict[str, str] = {}
     for name, place in entries.keys.items():
+        _refuse_ours(name, place)
         if name.lower() in folded:
             place.wrong(f"{name!r} and {folded[name.lower()]!r} are the same name in SQL")
         folded[name.lower()] = name
@@ -113,6 +115,12 @@ def _read_person(entries: Entries, columns: tuple[Column, ...], what: str) -> tu
     for column in person:
         _expect_identifier(column, node.place, columns, what)
     return person, None
+
+
+def _refuse_ours(name: str, place: Place) -> None:
+    """Names that begin with a colon are those of what the gateway keeps beside the declared columns."""
+    if name.startswith(":"):
+        place.wrong(f"{name!r} begins with a colon, as only names of nowiser itself do", "Rename it in the source.")
 
 
 def _expect_identifier(name: str, place: Place, columns: tuple[Column, ...], what: str) -> None:
