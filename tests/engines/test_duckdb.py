@@ -4,6 +4,8 @@ import json
 import math
 import os
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -156,7 +158,7 @@ def test_a_change_of_the_data_is_noticed(tmp_path):
 
 def test_an_interrupted_preparation_leaves_nothing_behind(tmp_path, monkeypatch):
     policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
-    monkeypatch.setattr("nowiser.engines.prepare.statement", lambda *_, **__: "SELECT error('no')")
+    monkeypatch.setattr("nowiser.engines.prepare.picked", lambda *_, **__: "SELECT error('no')")
     with pytest.raises(Misconfigured) as caught:
         engine.version()
     assert "no" not in caught.value.message.split()
@@ -247,3 +249,86 @@ def test_sums_do_not_overflow(tmp_path):
     assert found == {(): [2000 * 9 * 10**15]}
     assert not math.isinf(found[()][0])
     engine.close()
+
+
+def test_a_killed_preparation_is_cleared_away_by_the_next(tmp_path):
+    policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"] * 9)
+    first = engine.version()
+    engine.close()
+    (tmp_path / "t.csv").write_text(GOOD + "2,a,,1,20,1,x\n")
+    killed = (
+        "import os, sys\nfrom pathlib import Path\nfrom nowiser import policy\nfrom nowiser.engines import filling\n"
+        "from nowiser.engines.duckdb import DuckDB\n"
+        "filling._count = lambda *_: os.kill(os.getpid(), 9)\n"
+        "DuckDB(policy.read(Path(sys.argv[1]))).version()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", killed, str(tmp_path / "nowiser.yaml")], check=False)
+    assert done.returncode == -9
+    state = tmp_path / ".nowiser"
+    assert list(state.glob("draft-*")), "it was killed midway"
+    assert json.loads((state / "prepared.json").read_text())["version"] == first, "the old copy is still there"
+    engine = DuckDB(policy)
+    assert ask(policy, engine, "SELECT COUNT(*) FROM t") == {(): [1]}
+    assert not list(state.glob("draft-*"))
+    assert len(list(state.glob("prepared-*.duckdb"))) == 1
+    engine.close()
+
+
+@pytest.mark.parametrize("source", ["t.parquet", "t.csv", "people", "seen"])
+def test_without_a_copy_the_same_rows_are_limited_in_every_question(tmp_path, source):
+    rng = random.Random(9)
+    rows = [(i % 7, rng.choice("ab"), i % 10, rng.uniform(0, 60), i % 9) for i in range(400)]
+    with duckdb.connect(str(tmp_path / "home.duckdb")) as c:
+        c.execute("CREATE TABLE people (p INT, g VARCHAR, k INT, v DOUBLE, w INT)")
+        c.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?)", rows)
+        c.execute("ALTER TABLE people ADD COLUMN d DATE")
+        c.execute("ALTER TABLE people ADD COLUMN o VARCHAR")
+        c.execute("CREATE VIEW seen AS SELECT * FROM people")
+        c.execute(f"COPY people TO '{tmp_path}/t.parquet'")
+        c.execute(f"COPY people TO '{tmp_path}/t.csv'")
+    url = "duckdb:///home.duckdb" if source in {"people", "seen"} else "duckdb:///"
+    answers = []
+    for end in ("", "?prepare=no"):
+        engine_line = "duckdb" if url == "duckdb:///" and not end else url + end
+        text = POLICY.format(m=5, protect="persons", source=source)
+        (tmp_path / "nowiser.yaml").write_text(text.replace("nowiser: 1", f"nowiser: 1\nengine: {engine_line}"))
+        policy = policies.read(tmp_path / "nowiser.yaml")
+        engine = connect(policy)
+        assert engine.capabilities.prepares is not bool(end)
+        answers.append(
+            [ask(policy, engine, sql) for sql in ("SELECT COUNT(*) FROM t", "SELECT k, SUM(v) FROM t GROUP BY k")]
+        )
+        assert ask(policy, engine, "SELECT COUNT(DISTINCT p) FROM t") == {(): [7]}
+        if end:
+            with pytest.raises(duckdb.Error):
+                engine._connection.sql(f"SELECT * FROM read_text('{tmp_path}/nowiser.yaml')").fetchall()
+            with pytest.raises(Misconfigured, match="not to prepare"):
+                engine.prepare(lambda *_: None)
+        engine.close()
+    assert answers[0][0] == answers[1][0] == {(): [35]}
+    if source in {"t.parquet", "people"}:
+        assert answers[0] == answers[1], "the very same rows"
+
+
+def test_without_a_copy_sources_that_change_meanwhile_give_no_answer(tmp_path, monkeypatch):
+    text = POLICY.format(m=5, protect="persons", source="t.csv")
+    (tmp_path / "nowiser.yaml").write_text(text.replace("nowiser: 1", "nowiser: 1\nengine: duckdb:///?prepare=no"))
+    (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,10,1,x\n")
+    policy = policies.read(tmp_path / "nowiser.yaml")
+    engine = connect(policy)
+    first = engine.version()
+    tally = plan(read("SELECT COUNT(*) FROM t", policy), policy).tally
+    monkeypatch.setattr(engine, "version", lambda: first)  # as if it had been looked at a moment before
+    (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,10,1,x\n" * 9)
+    with pytest.raises(Broken):
+        engine.run(tally)
+    monkeypatch.undo()
+    assert ask(policy, engine, "SELECT COUNT(*) FROM t") == {(): [5]}
+    engine.close()
+
+
+def test_what_the_engine_line_may_end_in(tmp_path):
+    text = POLICY.format(m=5, protect="persons", source="t.csv")
+    (tmp_path / "nowiser.yaml").write_text(text.replace("nowiser: 1", "nowiser: 1\nengine: duckdb:///?prepar=no"))
+    with pytest.raises(Misconfigured, match=r"\?prepar=no"):
+        connect(policies.read(tmp_path / "nowiser.yaml"))

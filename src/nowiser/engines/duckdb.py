@@ -21,14 +21,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from nowiser.engines import filling, sources
 from nowiser.engines import prepare as preparing
-from nowiser.engines import sources
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.owner import owner
 from nowiser.engines.render import Dialect, quote, statement, text
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Kind, Table
+from nowiser.model.schema import Kind
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.plan import Tally
 from nowiser.sql.tree import Scan
@@ -85,8 +85,10 @@ class DuckDB:
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open
         self._guard = threading.RLock()
         self._dialect = replace(DIALECT, persons=self._counted)
-        self._tell: Callable[[float, str], None] = _quietly
+        self._tell: filling.Tell | None = None
         # policies are frozen, so this is decided once
+        self._stored = sources.stored(policy)
+        self.capabilities = replace(DuckDB.capabilities, prepares=self._stored)
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
     def version(self) -> str:
@@ -109,12 +111,15 @@ class DuckDB:
         alarm = threading.Timer(self._seconds, cursor.interrupt)
         alarm.start()
         try:
-            return cursor.sql(statement(tally, self._dialect)).to_arrow_table()
+            found = cursor.sql(statement(tally, self._dialect)).to_arrow_table()
         except duckdb.Error:
             raise Broken from None
         finally:
             alarm.cancel()
             cursor.close()
+        if not self._stored and not self._unchanged(self._open):
+            raise Broken  # the sources changed meanwhile, and who has too many rows was found in the old ones
+        return found
 
     def close(self) -> None:
         with self._guard:
@@ -126,24 +131,34 @@ class DuckDB:
         with self._guard, _alone(self._state):
             manifest = self._manifest()
             done = self._unchanged(manifest)
-        size = (self._state / str(manifest["file"])).stat().st_size if done else 10**6 + sum(map(_room, self._files()))
+        if not self._stored:
+            size = 0
+        elif done:
+            size = (self._state / str(manifest["file"])).stat().st_size
+        else:
+            size = 10**6 + sum(map(_room, self._files()))
         return Estimate(str(self._state), size, shutil.disk_usage(self._state).free, done)
 
     def prepare(self, tell: Callable[[float, str], None]) -> Prepared:
         started = time.monotonic()
+        if not self._stored:
+            raise Misconfigured(
+                "The policy says not to prepare.", hint="Take ?prepare=no away from its engine line to store a copy."
+            )
         done = self.estimate().done
         self._tell = tell
         try:
             version = self.version()
         finally:
-            self._tell = _quietly
+            self._tell = None
         tell(1.0, "")
         path = self._state / str(self._open["file"])
         return Prepared(version, str(path), path.stat().st_size, time.monotonic() - started, done)
 
     def _counted(self, scan: Scan, names: tuple[str, ...]) -> str | None:
         whose = owner(scan.table, self._policy)
-        return f"(SELECT n FROM {_persons(scan.table)})" if whose and set(names) == set(whose) else None
+        known = self._stored and whose and set(names) == set(whose)
+        return f"(SELECT n FROM {filling.persons(scan.table)})" if known else None
 
     # -- the prepared copy -------------------------------------------------------------------------------
 
@@ -152,7 +167,7 @@ class DuckDB:
             found = json.loads((self._state / "prepared.json").read_text())
         except (FileNotFoundError, json.JSONDecodeError):
             return {}
-        return found if isinstance(found, dict) and (self._state / str(found.get("file"))).is_file() else {}
+        return found if isinstance(found, dict) else {}
 
     def _files(self) -> list[Path]:
         found = {sources.locate(self._policy, t).path: None for t in self._policy.tables}
@@ -160,7 +175,9 @@ class DuckDB:
 
     def _unchanged(self, manifest: dict[str, Any]) -> bool:
         """Whether the copy is of these very files, as far as can be told without reading them."""
-        if not manifest or manifest["recipe"] != self._recipe:
+        if manifest.get("recipe") != self._recipe:
+            return False
+        if self._stored and not (self._state / str(manifest["file"])).is_file():
             return False
         return bool(manifest["stamps"] == {str(f): sources.stamp(f) for f in self._files()})
 
@@ -177,72 +194,66 @@ class DuckDB:
             "stamps": stamps,
             "file": f"prepared-{version[:16]}.duckdb",
         }
+        self._tidy("draft-*")  # of preparations that were killed: we are alone
         target = self._state / str(manifest["file"])
-        if not target.is_file():
+        if self._stored and not target.is_file():
             draft = self._state / f"draft-{os.getpid()}-{secrets.token_hex(4)}.duckdb"
             try:
                 self._fill(draft, salt)
                 draft.replace(target)
             finally:
-                for left in self._state.glob(draft.name + "*"):
-                    left.unlink()
+                self._tidy(draft.name + "*")
         _write(self._state / "prepared.json", json.dumps(manifest, indent=1))
         for stale in self._state.glob("prepared-*.duckdb"):
             if stale != target:
                 stale.unlink(missing_ok=True)
         return manifest
 
+    def _tidy(self, pattern: str) -> None:
+        for left in self._state.glob(pattern):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+
     def _fill(self, path: Path, salt: str) -> None:
         import duckdb
 
-        try:
-            with duckdb.connect(str(path), config=_room_to_work(self._state)) as connection:
-                connection.execute("SET enable_progress_bar = false")  # `nowiser prepare` has its own
-                home = sources.database(self._policy)
-                if home is not None:
-                    connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
-                tables = preparing.in_order(self._policy)
-                for i, table in enumerate(tables):
-                    self._tell(i / len(tables), table.name)
-                    source = sources.locate(self._policy, table).sql()
-                    found = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-                    raw = preparing.Raw(source, {str(r[0]): str(r[1]) for r in found}, "row_number() OVER ()")
-                    rows = preparing.statement(table, self._policy, DIALECT, raw, salt=salt)
-                    connection.execute(f"CREATE TABLE {quote(table.name)} AS {rows}")
-                    if names := owner(table, self._policy):
-                        connection.execute(f"CREATE TABLE {_persons(table)} AS {_number(table, names)}")
-        except duckdb.Error as error:
-            # The engine's words may quote a row; the kind of error does not.
-            raise Misconfigured(
-                f"The data of the policy could not be read ({type(error).__name__}).",
-                hint="Run `nowiser check` where the data are, and look at the named files.",
-            ) from None
+        spill = path.with_name(path.name + ".spill")
+        with _reading(), duckdb.connect(str(path), config=_room_to_work(spill)) as connection:
+            connection.execute("SET enable_progress_bar = false")  # `nowiser prepare` has its own
+            filling.fill(connection, self._policy, DIALECT, salt, self._tell, stored=True)
+
+    def _views(self, salt: str) -> Any:
+        """Rows are limited inside every question. Nothing but the sources can be read, and they cannot be written."""
+        import duckdb
+
+        connection = duckdb.connect(config=DENSE | _room_to_work(self._state / "spill"))
+        with _reading():
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
+            filling.fill(connection, self._policy, DIALECT, salt, stored=False)
+            for setting, value in LOCKED.items():
+                connection.execute(f"SET {setting} = {value}")
+        return connection
 
     def _connect(self, manifest: dict[str, Any]) -> None:
         import duckdb
 
         self.close()
         try:
-            self._connection = duckdb.connect(
-                str(self._state / str(manifest["file"])), read_only=True, config=_settings(self._state)
+            self._connection = (
+                duckdb.connect(
+                    str(self._state / str(manifest["file"])),
+                    read_only=True,
+                    config=LOCKED | DENSE | _room_to_work(self._state / "spill"),
+                )
+                if self._stored
+                else self._views(str(manifest["salt"]))
             )
         except duckdb.Error as error:
             raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
         self._open = manifest
-
-
-def _persons(table: Table) -> str:
-    return quote(f":persons:{table.name}")
-
-
-def _number(table: Table, names: tuple[str, ...]) -> str:
-    """How many persons the prepared table has."""
-    columns = ", ".join(quote(n) for n in names)
-    return f"SELECT count(*) AS n FROM (SELECT DISTINCT {columns} FROM {quote(table.name)})"
-
-
-def _quietly(_share: float, _table: str) -> None:
-    """Nobody wants to know how far it is."""
 
 
 def _room(path: Path) -> int:
@@ -250,13 +261,23 @@ def _room(path: Path) -> int:
     return path.stat().st_size * (3 if path.suffix in (".parquet", ".gz") else 1)
 
 
-def _room_to_work(state: Path) -> dict[str, Any]:
+def _room_to_work(spill: Path) -> dict[str, Any]:
     """What does not fit in memory goes to disk beside the copy, readable by the custodian alone."""
-    return {"memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY), "temp_directory": str(state / "spill")}
+    return {"memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY), "temp_directory": str(spill)}
 
 
-def _settings(state: Path) -> dict[str, Any]:
-    return LOCKED | DENSE | _room_to_work(state)
+@contextmanager
+def _reading() -> Iterator[None]:
+    """What goes wrong when sources are read. The engine's words may quote a row; the kind of error does not."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise Misconfigured(
+            f"The data of the policy could not be read ({type(error).__name__}).",
+            hint="Run `nowiser check` where the data are, and look at the named files.",
+        ) from None
 
 
 def _write(path: Path, content: str) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nowiser.engines.owner import belonging, owner
+from nowiser.engines.owner import belonging, direct, owner
 from nowiser.engines.render import Dialect, in_whole_units, literal, quote
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
@@ -76,27 +76,9 @@ def statement(
 
     `ordered`: in the order of the source, so that what lay together stays together when it is stored.
     """
-    names = {c.name: _found(table, c.name, list(raw.types)) for c in table.columns}
-    types = {f"src.{quote(n)}": t for n, t in raw.types.items()}
-
-    def read(c: Column) -> str:
-        return dialect.read(c.kind, names[c.name], types[names[c.name]])
-
-    columns = [f"{_inside(c, read(c), dialect)} AS {quote(c.name)}" for c in table.columns]
-    columns += [f"{_outside(c, read(c), dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if ranged(c)]
-    steps = [f'raw AS (SELECT {", ".join(columns)}, {raw.place} AS ":at" FROM {raw.sql} AS src)']
+    steps, last = _steps(table, policy, dialect, raw, at)
     person = owner(table, policy)
-    last = "raw"
-    if person:
-        steps.append(f"owned AS ({belonging(table, policy, at)})")
-        last = "owned"
-    for i, key in enumerate(enforced(table)):
-        steps += _once(i, last, [quote(p) for p in person], [quote(c) for c in key])
-        last = f"once{i}"
-    kept = [quote(c.name) for c in table.columns]
-    kept += [quote(p) for p in person if p.startswith(":")]
-    kept += [f"{_units(c, table, dialect)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
-    kept += [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
+    kept = _kept(table, person, dialect)
     order = ' ORDER BY ":at"' if ordered else ""
     if not person:
         return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last}{order}"
@@ -115,6 +97,60 @@ def statement(
     elif limits_groups(table):
         kept.append('":rank"')
     return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {limit}{order}"
+
+
+def by_place(table: Table, policy: Policy) -> bool:
+    """Whether the rows that count can be told by their place in the source alone.
+
+    Not where a row may be one of several persons (a link through other tables), nor where ranks are stored.
+    """
+    return bool(owner(table, policy)) and not limits_groups(table) and (table.link is None or direct(table, policy))
+
+
+def candidates(table: Table, policy: Policy, dialect: Dialect, raw: Raw) -> str:
+    """A SELECT of who a row belongs to and its place, `:at`, for every row before rows are limited."""
+    steps, last = _steps(table, policy, dialect, raw, lambda home: quote(home.name))
+    names = ", ".join(quote(p) for p in owner(table, policy))
+    return f'WITH {", ".join(steps)} SELECT {names}, ":at" FROM {last}'
+
+
+def picked(table: Table, policy: Policy, dialect: Dialect, raw: Raw, condition: str) -> str:
+    """The SELECT that makes the prepared rows, where a condition on `:at` says which of them are within the limit."""
+    steps, last = _steps(table, policy, dialect, raw, lambda home: quote(home.name))
+    kept = _kept(table, owner(table, policy), dialect)
+    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {condition}"
+
+
+def _steps(
+    table: Table, policy: Policy, dialect: Dialect, raw: Raw, at: Callable[[Table], str]
+) -> tuple[list[str], str]:
+    """Rows as declared, of persons we know, each key once: sub-selects, and the name of the last."""
+    names = {c.name: _found(table, c.name, list(raw.types)) for c in table.columns}
+    types = {f"src.{quote(n)}": t for n, t in raw.types.items()}
+
+    def read(c: Column) -> str:
+        return dialect.read(c.kind, names[c.name], types[names[c.name]])
+
+    columns = [f"{_inside(c, read(c), dialect)} AS {quote(c.name)}" for c in table.columns]
+    columns += [f"{_outside(c, read(c), dialect)} AS {quote(clipped_name(c.name))}" for c in table.columns if ranged(c)]
+    steps = [f'raw AS (SELECT {", ".join(columns)}, {raw.place} AS ":at" FROM {raw.sql} AS src)']
+    person = owner(table, policy)
+    last = "raw"
+    if person:
+        steps.append(f"owned AS ({belonging(table, policy, at)})")
+        last = "owned"
+    for i, key in enumerate(enforced(table)):
+        steps += _once(i, last, [quote(p) for p in person], [quote(c) for c in key])
+        last = f"once{i}"
+    return steps, last
+
+
+def _kept(table: Table, person: tuple[str, ...], dialect: Dialect) -> list[str]:
+    """The columns of the copy."""
+    kept = [quote(c.name) for c in table.columns]
+    kept += [quote(p) for p in person if p.startswith(":")]
+    kept += [f"{_units(c, table, dialect)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
+    return kept + [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
 
 
 def _places(c: Column, person: tuple[str, ...], salt: str, dialect: Dialect) -> str:

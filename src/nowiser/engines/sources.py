@@ -36,8 +36,19 @@ def folder(policy: Policy) -> Path:
 
 def database(policy: Policy) -> Path | None:
     """The DuckDB file named by `engine: duckdb:///file`, if there is one."""
-    prefix = "duckdb:///"
-    return folder(policy) / policy.engine[len(prefix) :] if policy.engine.startswith(prefix) else None
+    name = policy.engine.partition("?")[0].removeprefix("duckdb").removeprefix(":///")
+    return folder(policy) / name if name else None
+
+
+def stored(policy: Policy) -> bool:
+    """Whether a copy may be stored: not with `engine: duckdb:///?prepare=no` or `duckdb:///file?prepare=no`."""
+    match policy.engine.partition("?")[2]:
+        case "" | "prepare=yes":
+            return True
+        case "prepare=no":
+            return False
+        case said:
+            raise Misconfigured(f"The engine line ends in ?{said}, which is not known.", hint="Known: ?prepare=no.")
 
 
 def locate(policy: Policy, table: Table) -> Source:

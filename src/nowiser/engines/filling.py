@@ -1,0 +1,135 @@
+# ruff: noqa: S608 (sources and tables are named by the custodian, quoted and escaped by us)
+"""The tables of a policy inside DuckDB: stored, as the prepared copy, or as views that limit rows in every question.
+
+Where the place of a row in its source can be told at every look (a Parquet file, a table), which rows count is one
+bit per row (`excess.py`), found by looking at the persons alone. Otherwise the rows are staged first, or, for a
+view, limited by windows (`prepare.statement`) in every question.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nowiser.engines import excess, sources
+from nowiser.engines import prepare as preparing
+from nowiser.engines.owner import owner
+from nowiser.engines.prepare import Raw
+from nowiser.engines.render import Dialect, quote, text
+from nowiser.errors import Misconfigured
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Table
+
+Tell = Callable[[float, str], None]
+ANYWHERE = "row_number() OVER ()"  # a place that holds for one look only
+
+
+def fill(
+    connection: Any, policy: Policy, dialect: Dialect, salt: str, tell: Tell | None = None, *, stored: bool
+) -> None:
+    """Make every table of the policy, in `connection`. `tell(share, table)` is called from a thread of its own."""
+    home = sources.database(policy)
+    if home is not None:
+        connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
+    tables = preparing.in_order(policy)
+    for i, table in enumerate(tables):
+        with _told(connection, tell, i, len(tables), table.name):
+            raw = _raw(connection, sources.locate(policy, table))
+            if stored and raw.place == ANYWHERE and preparing.by_place(table, policy):
+                raw = _staged(connection, raw)
+            rows = _rows(connection, table, policy, dialect, raw, salt=salt, stored=stored)
+            connection.execute(f"CREATE {'TABLE' if stored else 'VIEW'} {quote(table.name)} AS {rows}")
+            if stored:
+                _count(connection, table, owner(table, policy))
+
+
+def persons(table: Table) -> str:
+    """The table that holds how many persons a stored table has."""
+    return quote(f":persons:{table.name}")
+
+
+def _raw(connection: Any, source: sources.Source) -> Raw:
+    """The source, with the steadiest place of its rows."""
+    types = _types(connection, source.sql())
+    if source.table is None and source.path.suffix == ".parquet" and "file_row_number" not in types:
+        return Raw(f"read_parquet({text(str(source.path))}, file_row_number = true)", types, "src.file_row_number")
+    if source.table is not None and _is_table(connection, source.table):
+        return Raw(source.sql(), types, "src.rowid")
+    return Raw(source.sql(), types, ANYWHERE)
+
+
+def _types(connection: Any, relation: str) -> dict[str, str]:
+    return {str(r[0]): str(r[1]) for r in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
+
+
+def _is_table(connection: Any, name: str) -> bool:
+    """Whether it is a table and not a view: rows of a view may come in another order every time."""
+    *schema, bare = name.split(".")
+    found = connection.execute(
+        "SELECT count(*) FROM duckdb_tables() WHERE database_name = 'source_db' AND lower(table_name) = lower(?)"
+        " AND lower(schema_name) = lower(?)",
+        [bare, schema[-1] if schema else "main"],
+    )
+    return bool(found.fetchall()[0][0])
+
+
+def _staged(connection: Any, raw: Raw) -> Raw:
+    """The same rows in a table of this session, where they have a place."""
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * FROM {raw.sql}")
+    return Raw("staged", raw.types, "src.rowid")
+
+
+def _rows(connection: Any, table: Table, policy: Policy, dialect: Dialect, raw: Raw, *, salt: str, stored: bool) -> str:
+    """The SELECT with the rows that count."""
+    if raw.place == ANYWHERE or not preparing.by_place(table, policy):
+        return preparing.statement(table, policy, dialect, raw, salt=salt, ordered=stored)
+    candidates = preparing.candidates(table, policy, dialect, raw)
+    bits = excess.left_out(connection, candidates, owner(table, policy), table.rows_per_person, salt)
+    if bits is None:
+        return preparing.picked(table, policy, dialect, raw, "TRUE")
+    name = quote(f":left out:{table.name}")
+    connection.execute(
+        f"CREATE {'TEMP ' if stored else ''}TABLE {name} AS SELECT CAST(CAST(? AS BLOB) AS BIT) AS b", [bits]
+    )
+    beyond = f'get_bit((SELECT b FROM {name}), CAST(":at" AS INTEGER))'
+    return preparing.picked(table, policy, dialect, raw, f"{beyond} = 0")
+
+
+def _count(connection: Any, table: Table, names: tuple[str, ...]) -> None:
+    """Store how many persons the copy has, and see for ourselves that none has more rows than may count."""
+    if not names:
+        return
+    columns = ", ".join(quote(n) for n in names)
+    by_person = f"SELECT count(*) AS n FROM {quote(table.name)} GROUP BY {columns}"
+    connection.execute(
+        f"CREATE TABLE {persons(table)} AS SELECT count(*) AS n, coalesce(max(n), 0) AS most FROM ({by_person})"
+    )
+    most = connection.execute(f"SELECT most FROM {persons(table)}").fetchall()[0][0]
+    if table.groups_per_person is None and most > table.rows_per_person:
+        raise Misconfigured(
+            f"The source of table {table.name} changed while it was prepared.", hint="Prepare again when it is at rest."
+        )
+
+
+@contextmanager
+def _told(connection: Any, tell: Tell | None, done: int, tables: int, name: str) -> Iterator[None]:
+    """Say how far it is while the body runs, from what DuckDB says of its statement."""
+    if tell is None:
+        yield
+        return
+    tell(done / tables, name)
+    over = threading.Event()
+
+    def watch() -> None:
+        furthest = 0.0
+        while not over.wait(0.2):
+            furthest = max(furthest, connection.query_progress() / 100)
+            tell((done + min(furthest, 0.99)) / tables, name)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
