@@ -1,10 +1,10 @@
--- Rows are never shown: the lowest cost of each part, instead of who offers it. Public tables only: exact and free.
-SELECT p_partkey, MIN(ps_supplycost) AS cheapest
-FROM part
-JOIN partsupp ON p_partkey = ps_partkey
-JOIN supplier ON s_suppkey = ps_suppkey
-JOIN nation ON s_nationkey = n_nationkey
-JOIN region ON n_regionkey = r_regionkey
-WHERE p_size = 15 AND p_type LIKE '%BRASS' AND r_name = 'EUROPE'
-GROUP BY p_partkey
-ORDER BY p_partkey
+select s_acctbal, s_name, n_name, p_partkey, p_mfgr, s_address, s_phone, s_comment
+from part, supplier, partsupp, nation, region
+where p_partkey = ps_partkey and s_suppkey = ps_suppkey and p_size = 15 and p_type like '%BRASS'
+  and s_nationkey = n_nationkey and n_regionkey = r_regionkey and r_name = 'EUROPE'
+  and ps_supplycost = (
+    select min(ps_supplycost) from partsupp, supplier, nation, region
+    where p_partkey = ps_partkey and s_suppkey = ps_suppkey and s_nationkey = n_nationkey
+      and n_regionkey = r_regionkey and r_name = 'EUROPE')
+order by s_acctbal desc, n_name, s_name, p_partkey
+limit 100

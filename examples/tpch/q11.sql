@@ -1,9 +1,8 @@
--- The total of all stock (950,254,254) is asked before, instead of inside HAVING. Public tables only: exact and free.
-SELECT ps_partkey, SUM(ps_supplycost * ps_availqty) AS value
-FROM partsupp
-JOIN supplier ON ps_suppkey = s_suppkey
-JOIN nation ON s_nationkey = n_nationkey
-WHERE n_name = 'GERMANY'
-GROUP BY ps_partkey
-HAVING SUM(ps_supplycost * ps_availqty) > 0.0001 * 950254254
-ORDER BY value DESC
+select ps_partkey, sum(ps_supplycost * ps_availqty) as value
+from partsupp, supplier, nation
+where ps_suppkey = s_suppkey and s_nationkey = n_nationkey and n_name = 'GERMANY'
+group by ps_partkey
+having sum(ps_supplycost * ps_availqty) > (
+  select sum(ps_supplycost * ps_availqty) * 0.0001 from partsupp, supplier, nation
+  where ps_suppkey = s_suppkey and s_nationkey = n_nationkey and n_name = 'GERMANY')
+order by value desc

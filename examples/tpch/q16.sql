@@ -1,10 +1,7 @@
--- NOT IN written as a join. Public tables only: exact and free.
-SELECT p_brand, p_type, p_size, COUNT(DISTINCT ps_suppkey) AS supplier_cnt
-FROM partsupp
-JOIN part ON p_partkey = ps_partkey
-JOIN supplier ON s_suppkey = ps_suppkey
-WHERE p_brand <> 'Brand#45' AND p_type NOT LIKE 'MEDIUM POLISHED%' AND p_size IN (49, 14, 23, 45, 19, 3, 36, 9)
-  AND s_comment NOT LIKE '%Customer%Complaints%'
-GROUP BY p_brand, p_type, p_size
-HAVING COUNT(DISTINCT ps_suppkey) > 0
-ORDER BY supplier_cnt DESC, p_brand, p_type, p_size
+select p_brand, p_type, p_size, count(distinct ps_suppkey) as supplier_cnt
+from partsupp, part
+where p_partkey = ps_partkey and p_brand <> 'Brand#45' and p_type not like 'MEDIUM POLISHED%'
+  and p_size in (49, 14, 23, 45, 19, 3, 36, 9)
+  and ps_suppkey not in (select s_suppkey from supplier where s_comment like '%Customer%Complaints%')
+group by p_brand, p_type, p_size
+order by supplier_cnt desc, p_brand, p_type, p_size

@@ -22,7 +22,7 @@ from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
-from nowiser.errors import Exhausted, NotAuthorised, NotEvaluated
+from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated
 from nowiser.guess import allowance
 from nowiser.ledger.base import Ledger, Reservation
 from nowiser.model.charge import Charge
@@ -38,12 +38,13 @@ from nowiser.sql import clipping, precision, release
 from nowiser.sql.aggregates.top import Top
 from nowiser.sql.bi import Setting, setting
 from nowiser.sql.canonical import digest
+from nowiser.sql.constants import shown_as
 from nowiser.sql.groups import Listed
 from nowiser.sql.marginals import Marginals
 from nowiser.sql.plan import Noise, Plan, Tally, Way, keys_to_read, plan
 from nowiser.sql.select import read
 from nowiser.sql.shown import shown
-from nowiser.sql.tree import Query
+from nowiser.sql.tree import Literal, Query
 from nowiser.sql.vectors import vector
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class Gateway:
         who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql)) is not None:
             return self._constant(found)
-        question = read(sql, self.policy)
+        question = read(sql, self.policy, self._free)
         answer = self._ask(question, sql, wish, who)
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
@@ -163,7 +164,7 @@ class Gateway:
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql)) is not None:
             return replace(self._constant(constant), values=None)
-        planned = self._plan(read(sql, self.policy))
+        planned = self._plan(read(sql, self.policy, self._free))
         totals = self._ledger.totals()
         chosen = self._choose(planned, wish, who, totals)
         planned = planned.through(chosen.summed)
@@ -198,6 +199,19 @@ class Gateway:
                 hint="Say who you are with --analyst; the custodian lists analysts in the policy.",
             )
         return who
+
+    def _free(self, question: Query) -> Literal:
+        """The one value of a question that stands inside another: of something public, exact and free."""
+        planned = self._plan(question)
+        if not planned.free or question.keys or len(question.outputs) != 1:
+            raise NotAnswerable("This is not one number of public tables.")
+        try:
+            planned, cells = self._run(planned)
+            value = release.results(planned, [None] * len(planned.reaches), cells).one()
+        except Broken as error:
+            failure.record(ledger.state_folder(self.policy), error)
+            raise NotEvaluated(UNREAD) from None
+        return shown_as(value, question.outputs[0].expression.type.kind)
 
     def _plan(self, question: Query) -> Plan:
         """The plan; values of keys that stand in public tables or columns are read there, which touches no secret."""

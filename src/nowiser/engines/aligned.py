@@ -63,10 +63,14 @@ def distinct_keys(found: pa.Table, kind: Kind) -> tuple[Value, ...]:
 
 
 def with_found(found: pa.Table, plan: Plan) -> Plan:
-    """The plan with the groups that were found in the data, where none are declared: sorted, without NULLs."""
-    if plan.discovery is None:
+    """The plan with the groups that were found in the data, where none are declared: sorted, NULL last.
+
+    Rows of persons without a value are in no group; of public rows NULL is a group like any other.
+    """
+    if not isinstance(plan.groups, Listed):
         return plan
-    groups = sorted({g for g in found_keys(found, plan) if None not in g})
+    every = {g for g in found_keys(found, plan) if plan.discovery is None or None not in g}
+    groups = sorted(every, key=lambda g: tuple((v is None, 0 if v is None else v) for v in g))
     return replace(plan, groups=Listed(len(plan.query.keys), tuple(groups)))
 
 

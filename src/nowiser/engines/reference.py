@@ -43,6 +43,10 @@ def _grouped(tally: Tally, found: Sequence[Row], shown: Sequence[int]) -> dict[t
                 if mark in seen or None in mark[2:] or not contribution(cell, row):
                     continue
                 seen.add(mark)
+            if cell.pick is not None:
+                _pick(cells, i, cell, row, first=(key, i) not in seen)
+                seen |= {(key, i)} if _adds(cell, row) else set()
+                continue
             cells[i] += contribution(cell, row)
     return groups
 
@@ -127,17 +131,28 @@ def folded(f: Fold, rows: Sequence[Row]) -> Any:
     return real if f.function == "sum" else real / len(values)
 
 
+def _pick(cells: list[int], i: int, cell: Cell, row: Row, *, first: bool) -> None:
+    if _adds(cell, row):
+        own = contribution(cell, row)
+        cells[i] = own if first else min(cells[i], own) if cell.pick == "min" else max(cells[i], own)
+
+
+def _adds(cell: Cell, row: Row) -> bool:
+    """Whether a row has a part in a cell."""
+    if cell.condition is not None and _value(cell.condition, row) is not True:
+        return False
+    if cell.not_null is not None and _value(cell.not_null, row) is None:
+        return False
+    return cell.argument is None or _value(cell.argument, row) is not None
+
+
 def contribution(cell: Cell, row: Row) -> int:
     """What one row adds to a cell."""
-    if cell.condition is not None and _value(cell.condition, row) is not True:
-        return 0
-    if cell.not_null is not None and _value(cell.not_null, row) is None:
+    if not _adds(cell, row):
         return 0
     if cell.argument is None:
         return 1
     value = _value(cell.argument, row)
-    if value is None:
-        return 0
     units = (
         int(value)
         if cell.argument.type.kind is Kind.INTEGER

@@ -153,6 +153,8 @@ def cell(c: Cell, dialect: Dialect) -> str:
             return f"CAST(count(DISTINCT {what}){_filter(only)} AS {dialect.integer})"
         return f"CAST(count(*){_filter(only)} AS {dialect.integer})"
     units = in_units(c.argument, c, dialect)
+    if c.pick is not None:
+        return f"CAST(coalesce({c.pick}({units}){_filter(only)}, 0) AS {dialect.integer})"
     large = max(abs(c.low + c.shift), abs(c.high + c.shift)) > 2**30
     total = f"coalesce({dialect.total(units, large)}{_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
@@ -169,7 +171,7 @@ def in_units(argument: Expression, c: Cell, dialect: Dialect) -> str:
     if argument.type.kind is Kind.INTEGER:
         return expression(argument, dialect)  # whole-number arithmetic stays inside the ends that were derived
     stored = dialect.units(argument) if isinstance(argument, Column) and argument.derived is None else None
-    if stored is not None:
+    if stored is not None and c.unit == sum_cell(argument, None, centred=False).unit:
         return stored
     inner = expression(argument, dialect)
     scaled = in_whole_units(inner, c.unit, dialect)

@@ -40,6 +40,8 @@ def canonical(query: Query) -> str:
         ("sets", "" if query.sets is None else f"{query.sets}"),
         ("distinct", f"{query.distinct:d}"),
     ]
+    if query.repeated is not None:
+        parts.append(("repeated", f"{query.repeated}"))
     if query.marks:
         parts.append(("marks", f"{query.marks}"))
     return " ".join(f"({name} {text})" for name, text in parts)

@@ -9,12 +9,14 @@ double by it is exact, and what rounding loses is far below any noise. Whole num
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, frexp
+from typing import Literal
 
 from nowiser.model.schema import Kind
 from nowiser.sql.bounds import summand
 from nowiser.sql.tree import Aggregate, Expression
 
 PRECISION = 30  # bits
+FINEST = 52  # bits, where no noise will hide what rounding loses
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Cell:
     high: int = 1
     not_null: Expression | None = None  # counts only rows where this is not NULL
     distinct: tuple[Expression, ...] = ()  # counts different persons, by the columns that name them
+    pick: Literal["min", "max"] | None = None  # the least or largest instead of the sum; of public rows only, 0 if none
 
     @property
     def largest(self) -> int:
@@ -60,14 +63,17 @@ def count_cell(argument: Expression | None, condition: Expression | None) -> Cel
     return Cell(None, condition, not_null=argument if argument is not None and argument.type.nullable else None)
 
 
-def sum_cell(argument: Expression, condition: Expression | None, *, centred: bool) -> Cell:
-    """The cell of a sum; `centred` measures from the middle of the range, which halves what presence can move."""
+def sum_cell(argument: Expression, condition: Expression | None, *, centred: bool, exact: bool = False) -> Cell:
+    """The cell of a sum; `centred` measures from the middle of the range, which halves what presence can move.
+
+    `exact`: it will be shown without noise, so its unit is as fine as doubles are.
+    """
     ends = summand(argument)
     if argument.type.kind is Kind.INTEGER:
         unit = Fraction(1)
     else:
         _, exponent = frexp(float(max(ends.magnitude, Fraction(1, 2**200))))
-        unit = Fraction(2) ** (exponent - PRECISION)
+        unit = Fraction(2) ** (exponent - (FINEST if exact else PRECISION))
     low, high = floor(Fraction(ends.low) / unit), ceil(Fraction(ends.high) / unit)
     shift = (low + high) // 2 if centred else 0
     return Cell(argument, condition, unit, shift, low - shift, high - shift)

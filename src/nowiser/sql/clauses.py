@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.sql import bounds
 from nowiser.sql.bind import Binder
@@ -69,9 +70,26 @@ def condition(context: Context, binder: Binder, node: exp.Expr) -> Expression:
     return found
 
 
-def no_aggregate(context: Context, node: exp.Expr) -> None:
+def no_aggregate(context: Context, node: exp.Expr) -> Expression | None:
+    """A leaf of expressions over rows: refuses aggregates; a sub-select may stand for a number."""
     if isinstance(node, exp.AggFunc):
         raise context.refuse(node, f"{node.key.upper()} cannot stand here.", "Conditions on results go in HAVING.")
+    return number(context, node) if isinstance(node, exp.Subquery) else None
+
+
+def number(context: Context, node: exp.Subquery) -> Expression:
+    """The one value of a sub-select over public tables, exact and free: as if it had been asked before."""
+    refusal = context.refuse(
+        node,
+        "A question inside a condition is not answered, unless it gives one number of public tables alone.",
+        "Its exact result would be an answer without noise. Ask it on its own first and write the number.",
+    )
+    if context.number is None:
+        raise refusal
+    try:
+        return context.number(context, node)
+    except NotAnswerable:  # it is not public, not one value, or cannot be read
+        raise refusal from None
 
 
 def aggregates(node: exp.Select) -> bool:

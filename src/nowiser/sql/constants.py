@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, date, datetime
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
@@ -13,6 +14,7 @@ from nowiser.sql.tree import Expression, Literal, Type
 
 _EPOCH = date(1970, 1, 1)
 _NUMBER = re.compile(r"[+-]?(?=\.?[0-9])[0-9]{0,400}(\.[0-9]{0,400})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
+LARGEST = Interval(-(10**300), 10**300)
 _TRUTH = {"true": True, "t": True, "false": False, "f": False}
 _EXAMPLE = {
     Kind.DATE: "Write dates as '2024-12-31'.",
@@ -51,6 +53,19 @@ def constant(node: exp.Expr, span: Span | None) -> Literal:
 def null(kind: Kind, span: Span | None = None) -> Literal:
     ordered = kind in (Kind.INTEGER, Kind.REAL, Kind.DATE, Kind.TIMESTAMP)
     return Literal(None, Type(kind, nullable=True, bounds=point(0) if ordered else None), span)
+
+
+def shown_as(value: Any, kind: Kind) -> Literal:
+    """A value of an answer as a constant of another question; dates are shown in words."""
+    if value is None:
+        return null(kind)
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        return read_as(Literal(value, Type(Kind.TEXT)), kind)
+    if kind in (Kind.TEXT, Kind.BOOLEAN):
+        return Literal(value, Type(kind))
+    if not LARGEST.holds(value) or (kind is Kind.INTEGER and not INT64.holds(value)):
+        raise NotAnswerable("This number is too large.")
+    return Literal(value, Type(kind, bounds=point(Fraction(value))))
 
 
 def bare(expression: Expression) -> bool:

@@ -63,7 +63,7 @@ class Interval:
     def within_doubles(self) -> "Interval":
         """The same where doubles reach; an end beyond is infinite, so that no later step has to hold it as a double."""
         low, high = self.low, self.high
-        if -LARGEST <= low and high <= LARGEST:
+        if low >= -LARGEST and high <= LARGEST:
             return self
         return Interval(low if low >= -LARGEST else -inf, high if high <= LARGEST else inf)
 

@@ -23,15 +23,16 @@ from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.sql.aggregates.histograms import Histogram, measured
 from nowiser.sql.aggregates.readings import Readings
+from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.aggregates.top import Top, find
 from nowiser.sql.bounding import bounding
 from nowiser.sql.cells import Cell, Reading
 from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
-from nowiser.sql.keys import domain
+from nowiser.sql.keys import domain, public_keys
 from nowiser.sql.marginals import Marginals, marginals
-from nowiser.sql.relations import rows
+from nowiser.sql.relations import Rows, rows
 from nowiser.sql.sensitivity import Reach, reach
 from nowiser.sql.spread import spread
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, existing, holding
@@ -110,7 +111,9 @@ class Plan:
         return not self.ways
 
     def exact(self, reading: Reading) -> bool:
-        return all(self.reaches[i].exact for i in reading.cells)
+        """Whether it is shown as it is. Quantiles are known to a bucket, with or without noise."""
+        binned = self.histogram(reading) is not None and reading.aggregate.function in QUANTILES
+        return not binned and all(self.reaches[i].exact for i in reading.cells)
 
     def histogram(self, reading: Reading) -> Histogram | None:
         """The histogram a reading is taken from, if it is from one."""
@@ -137,11 +140,11 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     """
     query = spread(query)
     known = rows(query.relation, policy)
-    declared = _groups(query, public or {})
+    declared = None if as_found(query, known) else _groups(query, public or {})
     collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
     readings = collected.all()
     cells = collected.cells
-    discovery = discover(query, known, policy, cells) if declared is None else None
+    discovery = discover(query, known, policy, cells) if declared is None and known.secret else None
     readings = collected.numbered(readings)
     reaches = tuple(reach(c, query, policy, known) for c in cells) + tuple(
         measured(reach(h.cell, h.question(query), policy, known), h.strategy) for h in collected.histograms
@@ -170,6 +173,22 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         discovery,
         tuple(collected.histograms),
     )
+
+
+def as_found(query: Query, known: Rows) -> bool:
+    """Whether groups are reported as SQL would: those that have rows. Where everything is public nothing is hidden."""
+    binned = any(a.function in QUANTILES - {"min", "max"} or a.function == "running" for a in query.aggregates)
+    return not known.secret and bool(query.keys) and query.sets is None and not binned
+
+
+def keys_to_read(query: Query, policy: Policy) -> Iterator[tuple[int, Relation]]:
+    """Keys whose values are not declared but stand where nothing is secret, and where that is."""
+    if as_found(query, rows(query.relation, policy)):
+        return
+    conditions = holding(query.relation)
+    for i, key in enumerate(query.keys):
+        if domain(key, conditions) is None and (home := public_keys(key, query.relation)) is not None:
+            yield i, home
 
 
 def _groups(query: Query, public: Mapping[int, Values]) -> Groups | SetGroups | None:

@@ -38,6 +38,10 @@ class Results:
     def rows(self) -> tuple[tuple[Any, ...], ...]:
         return tuple(zip(*map(listed, self.values), strict=True))
 
+    def one(self) -> Any:
+        """The value of an answer with one column and one row; NULL if it has none, as SQL says."""
+        return self.rows[0][0] if self.rows else None
+
     @property
     def errors(self) -> tuple[Half | list[Half], ...]:
         return tuple(listed(b) if isinstance(b, np.ndarray) else b for b in self.bars)
@@ -134,7 +138,8 @@ class _Results:
     def chosen(self) -> NDArray[np.int64] | None:
         """Which groups are shown and in which order; None for all of them as they come."""
         query = self.plan.query
-        if query.having is None and not query.order and query.limit is None and not query.offset and not query.distinct:
+        plain = query.having is None and not query.order and not query.distinct and query.repeated is None
+        if plain and query.limit is None and not query.offset:
             return None
         found = list(range(len(self.plan.groups)))
         if query.having is not None:
@@ -148,6 +153,9 @@ class _Results:
             for g in found:
                 rows.setdefault(tuple(c[g] for c in columns), g)
             found = list(rows.values())
+        if query.repeated is not None:
+            times = listed(self.aggregate(query.repeated).values)
+            found = [g for g in found for _ in range(int(times[g]))]
         end = None if query.limit is None else query.offset + query.limit
         return np.array(found[query.offset : end], dtype=np.int64)
 

@@ -1,6 +1,6 @@
 """A SELECT of sqlglot → our Query: which rows, which groups, what is released, and what is done with it after."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -12,12 +12,13 @@ from nowiser.sql import bounds
 from nowiser.sql.aggregates import running, syntax
 from nowiser.sql.bind import Binder
 from nowiser.sql.clauses import aggregates as has_aggregates
-from nowiser.sql.clauses import named, no_aggregate, starred
+from nowiser.sql.clauses import named, no_aggregate, number, starred
 from nowiser.sql.grouping import MOST_KEYS, MOST_SETS, grouping_sets
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.looking import looked_up
 from nowiser.sql.names import Scope, column, known, matches
 from nowiser.sql.parse import parse, place
+from nowiser.sql.relations import rows as relation_rows
 from nowiser.sql.source import Context, From
 from nowiser.sql.subselect import read_source, with_names
 from nowiser.sql.tree import (
@@ -29,21 +30,31 @@ from nowiser.sql.tree import (
     Order,
     Output,
     Query,
+    Relation,
     Released,
     Type,
 )
+from nowiser.sql.wrapping import wrapped
 
 _CLAUSES = (
     "kind", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "hint",
     "distinct", "with_",
 )  # fmt: skip
 
-Named = dict[str, exp.Expr]
+Free = Callable[[Query], Literal]
 
 
-def read(text: str, policy: Policy) -> Query:
-    """The question as a checked tree. Raises NotAnswerable; touches no data."""
-    return read_select(Context(text, policy), parse(text))
+def read(text: str, policy: Policy, public: Free | None = None) -> Query:
+    """The question as a checked tree. Raises NotAnswerable; touches no data.
+
+    `public`: answers questions about public tables, exact and free, that stand inside the question as numbers.
+    """
+
+    def number(context: Context, node: exp.Subquery) -> Expression:
+        assert public is not None
+        return replace(public(read_select(context, node.this)), span=place(node, text))
+
+    return read_select(Context(text, policy, number=None if public is None else number), parse(text))
 
 
 def read_select(context: Context, tree: exp.Expr) -> Query:
@@ -57,7 +68,7 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
             "Ask the questions one by one, or put UNION ALL inside FROM (…) and aggregate outside.",
         )
     with with_names(context, tree):
-        inner = _wrapped(context, tree, context.named)
+        inner = wrapped(tree, context.named)
         select = _Select(context, tree)
         if inner is None:
             return select.query()
@@ -69,36 +80,6 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
         return select.around(found)
 
 
-def _wrapped(context: Context, tree: exp.Select, named: Named) -> tuple[exp.Expr, Named] | None:
-    """The SELECT that this one only wraps, as BI tools do: nothing is grouped, aggregated or joined outside."""
-    source = tree.args.get("from_")
-    if source is None or tree.args.get("joins") or tree.args.get("group") or has_aggregates(tree):
-        return None
-    inner = source.this
-    if isinstance(inner, exp.Subquery):
-        return None if _rowwise(context, inner.this, named) else (inner.this, named)
-    if isinstance(inner, exp.Table) and isinstance(inner.this, exp.Identifier) and not inner.args.get("db"):
-        name = next((n for n in named if matches(inner.this, n)), None)
-        if name is None:
-            return None
-        before = dict(list(named.items())[: list(named).index(name)])  # it sees those before it
-        return None if _rowwise(context, named[name].this, before) else (named[name].this, before)
-    return None
-
-
-def _rowwise(context: Context, node: exp.Expr, named: Named) -> bool:
-    """Whether a sub-select gives rows as they are; then it is not an answer to wrap."""
-    while isinstance(node, exp.Subquery):
-        node = node.this
-    if not isinstance(node, exp.Select):
-        return True
-    if node.args.get("group") or has_aggregates(node):
-        return False
-    clause = node.args.get("with_")
-    inside = named | {c.alias: c for c in clause.expressions} if clause is not None else named
-    return _wrapped(context, node, inside) is None
-
-
 @dataclass
 class _Select:
     """One reading of one SELECT; collects the aggregates as they are met."""
@@ -107,7 +88,6 @@ class _Select:
     tree: exp.Select
     aggregates: dict[Aggregate, int] = field(default_factory=dict)
     marks: dict[tuple[int, ...], int] = field(default_factory=dict)
-    key_names: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -122,6 +102,8 @@ class _Select:
         rows = Binder(scope, self.no_aggregate)
         where = self.tree.args.get("where")
         relation = looked_up(self.context, where, scope, together, read_source)
+        if self.lists(relation):
+            return self.listing(relation, rows)
         keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows, several=sets is not None)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
@@ -145,6 +127,36 @@ class _Select:
                 "Ask for COUNT, SUM or AVG, or group by a column with declared values.",
             )
         return replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks))
+
+    def lists(self, relation: Relation) -> bool:
+        """Whether rows are asked for as they are, of public tables alone."""
+        args = self.tree.args
+        plain = not any(args.get(n) for n in ("group", "having", "distinct")) and not has_aggregates(self.tree)
+        return plain and not relation_rows(relation, self.context.policy).secret
+
+    def listing(self, relation: Relation, rows: Binder) -> Query:
+        """Rows of public tables: groups of equal rows, each shown as often as there are such rows."""
+        shown = [o for node in self.tree.expressions for o in self.shown(rows, node)]
+        order = self.order(rows, tuple(shown))
+        keys = tuple(dict.fromkeys((*(o.expression for o in shown), *(o.expression for o in order))))
+        if len(keys) > MOST_KEYS:
+            raise self.refuse(self.tree, f"There are {len(keys)} columns.", f"At most {MOST_KEYS}: name them.")
+        for key in keys:
+            bounds.total(key)
+
+        def grouped(e: Expression) -> Grouped:
+            return Grouped(keys.index(e), replace(e.type, nullable=True), e.span)
+
+        return Query(
+            relation,
+            keys,
+            (Aggregate("count"),),
+            tuple(replace(o, expression=grouped(o.expression)) for o in shown),
+            order=tuple(replace(o, expression=grouped(o.expression)) for o in order),
+            limit=self.whole("limit"),
+            offset=self.whole("offset") or 0,
+            repeated=0,
+        )
 
     def around(self, inner: Query) -> Query:
         """The answer with this SELECT around it: computed from what is released, free."""
@@ -207,8 +219,8 @@ class _Select:
 
     # -- clauses -----------------------------------------------------------------------------------------
 
-    def no_aggregate(self, node: exp.Expr) -> None:
-        no_aggregate(self.context, node)
+    def no_aggregate(self, node: exp.Expr) -> Expression | None:
+        return no_aggregate(self.context, node)
 
     def condition(self, binder: Binder, node: exp.Expr, *, total: bool = True) -> Expression:
         found = binder.bind(node)
@@ -232,19 +244,12 @@ class _Select:
             raise self.refuse(self.tree, f"There are {len(written)} keys.", f"At most {MOST_KEYS} are grouped by.")
         found: dict[Expression, int] = {}
         at = [found.setdefault(key, len(found)) for key in (self.key(scope, rows, n) for n in written)]
-        self.key_names = [
-            self.key_name(k, n) for k, n in zip(found, dict(zip(at, written, strict=True)).values(), strict=True)
-        ]
         if sets is None:
             return tuple(found), None
         chosen = tuple(tuple(sorted({at[i] for i in one})) for one in sets)
         if len(chosen) > MOST_SETS:
             raise self.refuse(self.tree, f"There would be {len(chosen):,} grouping sets.", f"At most {MOST_SETS}.")
         return tuple(found), chosen
-
-    def key_name(self, key: Expression, node: exp.Expr) -> str:
-        """What a key is called in the answer where it has no alias."""
-        return key.declared.name if isinstance(key, Column) and key.derived is None else named(node)
 
     def key(self, scope: Scope, rows: Binder, node: exp.Expr) -> Expression:
         target = node
@@ -291,6 +296,8 @@ class _Select:
                 )
             if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
+            if isinstance(node, exp.Subquery):
+                return number(self.context, node)
             if isinstance(node, exp.Grouping):
                 return self.grouping(node, keys, rows, several=several)
             if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
@@ -325,9 +332,11 @@ class _Select:
     def output(self, binder: Binder, node: exp.Expr) -> Output:
         inner = node.this if isinstance(node, exp.Alias) else node
         bound = binder.bind(inner)
-        if isinstance(node, exp.Alias) or not isinstance(bound, Grouped) or bound.index >= len(self.key_names):
-            return Output(named(node), bound)
-        return Output(self.key_names[bound.index], bound)
+        if isinstance(node, exp.Column) and isinstance(bound, Grouped):  # spelled as the policy does
+            found = column(binder.scope, node)
+            if isinstance(found, Column) and matches(node.this, found.declared.name):
+                return Output(found.declared.name, bound)
+        return Output(named(node), bound)
 
     def order(self, binder: Binder, outputs: tuple[Output, ...]) -> tuple[Order, ...]:
         clause = self.tree.args.get("order")

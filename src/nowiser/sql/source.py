@@ -55,6 +55,7 @@ class Context:
     text: str
     policy: Policy
     named: dict[str, exp.Expr] = field(default_factory=dict)  # WITH
+    number: "Callable[[Context, exp.Subquery], Expression] | None" = None  # what a public sub-select gives
     count: int = 0
 
     def fresh(self, node: exp.Expr) -> str:

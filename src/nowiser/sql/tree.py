@@ -218,6 +218,7 @@ class Query:
     offset: int = 0
     sets: tuple[tuple[int, ...], ...] | None = None  # GROUPING SETS: which keys each set groups by
     distinct: bool = False  # equal rows of the answer are shown once
+    repeated: int | None = None  # rows of public tables: each group is shown as often as this aggregate says
     marks: tuple[tuple[int, ...], ...] = ()  # GROUPING(…): of which keys; shown as if they were keys after the keys
 
 

@@ -5,18 +5,20 @@ from dataclasses import dataclass, field, replace
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Protect
+from nowiser.model.schema import Kind, Protect
 from nowiser.noise.matrix import SquareRoot, Strategy, cheapest
-from nowiser.sql import bounds
+from nowiser.sql import bounds, functions
 from nowiser.sql.aggregates import moments, ranges
 from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.quantiles import grid_of
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
+from nowiser.sql.functions.dates import MOMENTS
 from nowiser.sql.groups import Groups
+from nowiser.sql.interval import point
 from nowiser.sql.relations import Rows
 from nowiser.sql.sensitivity import reach, secret
-from nowiser.sql.tree import Aggregate, Query, conditions
+from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, conditions
 
 MOST_STEPS = 4_096  # of a running sum
 
@@ -54,8 +56,11 @@ class Readings:
         if aggregate.function == "running":
             return self._running(aggregate)
         assert argument is not None, "only COUNT goes without"
+        exact = not self.known.secret
         if aggregate.function == "sum":
-            return Reading(aggregate, self._index(sum_cell(argument, condition, centred=False)))
+            return Reading(aggregate, self._index(sum_cell(argument, condition, centred=False, exact=exact)))
+        if aggregate.function in ("min", "max") and exact:
+            return self._extreme(aggregate)
         if aggregate.function in QUANTILES:
             return self._quantile(aggregate)
         # Where presence is secret the count is noisy too, and a sum measured from the middle of the range moves
@@ -66,7 +71,16 @@ class Readings:
         if aggregate.function in MOMENTUM:
             rows, first, *rest = (self._index(c) for c in moments.cells(aggregate, noisy=noisy))
             return Reading(aggregate, first, rows, tuple(rest))
-        return Reading(aggregate, self._index(sum_cell(argument, condition, centred=noisy)), self._index(count))
+        total = sum_cell(argument, condition, centred=noisy, exact=exact)
+        return Reading(aggregate, self._index(total), self._index(count))
+
+    def _extreme(self, aggregate: Aggregate) -> Reading:
+        """MIN and MAX of public rows: as they are."""
+        assert aggregate.argument is not None
+        cell = sum_cell(whole(aggregate.argument), aggregate.condition, centred=False, exact=True)
+        count = count_cell(aggregate.argument, aggregate.condition)
+        picked = replace(cell, pick="min" if aggregate.function == "min" else "max")
+        return Reading(aggregate, self._index(picked), self._index(count))
 
     def _index(self, cell: Cell) -> int:
         if cell not in self.cells:
@@ -125,6 +139,15 @@ class Readings:
             i: Reading(self.query.aggregates[i], at, run=run)
             for i, run in zip(together.members, together.runs, strict=True)
         }
+
+
+def whole(argument: Expression) -> Expression:
+    """Dates as days, timestamps as microseconds; numbers as they are."""
+    kind = argument.type.kind
+    if kind not in MOMENTS:
+        return argument
+    start = Literal(0, Type(kind, bounds=point(0)))
+    return functions.call("days_between" if kind is Kind.DATE else "micros_between", (argument, start))
 
 
 def _counted(aggregate: Aggregate) -> Cell:
