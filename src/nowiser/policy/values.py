@@ -131,6 +131,10 @@ def raw_units(node: Node, kind: Kind, what: str) -> Fraction:
     if kind in (Kind.INTEGER, Kind.REAL) and isinstance(value, Fraction):
         if kind is Kind.INTEGER and value.denominator != 1:
             node.place.wrong(f"{what} must be a whole number, because the column is of kind integer")
+        if abs(value) > _LARGEST[kind]:
+            node.place.wrong(
+                f"{what} lies beyond what engines can hold", f"At most {_SPELLED[kind]}, and as far below zero."
+            )
         return value
     if kind is Kind.DATE and isinstance(value, date) and not isinstance(value, datetime):
         return Fraction(value.toordinal() - _EPOCH.toordinal())
@@ -145,6 +149,9 @@ def _microseconds(value: date) -> int:
     return (passed.days * 86_400 + passed.seconds) * _MICROSECONDS + passed.microseconds
 
 
+# Whole numbers of 64 bits, and doubles with some room so that no rounding on the way reaches infinity.
+_LARGEST = {Kind.INTEGER: 2**63 - 1, Kind.REAL: 10**300}
+_SPELLED = {Kind.INTEGER: "9223372036854775807", Kind.REAL: "1e300"}
 _SPELLING = {
     Kind.INTEGER: "a whole number",
     Kind.REAL: "a number",
