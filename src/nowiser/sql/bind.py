@@ -66,9 +66,9 @@ class Binder:
         if isinstance(node, exp.Exists) or (isinstance(node, exp.Query) and isinstance(node.parent, exp.In)):
             return self.refuse(
                 node,
-                "Whether other rows exist is not answered inside a condition.",
-                "Join with them instead, one row per key: JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s"
-                " ON s.key = …. For NOT EXISTS and NOT IN: LEFT JOIN it, and ask for s.n IS NULL.",
+                "Whether other rows exist is not answered here: EXISTS and IN (SELECT …) stand in WHERE, with AND.",
+                "Or join with them, one row per key: LEFT JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s"
+                " ON s.key = …, and ask for s.n IS NULL or s.n IS NOT NULL wherever a condition stands.",
             )
         if isinstance(node, exp.Subquery | exp.Select | exp.Any | exp.All):
             return self.refuse(

@@ -16,7 +16,7 @@ from nowiser.sql.bounds import summand
 from nowiser.sql.tree import Aggregate, Expression
 
 PRECISION = 30  # bits
-FINEST = 52  # bits, where no noise will hide what rounding loses
+FINEST = 62  # bits, where no noise will hide what rounding loses; whole numbers of 64 bits hold it
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def count_cell(argument: Expression | None, condition: Expression | None) -> Cel
 def sum_cell(argument: Expression, condition: Expression | None, *, centred: bool, exact: bool = False) -> Cell:
     """The cell of a sum; `centred` measures from the middle of the range, which halves what presence can move.
 
-    `exact`: it will be shown without noise, so its unit is as fine as doubles are.
+    `exact`: it will be shown without noise, so its unit is as fine as 64 bits allow.
     """
     ends = summand(argument)
     if argument.type.kind is Kind.INTEGER:

@@ -92,7 +92,10 @@ class Bars:
             found = self._moments(reading, k)
         else:
             found = self._sums(reading, k)
-        return _decimal(found) if self.plan.exact(reading) else _in_units(found, reading)
+        if self.plan.exact(reading) and histogram is None:
+            cell = self.plan.tally.cells[reading.top]
+            return _decimal(found, None if reading.bottom is not None and cell.pick is None else cell.unit)
+        return _in_units(found, reading)
 
     def _from_histogram(self, reading: Reading, histogram: Histogram, k: int) -> Estimates:
         noisy, strategy, aggregate = np.asarray(self.cells[reading.top]), histogram.strategy, reading.aggregate
@@ -181,11 +184,14 @@ class Bars:
         return Estimates(tidy(values, errors), errors)
 
 
-def _decimal(found: Estimates) -> Estimates:
-    """What is exact in fifteen digits, as it was written: sums in powers of two end in digits nobody wrote."""
+def _decimal(found: Estimates, unit: Fraction | None) -> Estimates:
+    """What is exact in fifteen digits, and to its unit: sums in powers of two end in digits nobody wrote."""
     if found.values.dtype != np.float64:
         return found
-    shown = np.array([float(f"{v:.15g}") for v in np.ma.getdata(found.values).tolist()], dtype=np.float64)
+    values = np.ma.getdata(found.values)
+    places = None if unit is None else max(0, int(-np.log10(float(unit))) - 1)
+    values = values if places is None or places > 300 else np.round(values, places)
+    shown = np.array([float(f"{v:.15g}") for v in values.tolist()], dtype=np.float64)
     return Estimates(some_of(shown, ~np.ma.getmaskarray(found.values)), found.errors)
 
 

@@ -54,21 +54,21 @@ def _square(argument: Expression) -> Expression:
     return found
 
 
-def cells(aggregate: Aggregate, *, noisy: bool) -> tuple[Cell, ...]:
+def cells(aggregate: Aggregate, *, noisy: bool, exact: bool = False) -> tuple[Cell, ...]:
     """Rows, Σx, Σ(x−c)²; with a second argument also Σy, Σ(y−c)², Σ(x−c)(y−c). `noisy`: so is the number of rows."""
     x, y, only = aggregate.argument, aggregate.second, aggregate.condition
     assert x is not None
     found = [
         count_cell(x, only),
-        sum_cell(x, only, centred=noisy),
-        sum_cell(_square(x), only, centred=noisy),
+        sum_cell(x, only, centred=noisy, exact=exact),
+        sum_cell(_square(x), only, centred=noisy, exact=exact),
     ]
     if y is not None:
         cross = functions.call("*", _together(_away(x), _away(y)), x.span)
         total(cross)
-        found += [sum_cell(y, only, centred=noisy), sum_cell(cross, only, centred=noisy)]
+        found += [sum_cell(e, only, centred=noisy, exact=exact) for e in (y, cross)]
         if aggregate.function == "corr":
-            found.append(sum_cell(_square(y), only, centred=noisy))
+            found.append(sum_cell(_square(y), only, centred=noisy, exact=exact))
     return tuple(found)
 
 

@@ -69,7 +69,7 @@ class Readings:
         deciding = secret(*conditions(self.query.relation), condition, count.not_null, *self.query.keys)
         noisy = self.known.secret and (self.known.protect is Protect.PERSONS or bool(deciding))
         if aggregate.function in MOMENTUM:
-            rows, first, *rest = (self._index(c) for c in moments.cells(aggregate, noisy=noisy))
+            rows, first, *rest = (self._index(c) for c in moments.cells(aggregate, noisy=noisy, exact=exact))
             return Reading(aggregate, first, rows, tuple(rest))
         total = sum_cell(argument, condition, centred=noisy, exact=exact)
         return Reading(aggregate, self._index(total), self._index(count))
