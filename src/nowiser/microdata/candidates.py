@@ -9,7 +9,8 @@ import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
-from nowiser.microdata.groups import Groups, groups_of, target_of
+from nowiser.microdata.groups import Groups, Target
+from nowiser.microdata.judged import measured_groups
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Guessing, Method, Run, Step
@@ -88,21 +89,15 @@ def told(g: Guessing) -> dict[str, Any]:
     return found | ({} if g.low is None else {"low": g.low, "high": g.high})
 
 
-def measured_groups(table: MicroTable, run: Run) -> Groups:
-    """The groups of a released table, its sensitive columns judged against the custodian's whole table."""
-    targets = []
-    for name in run.roles.sensitive:
-        if name not in table:
-            continue
-        same = table[name].values is run.original[name].values
-        targets.append(target_of(run.original if same else table, name, run.hierarchies.get(name) if same else None))
-    return groups_of(table, [q for q in run.roles.quasi if q in table], targets)
+def single(groups: Groups) -> list[Target]:
+    """The sensitive columns one by one."""
+    return [t for t in groups.targets if not t.parts]
 
 
 def counted(groups: Groups) -> tuple[Guessing, ...]:
     """Before → after by counting: the guess that gains most, per sensitive column."""
     out = []
-    for target in groups.targets:
+    for target in single(groups):
         lifts = Gain(about=target.column).lifts(groups)
         if not lifts.size:
             continue
@@ -115,7 +110,8 @@ def counted(groups: Groups) -> tuple[Guessing, ...]:
 def verdict(model: Any, groups: Groups, known: float | None) -> Mapping[str, Any]:
     """A model's value on a released table; what counts the population is taken from the method that saw it."""
     found = dict(model.to_json(groups)) if known is None else dict(_told(model, known))
-    return found | {"options": {k: v for k, v in asdict(model).items() if v is not None}}
+    tree = {"tree": model.tree} if model.parts else {}  # the re-check reads no goals
+    return found | {"options": {k: v for k, v in asdict(model).items() if v is not None} | tree}
 
 
 def _told(model: Any, value: float) -> Mapping[str, Any]:
@@ -175,9 +171,9 @@ def public_guesses(candidate: Candidate) -> tuple[Guessing, ...]:
 
 def row_gain_bins(groups: Groups) -> Mapping[str, Any] | None:
     """How the released rows' own gains are spread, for the sensitive column where they are largest."""
-    if not groups.targets or not len(groups):
+    if not single(groups) or not len(groups):
         return None
-    lifts = {t.column: Gain(about=t.column).lifts(groups) for t in groups.targets}
+    lifts = {t.column: Gain(about=t.column).lifts(groups) for t in single(groups)}
     column = max(lifts, key=lambda c: float(lifts[c].max()))
     rows = groups.target(column)[1]
     here = rows > 0

@@ -1,29 +1,35 @@
 """A table of a policy as something to publish: its columns' roles, what it promises, and its ledger.
 
-Every attacker of the policy constrains a publication, in one of three ways.
+Every attacker of the policy constrains a publication, in one of four ways.
 
 * A column released by a step that claims differential privacy is paid for: the charge is admitted by the same rule
   as the gateway's answers, together with everything charged before.
 * A goal on one sensitive column becomes a `gain` model: counted in every group of look-alikes. Where another step
   changes that column's values, the attackers of `nowiser.microdata.risk` are tried with this goal as well.
-* Any other goal (several columns at once, presence) refuses the publication while one of its columns is in it.
-  Counting each column for itself would not bound it: a pair may be rare in the table and certain in a group where
-  neither of its values is.
+* A goal joined by and, or, not becomes a `joint-gain` model, counted over the columns' joint values: counting each
+  column for itself would not bound it, a pair may be rare in the table and certain in a group where neither of its
+  values is. All its columns are released, or none.
+* Any other goal (presence, columns of several tables, a place on a map) refuses the publication while one of its
+  columns is in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from nowiser.errors import Misconfigured, NotAnswerable
+from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
 from nowiser.microdata import recipe as recipes
 from nowiser.microdata.candidates import Candidate, private_columns
+from nowiser.microdata.compound import tree_of
+from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Run
+from nowiser.microdata.release import Guessing, Run
+from nowiser.microdata.table import Column, Ints, MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
-from nowiser.model.goal import Goal, In, Not, On, Present, Within
+from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role, Table
 
@@ -87,9 +93,11 @@ def promised(policy: Policy, table: Table, recipe: Recipe) -> Recipe:
         )
     models: list[Any] = list(recipe.models)
     for attacker in policy.attackers:
-        limit = limited(attacker, table.name)
+        limit, joint = limited(attacker, table.name), joined(attacker, table.name)
         if limit is not None and limit["about"] in recipe.sensitive and limit["about"] not in paid:
             models.extend(recipes.model("gain", limit, tuple(recipe.sensitive)))
+        elif limit is None and joint is not None and set(joint.parts) <= set(recipe.sensitive) - paid:
+            models.append(joint)
     return replace(recipe, models=tuple(dict.fromkeys(models)))
 
 
@@ -137,6 +145,21 @@ def limited(attacker: Attacker, table: str) -> dict[str, Any] | None:
     return options
 
 
+def joined(attacker: Attacker, table: str) -> JointGain | None:
+    """The model that bounds an attacker whose goal joins columns of this table, or negates one."""
+    tree = tree_of(attacker.goal, table)
+    return None if tree is None else JointGain(float(attacker.gain), str(alone(attacker.goal)))
+
+
+def alone(goal: Goal) -> Goal:
+    """The goal with the columns' own names."""
+    if isinstance(goal, Not):
+        return Not(alone(goal.goal))
+    if isinstance(goal, And | Or):
+        return type(goal)(tuple(alone(part) for part in goal.parts))
+    return On(goal.attributes[0].partition(".")[2], goal.goal) if isinstance(goal, On) else goal
+
+
 def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
     """Raises NotAnswerable or Exhausted unless this version keeps what the policy promises about every attacker."""
     private = private_columns(candidate.steps)
@@ -150,49 +173,92 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
         open_ = sorted(c for c in about if c in candidate.table and c not in private)
         if not open_:
             continue
-        if limited(attacker, table.name) is None:
+        joint = joined(attacker, table.name)
+        if joint is None:
             raise NotAnswerable(
                 f"the policy limits `{attacker.text}`, and counting groups of look-alikes cannot promise that",
                 hint=f"Leave out {', '.join(open_)}, release it by a private step, or limit one column at a time.",
             )
-        _measured(attacker, open_[0], candidate, run)
+        if apart := sorted(about - set(open_)):
+            raise NotAnswerable(
+                f"the policy limits `{attacker.text}`, and of its columns only {', '.join(open_)} would be released by "
+                f"counting: what {', '.join(apart)} adds to a guess is then not counted",
+                hint=f"Release {', '.join(sorted(about))} alike, or leave out {', '.join(open_)}.",
+            )
+        _measured(attacker, joint, candidate, run)
     if charge := charged(candidate):
         from nowiser.guess import allowance
         from nowiser.ledger.opening import for_policy
 
-        with for_policy(policy) as ledger:
+        with for_policy(policy) as ledger, _said_of_rows():
             allowance.admits(policy, ledger.totals(), charge)
 
 
-def _measured(attacker: Attacker, column: str, candidate: Candidate, run: Run) -> None:
-    """A column whose values were changed: the attackers are tried with the policy's own goal."""
-    from nowiser.microdata.risk.best_guess import Goal as Aim
-    from nowiser.microdata.risk.guessing import guesses
+@contextmanager
+def _said_of_rows() -> Iterator[None]:
+    """What is advised when an answer costs too much, in the words of a publication."""
+    try:
+        yield
+    except Exhausted as error:
+        left = f"{error.hint.partition('. ')[0]}. " if error.hint and "of the allowance is left" in error.hint else ""
+        advice = "Perturb more in the private steps (a larger scale, a smaller jump), or release fewer columns by them."
+        raise Exhausted(error.message, hint=left + advice) from None
 
-    original, released = run.original, candidate.table[column]
-    if (
-        released.values is original[column].values
-        and (released.codes == original[column].codes[candidate.table.origin]).all()
-    ):
+
+def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: Run) -> None:
+    """Columns whose values were changed: the attackers are tried with the policy's own goal.
+
+    The worst victim's figure decides where it can be counted; elsewhere the upper end of the interval for drawn
+    victims, and that this is no promise about each of them is said.
+    """
+    from nowiser.microdata.risk import worst_victim as worst
+
+    original, table = run.original, candidate.table
+    changed = [c for c in joint.parts if not _as_it_was(original[c], table[c], table.origin)]
+    if not changed:
         return
-    goal = attacker.goal.goal if isinstance(attacker.goal, On) else None
-    if goal is None or isinstance(goal, In):
-        raise NotAnswerable(
-            f"the policy limits `{attacker.text}`, and a step changes {column!r}: how well a set is then guessed is "
-            "not measured",
-            hint="Leave the column as it is (generalise the others), or release it by a private step.",
+    channels = worst.known_channels(candidate.steps, original, table)
+    guessed = list(_one_column(attacker, joint, table, run, channels))
+    if set(changed) <= set(channels) and worst.independent(candidate.steps, joint.parts):
+        belief = worst.JointBelief.of(original, table, joint.tree, channels)
+        guessed.append(worst.worst_victim(belief, joint.goal))
+    else:
+        channels = {**worst.tried_as(original, table, changed), **channels}
+        belief = worst.JointBelief.of(original, table, joint.tree, channels)
+        run.notice(
+            f"`{attacker.text}`: what a step did to {', '.join(changed)} cannot be counted for every victim; the limit "
+            "was held against the average victim (upper end of a 95 % interval), not against the worst one."
         )
-    aim = Aim(column, goal.radius if isinstance(goal, Within) else None)
-    quasi = tuple(q for q in run.roles.quasi if q in candidate.table and q in original)
-    for found in guesses(original, candidate.table, quasi, column, goal=aim):
+    quasi = tuple(q for q in run.roles.quasi if q in table and q in original)
+    guessed += worst.average_victims(original, belief, quasi, joint.goal)
+    for found in guessed:
         most = found.after if found.high is None else found.high
         if most - found.before > float(attacker.gain):
             raise NotAnswerable(
                 f"the policy lets `{attacker.text}` gain {float(attacker.gain):.1%}, and an attacker who "
-                f"{found.attacker.removeprefix('who ')} may gain {most - found.before:.1%} "
-                f"({found.before:.1%} → {most:.1%})",
+                f"{found.attacker} may gain {most - found.before:.1%} ({found.before:.1%} → {most:.1%})",
                 hint="Perturb more, or release the column by a private step.",
             )
+
+
+def _one_column(
+    attacker: Attacker, joint: JointGain, table: MicroTable, run: Run, channels: Mapping[str, Any]
+) -> tuple[Guessing, ...]:
+    """The attackers that `publish` prints, for goals they know: one column, exactly or within a distance."""
+    from nowiser.microdata.risk.best_guess import Goal as Aim
+    from nowiser.microdata.risk.guessing import guesses
+
+    goal = attacker.goal.goal if isinstance(attacker.goal, On) else None
+    if goal is None or isinstance(goal, In):
+        return ()
+    original = run.original
+    aim = Aim(joint.parts[0], goal.radius if isinstance(goal, Within) else None)
+    quasi = tuple(q for q in run.roles.quasi if q in table and q in original)
+    return guesses(original, table, quasi, joint.parts[0], goal=aim, channels=channels)
+
+
+def _as_it_was(old: Column, new: Column, origin: Ints) -> bool:
+    return new.values is old.values and bool((new.codes == old.codes[origin]).all())
 
 
 def _named(goal: Goal) -> list[tuple[str, str]]:
@@ -225,7 +291,8 @@ def enter(policy: Policy, table: str, candidate: Candidate, digest: str) -> None
     with for_policy(policy) as ledger:
         ledger.declare(policy)
         admission = allowance.admit(policy, charge) if charge else _nothing_to_admit
-        ledger.publish(charge, admission, what=f"rows of {table}", analyst="custodian", digest=digest)
+        with _said_of_rows():
+            ledger.publish(charge, admission, what=f"rows of {table}", analyst="custodian", digest=digest)
 
 
 def _nothing_to_admit(_all: Charge, _own: Charge) -> None:

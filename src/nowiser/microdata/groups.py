@@ -4,17 +4,21 @@ This is all the models ever see, so a table can be counted here from its codes, 
 finer grouping, or by an engine (`Grouper`) for tables larger than memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.compound import Part
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.packed import Packed
-from nowiser.microdata.table import Codes, Floats, Ints, MicroTable, group_codes
+from nowiser.microdata.table import Codes, Column, Floats, Ints, MicroTable, group_codes
+
+MOST_CELLS = 200_000_000  # groups × joint values that are counted at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +32,7 @@ class Target:
     hierarchy: Hierarchy | None = None  # for the hierarchical distance
     ordered: bool = False
     values: Any = None  # the dictionary of the column it was taken from
+    parts: tuple[Part, ...] = ()  # the columns it joins, if it stands for several
 
     @property
     def prior(self) -> Floats:
@@ -117,6 +122,43 @@ def target_of(
     return Target(column, labels, numbers, totals, hierarchy, col.is_numeric, col.values)
 
 
+def joint_name(columns: Sequence[str]) -> str:
+    """How several columns together are called."""
+    return f"({' × '.join(columns)})"
+
+
+def joint_column(table: MicroTable, columns: Sequence[str]) -> tuple[Column, tuple[Part, ...]]:
+    """Several columns as one whose values are the combinations that occur (NULL is a value), and those apart."""
+    parts = [table[name] for name in columns]
+    key, room = group_codes([c.codes for c in parts], [len(c.values) for c in parts])
+    first, inverse, _ = _rank(key, room)
+    apart = []
+    for column in parts:
+        codes = np.where(column.codes[first] < 0, len(column.values), column.codes[first]).astype(np.int64)
+        apart.append(Part(column.name, (*column.labels, None), np.append(column.value_numbers, np.nan), codes))
+    cells = [["NULL" if p.labels[c] is None else f"={p.labels[c]}" for c in p.codes] for p in apart]
+    labels = ["\x1f".join(row) for row in zip(*cells, strict=True)]
+    return Column(joint_name(columns), inverse.astype(np.int32), pa.array(labels, pa.string())), tuple(apart)
+
+
+def targets_of(
+    table: MicroTable,
+    columns: Sequence[str],
+    models: Sequence[Any],
+    hierarchies: Mapping[str, Hierarchy],
+    weights: Ints | None = None,
+) -> list[Target]:
+    """The whole table's view of sensitive columns, and of those that a model counts together."""
+    out = [target_of(table, c, hierarchies.get(c), weights) for c in columns]
+    for parts in dict.fromkeys(m.parts for m in models if m.parts):
+        if all(name in table for name in parts):
+            column, apart = joint_column(table, parts)
+            totals = _count(column.codes, len(column.values), weights)
+            numbers = np.full(len(column.values), np.nan)
+            out.append(Target(column.name, column.labels, numbers, totals, None, False, column.values, apart))
+    return out
+
+
 def _count(codes: NDArray[Any], size: int, weights: Ints | None) -> Ints:
     """Rows per code. Weights are whole numbers below 2⁵³, so that summing them as floats is exact."""
     return np.asarray(np.bincount(codes, weights=weights, minlength=size), dtype=np.int64)
@@ -126,9 +168,14 @@ def histogram(
     inverse: Ints, count: int, table: MicroTable, target: Target, weights: Ints | None = None
 ) -> NDArray[np.int32]:
     """Rows per group and value of the target (NULL last)."""
-    column = table[target.column]
+    column = joint_column(table, [p.column for p in target.parts])[0] if target.parts else table[target.column]
     codes = column.codes.astype(np.int64)
     values = len(target.totals)
+    if target.parts and count * values > MOST_CELLS:
+        raise Misconfigured(
+            f"{target.column} have {values:,} values together, in {count:,} groups: too many to count",
+            hint="Round or group them first, or limit each column by itself.",
+        )
     if column.values is not target.values:  # another table's dictionary: match by label
         place = {label: i for i, label in enumerate(target.labels)}
         unknown = [label for label in column.labels if label not in place]

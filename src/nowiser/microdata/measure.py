@@ -111,6 +111,8 @@ def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
         fields = cls.__dataclass_fields__
         if getattr(cls, "needs_population", False):
             continue  # counts a population that is not here
+        if "goal" in fields:
+            continue  # about a goal that nobody stated
         if "people" in fields:
             if people is not None:
                 out.extend(

@@ -18,6 +18,7 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchy_spec import Spec
+from nowiser.microdata.judged import whole_of
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.read import csv_shape, load
 from nowiser.microdata.recheck import Claim, Evidence, recheck
@@ -170,7 +171,8 @@ def release_stream(
         return published
     separator = separator_of(source)
     known = evidence(chosen, made.run, separator)
-    known = replace(known, whole={c: made.whole(c) for c in recipe.sensitive})
+    known = replace(known, whole={c: made.whole([c]).rename_columns(["s", "n"]) for c in recipe.sensitive})
+    known = replace(known, joint={parts: made.whole(parts) for parts in known.joint})
 
     def put(path: Path) -> None:
         write_stream(made.grouper, made.sql, path, separator, keep_order=keep_order)
@@ -227,10 +229,14 @@ def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
     for name in sensitive:
         column = original[name] if table[name].values is original[name].values else table[name]
         whole[name] = pa.table({"s": column.to_arrow()})
+    joint = {}
+    for parts in dict.fromkeys(m.parts for m in run.models if m.parts):
+        whole_table = whole_of(table, original, parts)
+        joint[parts] = pa.table({f"s{i}": whole_table[c].to_arrow() for i, c in enumerate(parts)})
     trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
     people = next((s.population for s in candidate.steps if s.population is not None), None)
     quasi = tuple(q for q in run.roles.quasi if q in table)
-    return Evidence(whole, quasi, trees, people, separator)
+    return Evidence(whole, quasi, trees, people, separator, joint)
 
 
 def publish(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NotEvaluated
+from nowiser.microdata.recheck_joint import columns_of, joint_gain
 from nowiser.microdata.recheck_uniques import population_uniques
 
 ESTIMATE = 1e-3  # of estimates that are solved by iteration: a tenth of a point
@@ -53,6 +54,7 @@ class Evidence:
     trees: Mapping[str, Mapping[str | None, tuple[str | None, ...]]] = field(default_factory=dict)
     population: Any = None  # Arrow: the population's quasi-identifiers, already at the released levels
     separator: str = ","
+    joint: Mapping[tuple[str, ...], Any] = field(default_factory=dict)  # of columns counted together: s0, s1, … (and n)
 
 
 def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) -> dict[str, float]:
@@ -282,6 +284,14 @@ class _Check:
     def _enhanced_beta_likeness(self, _: dict[str, Any]) -> float:
         rise = "(c / n - p) / p"
         return max(0.0, self.one(f"SELECT max(if({rise} > -ln(p) + 1e-9, 'inf'::DOUBLE, {rise})) FROM h"))
+
+    def _joint_gain(self, options: dict[str, Any]) -> float:
+        columns = columns_of(options["tree"])
+        self.engine.register("joint_whole", self.evidence.joint[columns])
+        places = [f"s{list(self.evidence.whole).index(c)}" for c in columns]
+        return self.one(
+            joint_gain(self.run, options["tree"], self.keys, places, "n" in self.evidence.joint[columns].column_names)
+        )
 
     def _gain(self, options: dict[str, Any]) -> float:
         knows = options.get("knows")

@@ -178,7 +178,13 @@ def model(name: str, options: Any, sensitive: tuple[str, ...]) -> list[Any]:
         if not sensitive:
             raise Misconfigured(f"model {name!r} is about a sensitive column, and none is named")
         return [registry.make("model", choices, name, {**given, "about": column}) for column in sensitive]
-    return [registry.make("model", choices, name, given)]
+    made = registry.make("model", choices, name, given)
+    if strange := [c for c in made.parts if c not in sensitive]:
+        raise Misconfigured(
+            f"model {name!r} is about {strange[0]!r}, which is no sensitive column",
+            hint=f"Sensitive are: {', '.join(sensitive) or 'none'}.",
+        )
+    return [made]
 
 
 _PERCENT = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*%\s*")

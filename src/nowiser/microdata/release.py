@@ -99,6 +99,8 @@ class Step:
     charge: Charge = field(default_factory=Charge)
     guesses: tuple[Guessing, ...] = ()
     values: Mapping["Model", float] = field(default_factory=dict)  # of models only the method can measure (population)
+    channels: Mapping[str, Any] = field(default_factory=dict)  # per column what is published about its perturbation
+    independent: bool = True  # whether each of them was perturbed for itself
     population: Any = None  # Arrow: the population as this step would release it, for the re-check
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, measured
-from nowiser.microdata.groups import groups_of, target_of
+from nowiser.microdata.groups import groups_of, targets_of
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
 from nowiser.microdata.read import csv_shape
@@ -99,9 +99,10 @@ class Streamed:
     def left_out(self) -> tuple[str, ...]:
         return tuple(c for c in self.columns if c not in self.keep)
 
-    def whole(self, column: str) -> pa.Table:
-        """The file's values of a column with their numbers of rows, counted anew."""
-        sql = f"SELECT {quoted(column)} AS s, count(*) AS n FROM {self.grouper.source} GROUP BY ALL"
+    def whole(self, columns: Sequence[str]) -> pa.Table:
+        """The file's values of these columns (named s0, s1, …) with their numbers of rows, counted anew."""
+        listed = ", ".join(f"{quoted(c)} AS s{i}" for i, c in enumerate(columns))
+        sql = f"SELECT {listed}, count(*) AS n FROM {self.grouper.source} GROUP BY ALL"
         return self.grouper.engine.sql(sql).to_arrow_table()
 
 
@@ -130,7 +131,7 @@ def made_in_stream(
     run = replace(run, weights=weights, suppress=int(recipe.suppress * rows))
     method = recipe.steps[0] if recipe.steps else Generalise()
     step = method.apply(small, run)
-    targets = [target_of(table, c, run.hierarchies.get(c), weights) for c in recipe.sensitive]
+    targets = targets_of(table, tuple(recipe.sensitive), run.models, run.hierarchies, weights)
     kept = np.isin(np.arange(table.rows), step.table.origin)
     groups = groups_of(step.table, tuple(recipe.quasi), targets, weights[kept])
     released = rows - step.suppressed

@@ -12,7 +12,8 @@ from tables import problem_of, random_table
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
-from nowiser.microdata.groups import Groups, Target, groups_of, merge, target_of
+from nowiser.microdata.compound import Part
+from nowiser.microdata.groups import Groups, Target, groups_of, joint_name, merge, target_of
 from nowiser.microdata.measure import risk
 from nowiser.microdata.models import GroupModel, TableModel
 from nowiser.microdata.models.gain import Gain, windows
@@ -37,6 +38,7 @@ LIMITS = {
     "sample-uniqueness": {"share": 0.02},
     "population-uniqueness": {"share": 0.001, "people": 2000},
     "gain": {"gain": 0.2},
+    "joint-gain": {"gain": 0.2, "goal": "s within 1 and not z exactly"},
 }
 
 
@@ -56,7 +58,13 @@ def random_groups(seed, count=40):
     size = histogram.sum(axis=1).astype(np.int64)
     codes = np.arange(count, dtype=np.int32)[:, None]
     people = size + random.integers(0, 10, count)
-    return Groups(codes, size, (histogram,), (target,), people, int(size.sum()))
+    labels, numbers = ("0", "1", "2", "3", None), np.array([0.0, 1, 2, 3, np.nan])
+    parts = (
+        Part("s", labels, numbers, np.arange(4)),
+        Part("z", ("x", "y", None), np.full(3, np.nan), np.arange(4) % 2),
+    )
+    joint = Target(joint_name(("s", "z")), ("0x", "1y", "2x", "3y"), np.arange(4.0), totals, parts=parts)
+    return Groups(codes, size, (histogram, histogram), (target, joint), people, int(size.sum()))
 
 
 def variants():

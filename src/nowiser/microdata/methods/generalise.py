@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
-from nowiser.microdata.groups import Groups, at_bottom, groups_of, target_of
+from nowiser.microdata.groups import Groups, at_bottom, groups_of, targets_of
 from nowiser.microdata.losses.base import Levels
 from nowiser.microdata.models import Model
 from nowiser.microdata.population import with_population
@@ -58,7 +58,7 @@ class Generalise:
         losses = registry.losses()
         wanted = {m.column for m in run.models if m.column}
         columns = [c for c in run.roles.sensitive if c in wanted or run.loss == "gain"]
-        targets = [target_of(table, c, run.hierarchies.get(c), run.weights) for c in columns]
+        targets = targets_of(table, columns, run.models, run.hierarchies, run.weights)
         base = at_bottom(groups_of(table, names, targets, run.weights), hierarchies)
         base = with_population(base, run, hierarchies)
         most = None if self.most_loss is None else (losses["loss"].bind(hierarchies, base), self.most_loss)

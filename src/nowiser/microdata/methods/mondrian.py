@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.microdata.groups import Groups, histogram, target_of
+from nowiser.microdata.groups import Groups, histogram, targets_of
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.losses.loss import scaled
 from nowiser.microdata.release import Run, Step
@@ -273,7 +273,7 @@ def _boxes(tree: Tree, whole: NDArray[np.bool_]) -> Boxes:
 def tree_groups(table: MicroTable, run: Run, tree: Tree) -> Groups:
     """Every node of the tree as a group: sizes and sensitive histograms, summed from the leaves up."""
     columns = [c for c in run.roles.sensitive if any(m.column == c for m in run.models)]
-    targets = [target_of(table, c, run.hierarchies.get(c)) for c in columns]
+    targets = targets_of(table, columns, run.models, run.hierarchies)
     leaves = np.flatnonzero(tree.leaf)
     member = np.empty(len(tree.rows), np.int64)
     for i, node in enumerate(leaves):

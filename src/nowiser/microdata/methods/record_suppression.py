@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import NotAnswerable
-from nowiser.microdata.groups import groups_of, target_of
+from nowiser.microdata.judged import measured_groups
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.search.problem import failing
 from nowiser.microdata.table import MicroTable, group_codes
@@ -34,12 +34,7 @@ class RecordSuppression:
 def surviving(table: MicroTable, run: Run) -> NDArray[np.bool_]:
     """Rows in groups that break no model."""
     quasi = [q for q in run.roles.quasi if q in table]
-    targets = [
-        target_of(run.original if table[c].values is run.original[c].values else table, c, run.hierarchies.get(c))
-        for c in run.roles.sensitive
-        if c in table and any(m.column == c for m in run.models)
-    ]
-    groups = groups_of(table, quasi, targets)
+    groups = measured_groups(table, run, only_limited=True)
     bad = failing(run.models, groups)
     if not bad.any():
         return np.ones(table.rows, bool)

@@ -49,6 +49,9 @@ class Model(Protocol):
     def column(self) -> str | None: ...  # the sensitive column it is about, if any
 
     @property
+    def parts(self) -> tuple[str, ...]: ...  # the sensitive columns it counts together, if it does
+
+    @property
     def closed(self) -> bool: ...
 
     @property
@@ -82,6 +85,10 @@ class _Shared(ABC):
     @property
     def column(self) -> str | None:
         return None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return ()
 
     @abstractmethod
     def value(self, groups: Groups) -> float:

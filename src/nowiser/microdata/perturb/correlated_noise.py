@@ -89,7 +89,8 @@ class CorrelatedNoise:
             for j, n in enumerate(names)
         }
         codebook: dict[str, Any] = {"covariance": self.covariance, "amount": self.amount, "strata": book}
-        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+        found = guesses_of(run, table, result, channels)
+        return Step(result, self.name, codebook, guesses=found, channels=channels, independent=False)
 
 
 def perturbed(

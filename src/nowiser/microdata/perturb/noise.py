@@ -79,7 +79,8 @@ class AddNoise:
             }
         result = table.with_columns(*released)
         codebook: dict[str, Any] = {"shape": self.shape, "columns": book, "only": self.only}
-        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+        found = guesses_of(run, table, result, channels)
+        return Step(result, self.name, codebook, guesses=found, channels=channels)
 
     def _deviation(self, values: Floats) -> float:
         if self.scale is not None:

@@ -86,7 +86,8 @@ class Pram:
             book[unit.name] = _page(unit, each, parts)
         result = table.with_columns(*released)
         codebook = {"invariant": self.invariant and not self.matrix, "columns": book, "strata": list(strata)}
-        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+        found = guesses_of(run, table, result, channels)
+        return Step(result, self.name, codebook, guesses=found, channels=channels, independent=not self.joint)
 
     def _matrix(self, unit: Column, codes: Codes) -> np.ndarray:
         size = len(unit.values)

@@ -62,7 +62,8 @@ class RandomisedResponse:
             }
         result = table.with_columns(*released)
         codebook = {"keep": self.keep, "columns": book}
-        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+        guessed = guesses_of(run, table, result, channels)
+        return Step(result, self.name, codebook, guesses=guessed, channels=channels)
 
 
 def widened(column: Column, among: Sequence[Any] | None, *, what: str) -> Column:

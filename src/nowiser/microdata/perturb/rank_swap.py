@@ -65,7 +65,8 @@ class RankSwap:
             moved[name] = int((new != column.codes).sum())
         result = table.with_columns(*released)
         codebook = {"within": self.within, "values that changed": moved}
-        return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, channels))
+        found = guesses_of(run, table, result, channels)
+        return Step(result, self.name, codebook, guesses=found, channels=channels)
 
 
 def swap_ranks(codes: Ints, width: int, random: np.random.Generator) -> Ints:

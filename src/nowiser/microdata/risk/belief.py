@@ -129,7 +129,7 @@ class Posterior(Plain):
         out = np.empty((len(rows), len(self.atoms)))
         for s in np.unique(strata):
             here = strata == s
-            out[here] = _triangular(self.order[s], self.seen[rows][here], self.atoms, int(self.channel.width[s]))
+            out[here] = triangular(self.order[s], self.seen[rows][here], self.atoms, int(self.channel.width[s]))
         return out
 
 
@@ -173,7 +173,7 @@ def _posterior(original: Column, released: Column, channel: Noise | Ranks, withi
     return Posterior(numbers, released.numbers, within, atoms, prior, channel, order)
 
 
-def _triangular(ordered: Floats, seen: Floats, atoms: Floats, width: int) -> Floats:
+def triangular(ordered: Floats, seen: Floats, atoms: Floats, width: int) -> Floats:
     """Likelihood of a released value given a true one, by the distance of their ranks (ties: the nearest)."""
     low, high = np.searchsorted(ordered, atoms, side="left"), np.searchsorted(ordered, atoms, side="right")
     first, last = np.searchsorted(ordered, seen, side="left"), np.searchsorted(ordered, seen, side="right") - 1
