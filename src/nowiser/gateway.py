@@ -94,7 +94,7 @@ class Gateway:
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
-        `clipped`: also estimate, as a second question with its own charge, how many rows were clipped.
+        `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out.
 
         Raises NotAnswerable, Exhausted, NotAuthorised: nothing charged, no data touched. Raises NotEvaluated: the
         engine failed, the charge stays.
@@ -106,7 +106,7 @@ class Gateway:
         answer = self._ask(question, sql, wish, who)
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
-            estimate = self._ask(second, f"{sql} -- how many rows were clipped", wish, who)
+            estimate = self._ask(second, f"{sql} -- how many rows were clipped or left out", wish, who)
             answer = replace(
                 answer,
                 guesses=estimate.guesses,

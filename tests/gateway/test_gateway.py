@@ -166,6 +166,75 @@ def test_clipped_rows_are_estimated_on_request_and_charged(canteen):
     assert answer.left < 0.99
 
 
+BUSY = """
+nowiser: 1
+tables:
+  visits:
+    source: visits.csv
+    person: who
+    rows_per_person: 4
+    protect: {protect}
+    columns:
+      who: identifier
+      ward: {{public: [A, B]}}
+      cost: {{sensitive: [0, 100]}}
+attackers:
+  - {{guess: visits.cost within 5, gain: 60%}}
+answers: {{spend: 40%}}
+"""
+
+
+@pytest.fixture(params=["csv", "parquet"])
+def busy(request, tmp_path):
+    """500 persons with 2 rows, 300 with 6 and 200 with 20, of which at most 4 count: 600 + 3,200 are left out."""
+    import duckdb
+
+    def opened(protect):
+        rows = [
+            (f"p{i}", "AB"[k % 2], float(i % 90))
+            for i in range(1000)
+            for k in range(2 if i < 500 else 6 if i < 800 else 20)
+        ]
+        with duckdb.connect() as c:
+            c.execute("CREATE TABLE v (who VARCHAR, ward VARCHAR, cost DOUBLE)")
+            c.executemany("INSERT INTO v VALUES (?, ?, ?)", rows)
+            c.execute(f"COPY v TO '{tmp_path}/visits.{request.param}'")
+        (tmp_path / "nowiser.yaml").write_text(
+            BUSY.format(protect=protect).replace("visits.csv", f"visits.{request.param}")
+        )
+        return nw.open(tmp_path / "nowiser.yaml")
+
+    return opened
+
+
+def test_rows_left_out_are_counted_free_where_who_is_there_is_public(busy):
+    with busy("values") as gate:
+        answer = gate.query("SELECT COUNT(*) FROM visits", clipped=True)
+        assert answer.cost == {}
+        assert answer.rows == ((3000,),)
+        # of each person no more than were kept: 300 persons have 2 left out, 200 have 16, counted as 4
+        assert answer.bounding[-1] == (
+            "visits: about 1,400 rows were left out because their persons have more than may count "
+            "(of each person no more counted than were kept): 31.8% of all."
+        )
+        half = gate.query("SELECT COUNT(*) FROM visits WHERE ward = 'A'", clipped=True).bounding[-1]
+        counted = int(re.search(r"about ([\d,]+) rows", half)[1].replace(",", ""))
+        assert abs(counted - 700) < 120, "what a question looks at is as likely to be left out as anything"
+
+
+def test_rows_left_out_are_estimated_and_charged_where_persons_are_secret(busy):
+    with busy("persons") as gate:
+        first = gate.query("SELECT COUNT(*) FROM visits")
+        both = gate.query("SELECT COUNT(*) FROM visits", clipped=True)
+        assert both.stored, "the question itself is known; only the estimate is new"
+        assert both.left < first.left - 0.3
+        found = re.search(r"about ([\d,]+) rows \(± ([\d,.]+)\) were left out .*%", both.bounding[-1])
+        value, bar = (float(n.replace(",", "")) for n in found.groups())
+        assert abs(value - 1400) < 5 * bar
+        assert 4 <= bar < 400
+        assert "however many (--clipped estimates how many); each would have raised the count by 1" in both.bounding[0]
+
+
 def test_a_name_is_exact_only_if_all_columns_of_that_name_are(canteen):
     assert canteen.query("SELECT COUNT(*) AS a, SUM(time) AS a, COUNT(*) AS b FROM visits").exact == ("b",)
 

@@ -32,7 +32,10 @@ def query(
     spend: Spend = None,
     analyst: Analyst = None,
     clipped: Annotated[
-        bool, typer.Option("--clipped", help="Also estimate how many rows were clipped: a second question, charged.")
+        bool,
+        typer.Option(
+            "--clipped", help="Also estimate how many rows were clipped or left out: a second question, charged."
+        ),
     ] = False,
     as_json: Json = False,
 ) -> None:

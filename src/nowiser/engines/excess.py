@@ -12,11 +12,14 @@ person, place of the row), and one pass over them in the order of the source dec
 the left and every further row is taken; when none is wanted, the right side is zero. What is decided looks at the
 salt, at what names the person, at how many rows the person has and at their order: at nobody else, and at no value.
 So a table without Alice has the same rows of everybody else, and changing a secret changes nothing.
+
+Of the m rows that are taken, min(m, n − m) are *marked*: each stands for one row of that person that is left out. They
+are as likely to be any of the m as any other, so marks can be counted, with noise, like rows.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +30,23 @@ from nowiser.errors import Misconfigured
 MOST_ROWS = 2**31 - 1  # places of bits are 32 bits wide
 COMPILED = 50_000  # rows from which compiling pays
 
+
+class Excess(NamedTuple):
+    """One bit for each place, most significant first: the row does not count; it counts, and stands for one that
+    does not.
+    """
+
+    left_out: bytes
+    marked: bytes
+
+
 Codes = NDArray[np.int32]
 Seeds = NDArray[np.int64]
 Bits = NDArray[np.uint8]
 
 
-def left_out(connection: Any, rows: str, person: Sequence[str], most: int, salt: str) -> bytes | None:
-    """One bit for each place, most significant first, set where the row does not count; None where all do.
+def find(connection: Any, rows: str, person: Sequence[str], most: int, salt: str) -> Excess | None:
+    """Which rows do not count, and which stand for them; None where all count.
 
     `rows`: a SELECT of the columns that name the person and `:at`, the place of the row, different for every row.
     """
@@ -57,14 +70,14 @@ def left_out(connection: Any, rows: str, person: Sequence[str], most: int, salt:
         raise Misconfigured(f"A table has more than {MOST_ROWS:,} rows, the most this engine limits per person.")
     codes = np.full(total, -1, dtype=np.int32)
     codes[places] = found["code"]  # joins keep no order: this puts the rows back into that of the source
-    bits = np.zeros((total + 7) // 8, dtype=np.uint8)
+    bits = np.zeros((2, (total + 7) // 8), dtype=np.uint8)
     work = _compiled() if len(places) >= COMPILED else _select
     work(codes, np.asarray(people["n"], np.int64), np.asarray(people["seed"], np.int64), most, bits)
-    return bits.tobytes()
+    return Excess(bits[0].tobytes(), bits[1].tobytes())
 
 
 def _select(codes: Codes, counts: Seeds, seeds: Seeds, most: int, bits: Bits) -> None:
-    """Set the bits of rows that are left out. The same whether it is compiled or not.
+    """Set the bits of rows that are left out (`bits[0]`), and the marks (`bits[1]`). The same compiled or not.
 
     `draw` is a mix of 32 bits (the finaliser of MurmurHash3) over seed and turn. Products may pass 63 bits when
     compiled, where they wrap: of them only the low 32 bits are used, and those are right. n is below 2³¹.
@@ -84,9 +97,11 @@ def _select(codes: Codes, counts: Seeds, seeds: Seeds, most: int, bits: Bits) ->
             draw = ((draw ^ (draw >> 13)) * 0xC2B2AE35) & low
             draw = (draw ^ (draw >> 16)) ^ word
         if (draw * (int(counts[c]) - turn)) >> 32 < most - int(taken[c]):
+            if (int(taken[c]) + seed % most) % most < int(counts[c]) - most:
+                bits[1, i >> 3] |= 128 >> (i & 7)
             taken[c] += 1
         else:
-            bits[i >> 3] |= 128 >> (i & 7)
+            bits[0, i >> 3] |= 128 >> (i & 7)
 
 
 @cache

@@ -84,15 +84,17 @@ def _rows(connection: Any, table: Table, policy: Policy, dialect: Dialect, raw: 
     if raw.place == ANYWHERE or not preparing.by_place(table, policy):
         return preparing.statement(table, policy, dialect, raw, salt=salt, ordered=stored)
     candidates = preparing.candidates(table, policy, dialect, raw)
-    bits = excess.left_out(connection, candidates, owner(table, policy), table.rows_per_person, salt)
-    if bits is None:
-        return preparing.picked(table, policy, dialect, raw, "TRUE")
+    found = excess.find(connection, candidates, owner(table, policy), table.rows_per_person, salt)
+    if found is None:
+        return preparing.picked(table, policy, dialect, raw, condition="TRUE", marked="FALSE")
     name = quote(f":left out:{table.name}")
     connection.execute(
-        f"CREATE {'TEMP ' if stored else ''}TABLE {name} AS SELECT CAST(CAST(? AS BLOB) AS BIT) AS b", [bits]
+        f"CREATE {'TEMP ' if stored else ''}TABLE {name} AS"
+        " SELECT CAST(CAST(? AS BLOB) AS BIT) AS b, CAST(CAST(? AS BLOB) AS BIT) AS m",
+        list(found),
     )
-    beyond = f'get_bit((SELECT b FROM {name}), CAST(":at" AS INTEGER))'
-    return preparing.picked(table, policy, dialect, raw, f"{beyond} = 0")
+    beyond, marked = (f'get_bit((SELECT {bits} FROM {name}), CAST(":at" AS INTEGER))' for bits in "bm")
+    return preparing.picked(table, policy, dialect, raw, condition=f"{beyond} = 0", marked=f"{marked} = 1")
 
 
 def _count(connection: Any, table: Table, names: tuple[str, ...]) -> None:

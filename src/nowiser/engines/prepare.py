@@ -9,7 +9,8 @@ Then, person by person: one row for each value of a key declared unique, and at 
 by a salted order of the person's own rows in which neither other persons nor secret values have a part. So
 neighbouring tables have neighbouring copies, and moving a secret value never changes which rows count.
 
-Columns besides the declared ones: `:units:c` (the column in units of its sums) and `:clipped:c` (it was outside).
+Columns besides the declared ones: `:units:c` (the column in units of its sums), `:clipped:c` (it was outside) and
+`:beyond` (this row stands for one of the same person that is left out; at most one for each row that counts).
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Protect, Role, Table
 from nowiser.sql.cells import sum_cell
-from nowiser.sql.clipping import clipped_name, ranged
+from nowiser.sql.clipping import BEYOND, clipped_name, ranged
 from nowiser.sql.functions.dates import EVER
 from nowiser.sql.names import column_type
 from nowiser.sql.spread import group_keys, limits_groups
@@ -78,7 +79,7 @@ def statement(
     """
     steps, last = _steps(table, policy, dialect, raw, at)
     person = owner(table, policy)
-    kept = _kept(table, person, dialect)
+    kept = _kept(table, person, dialect, quote(BEYOND))
     order = ' ORDER BY ":at"' if ordered else ""
     if not person:
         return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last}{order}"
@@ -86,7 +87,9 @@ def statement(
     steps.append(f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM {last})')
     shuffled = dialect.digest([dialect.text(salt), *(quote(p) for p in person), '":turn"'])
     turn = f'row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank"'
-    steps.append(f"ranked AS (SELECT *, {turn} FROM turned)")
+    # the row that comes as many places later, if there is one, is left out: this row stands for it
+    later = f'lead(":turn", {table.rows_per_person}) OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn")'
+    steps.append(f"ranked AS (SELECT *, {turn}, {later} IS NOT NULL AS {quote(BEYOND)} FROM turned)")
     limit = f'":rank" <= {table.rows_per_person}'
     last = "ranked"
     if keys := group_keys(table):
@@ -114,10 +117,12 @@ def candidates(table: Table, policy: Policy, dialect: Dialect, raw: Raw) -> str:
     return f'WITH {", ".join(steps)} SELECT {names}, ":at" FROM {last}'
 
 
-def picked(table: Table, policy: Policy, dialect: Dialect, raw: Raw, condition: str) -> str:
-    """The SELECT that makes the prepared rows, where a condition on `:at` says which of them are within the limit."""
+def picked(table: Table, policy: Policy, dialect: Dialect, raw: Raw, *, condition: str, marked: str) -> str:
+    """The SELECT that makes the prepared rows, where conditions on `:at` say which of them are within the limit, and
+    which of these stand for one beyond it.
+    """
     steps, last = _steps(table, policy, dialect, raw, lambda home: quote(home.name))
-    kept = _kept(table, owner(table, policy), dialect)
+    kept = _kept(table, owner(table, policy), dialect, f"{marked} AS {quote(BEYOND)}")
     return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {condition}"
 
 
@@ -145,12 +150,13 @@ def _steps(
     return steps, last
 
 
-def _kept(table: Table, person: tuple[str, ...], dialect: Dialect) -> list[str]:
+def _kept(table: Table, person: tuple[str, ...], dialect: Dialect, beyond: str) -> list[str]:
     """The columns of the copy."""
     kept = [quote(c.name) for c in table.columns]
     kept += [quote(p) for p in person if p.startswith(":")]
     kept += [f"{_units(c, table, dialect)} AS {quote(units_name(c.name))}" for c in table.columns if _in_units(c)]
-    return kept + [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
+    kept += [quote(clipped_name(c.name)) for c in table.columns if ranged(c)]
+    return kept + ([beyond] if person else [])
 
 
 def _places(c: Column, person: tuple[str, ...], salt: str, dialect: Dialect) -> str:

@@ -83,9 +83,12 @@ def content(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+LAYOUT = 2  # of prepared tables; another number and every copy is made anew
+
+
 def recipe(policy: Policy) -> list[Any]:
-    """Everything declared that decides what a prepared table holds."""
-    return [
+    """Everything that decides what a prepared table holds: what is declared, and how copies are laid out."""
+    declared = [
         [
             t.name,
             t.source,
@@ -111,3 +114,4 @@ def recipe(policy: Policy) -> list[Any]:
         ]
         for t in policy.tables
     ]
+    return [LAYOUT, declared]

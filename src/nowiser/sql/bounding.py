@@ -17,9 +17,9 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
         if not table.is_public:
             rows = _plural(table.rows_per_person, "row")
             if by is None:
-                notes.append(
-                    f"{table.name}: at most {rows} of each person count; any further are left out{_each(query)}."
-                )
+                many = table.person or table.link is not None
+                more = f", however many (--clipped estimates how many){_each(query, rows)}" if many else ""
+                notes.append(f"{table.name}: at most {rows} of each person count; any further are left out{more}.")
             else:
                 groups = _plural(table.groups_per_person or 1, "value")
                 notes.append(
@@ -48,7 +48,7 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notes))
 
 
-def _each(query: Query) -> str:
+def _each(query: Query, rows: str) -> str:
     """By how much one row that is left out would have moved counts and sums: known from the declared ranges."""
     moved = ["each would have raised the count by 1"] if any(a.function == "count" for a in query.aggregates) else []
     for aggregate in query.aggregates:
@@ -58,6 +58,8 @@ def _each(query: Query) -> str:
             if low is not None and high is not None:
                 most = float(max(abs(low), abs(high)))
                 moved.append(f"each would have moved the sum of {c.attribute} by at most {most:g}")
+    if any(a.function == "avg" for a in query.aggregates):
+        moved.append(f"in averages nobody weighs more than {rows}")
     return "".join(f"; {m}" for m in dict.fromkeys(moved))
 
 

@@ -1,16 +1,22 @@
-"""How many rows clipping touched, as a question of its own: private and charged like any other.
+"""How much clipping and row limits lost, as a question of its own: private and charged like any other.
 
 The prepared copy marks, per ranged column, the rows whose raw value lay outside. The mark is a function of that
 column, so it is as secret as the column itself: a count of marks costs a jump.
+
+It also marks rows that stand for one of the same person left out by `rows_per_person`: as many as are left out, at
+most all that count. They are marks of single rows, so counting them can move by no more than counting the rows. How
+many rows a person has is public where persons are not secret; where they are, it may change with their secrets.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nowiser.model import schema
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.interval import EVERYTHING
-from nowiser.sql.tree import Aggregate, Column, Output, Query, Released, Type, columns
+from nowiser.sql.tree import Aggregate, Column, Filter, Join, Output, Query, Relation, Released, Scan, Type, columns
+
+BEYOND = ":beyond"  # the column of the prepared copy that marks rows which stand for one left out
 
 
 def clipped_name(column: str) -> str:
@@ -24,25 +30,10 @@ def ranged(c: schema.Column) -> bool:
 
 
 def question(query: Query) -> Query | None:
-    """How many of the rows the query looks at were clipped, for each column it sums, and how many rows there are;
-    None if it sums none.
+    """Of the rows the query looks at: how many were clipped, for each column it sums; for how many another one of the
+    same person was left out, for each table; and how many there are. None if neither can be.
     """
-    summed = [
-        c
-        for a in query.aggregates
-        for c in columns(a.argument)
-        if a.function != "count" and c.derived is None and ranged(c.declared)
-    ]
-    marks = [
-        Column(
-            c.relation,
-            c.table,
-            schema.Column(clipped_name(c.declared.name), Kind.BOOLEAN, c.declared.role, nullable=False),
-            Type(Kind.BOOLEAN),
-            of=c.declared.name,
-        )
-        for c in dict.fromkeys(summed)
-    ]
+    marks = (*_clipped(query), *_beyond(query.relation))
     if not marks:
         return None
     count = Type(Kind.INTEGER, bounds=EVERYTHING)
@@ -50,26 +41,73 @@ def question(query: Query) -> Query | None:
         query.relation,
         (),
         (*(Aggregate("count", None, mark) for mark in marks), Aggregate("count")),
-        tuple(Output(name, Released(i, count)) for i, name in enumerate((*(m.attribute for m in marks), "rows"))),
+        tuple(Output(name, Released(i, count)) for i, name in enumerate((*map(_named, marks), "rows"))),
     )
+
+
+def _clipped(query: Query) -> list[Column]:
+    summed = [
+        c
+        for a in query.aggregates
+        for c in columns(a.argument)
+        if a.function != "count" and c.derived is None and ranged(c.declared)
+    ]
+    return [
+        _mark(c.relation, c.table, clipped_name(c.declared.name), c.declared.role, c.declared.name)
+        for c in dict.fromkeys(summed)
+    ]
+
+
+def _beyond(relation: Relation) -> Iterator[Column]:
+    """Of tables whose rows the query sees one by one, with the usual limit."""
+    match relation:
+        case Scan(by=None) if relation.table.person or relation.table.link is not None:
+            public = relation.table.protect is Protect.VALUES
+            role = Role.PUBLIC if public else Role.SENSITIVE
+            yield _mark(relation.relation, relation.table.name, BEYOND, role)
+        case Filter():
+            yield from _beyond(relation.source)
+        case Join():
+            yield from _beyond(relation.left)
+            yield from _beyond(relation.right)
+
+
+def _mark(relation: str, table: str, name: str, role: Role, of: str | None = None) -> Column:
+    return Column(relation, table, schema.Column(name, Kind.BOOLEAN, role, nullable=False), Type(Kind.BOOLEAN), of=of)
+
+
+def _named(mark: Column) -> str:
+    return mark.table if mark.declared.name == BEYOND else mark.attribute
 
 
 def notes(
     names: Sequence[str], rows: Sequence[Sequence[Any]], errors: Sequence[Sequence[float | None]]
 ) -> tuple[str, ...]:
-    """The estimates in words: a share of the rows, with the widest and narrowest it may be."""
+    """The estimates in words: a share of the rows, with the widest and narrowest it may be.
+
+    `names`: those of `question`: an attribute for clipped rows, a table for rows left out.
+    """
     if not rows:
         return ()
     *counted, every = rows[0]
-    *bars, spare = errors[0]
-    return tuple(_note(*one, every, spare or 0.0) for one in zip(names, counted, bars, strict=False))
+    *bars, spare = (e or 0.0 for e in errors[0])
+    return tuple(_note(*one, every, spare) for one in zip(names, counted, bars, strict=False))
 
 
-def _note(name: str, value: int, error: float | None, every: int, spare: float) -> str:
-    bar = error or 0.0
-    said = f"{name}: about {max(0, value):,} rows (± {bar:,.3g}) were outside the declared range"
+def _note(name: str, value: int, bar: float, every: int, spare: float) -> str:
+    left_out = "." not in name
+    about = f"about {max(0, value):,} rows" + (f" (± {bar:,.3g})" if bar else "")
+    said = f"{name}: {about} were " + (
+        "left out because their persons have more than may count (of each person no more counted than were kept)"
+        if left_out
+        else "outside the declared range"
+    )
+    # of all rows: those the question looked at, and where rows were left out, these besides
+    low, high = max(0.0, value - bar), max(0.0, value + bar)
+    least, most = every - spare + (high if left_out else 0.0), every + spare + (low if left_out else 0.0)
     if every - spare <= 0:
         return f"{said}; too few rows are known of to say which share that is."
-    low, high = max(0.0, value - bar) / (every + spare), min(1.0, max(0.0, value + bar) / (every - spare))
-    middle = min(max(value / every, low), high)
-    return f"{said}: {middle:.1%} of all, between {low:.1%} and {high:.1%}."
+    narrow, wide = low / most, min(1.0, high / least)
+    middle = min(max(value / max(1, every + (value if left_out else 0)), narrow), wide)
+    span = f", between {narrow:.1%} and {wide:.1%}" if bar or spare else ""
+    return f"{said}: {middle:.1%} of all{span}."
