@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from nowiser.engines.arrow import column, numbers
 from nowiser.model.schema import Kind, Value
 from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.running import in_order
@@ -76,12 +77,12 @@ def with_found(found: pa.Table, plan: Plan) -> Plan:
 
 def _in_sets(found: pa.Table, plan: Plan, groups: SetGroups) -> NDArray[np.int64]:
     keys = plan.query.keys
-    which = np.asarray(found.column(len(keys)).to_numpy(), dtype=np.int64)
+    which = numbers(found.column(len(keys)))
     at = np.full(len(which), -1, dtype=np.int64)
     start = 0
     for place, (one, part) in enumerate(zip(groups.sets, groups.parts, strict=True)):
         rows = np.flatnonzero(which == place)
-        own = found.take(pa.array(rows))
+        own = found.take(column(rows, pa.int64()))
         codes = [_codes(own.column(i), keys[i].type.kind, part.domains[n]) for n, i in enumerate(one)]
         placed = part.positions(codes) if codes else np.zeros(len(rows), dtype=np.int64)
         at[rows] = np.where(placed >= 0, placed + start, -1)
@@ -96,17 +97,16 @@ def _plain(column: Any, kind: Kind) -> Any:
     return column.cast(_ARROW[kind])
 
 
-def _codes(column: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
+def _codes(keys: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
     """The index of each key in its domain, −1 for none. Dates count days and timestamps microseconds."""
-    column = _plain(column, kind)
-    values = pa.array(domain, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
-    found = pc.index_in(column, value_set=values)
-    return np.asarray(pc.fill_null(found, -1).to_numpy(), dtype=np.int64)
+    values = column(domain, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
+    found = pc.index_in(_plain(keys, kind), value_set=values)
+    return numbers(found, missing=-1).astype(np.int64)
 
 
-def _placed(column: Any, at: NDArray[np.int64], groups: int) -> NDArray[Any]:
-    small = pa.types.is_integer(column.type)
-    values = column.to_numpy() if small else np.array([int(v) for v in column.to_pylist()], dtype=object)
+def _placed(found: Any, at: NDArray[np.int64], groups: int) -> NDArray[Any]:
+    small = pa.types.is_integer(found.type)
+    values = numbers(found) if small else np.array([int(v) for v in found.to_pylist()], dtype=object)
     cells = np.zeros(groups, dtype=np.int64 if small else object)
     known = at >= 0
     cells[at[known]] = values[known]

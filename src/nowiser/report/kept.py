@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nowiser.engines import arrow
 from nowiser.report.answer import Answer
 from nowiser.sql.vectors import Vector, listed, vector
 
@@ -29,13 +30,15 @@ def keep(answer: Answer) -> bytes:
             return column
         if column.dtype == object:
             return listed(column)
-        arrays[name] = pa.array(column)
+        arrays[name] = arrow.column(column)
         return {"column": name}
 
     beside["values"] = [put(f"value{i}", v) for i, v in enumerate(answer.values)]
     beside["bars"] = [put(f"bar{i}", b) for i, b in enumerate(answer.bars)]
     text = json.dumps(beside, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    table = pa.table(arrays).replace_schema_metadata({NAME: text.encode()})
+    table = pa.Table.from_arrays(list(arrays.values()), names=list(arrays)).replace_schema_metadata(
+        {NAME: text.encode()}
+    )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
