@@ -46,18 +46,25 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
         out.print()
     if not answer.cost:
         out.print("Exact and free: nothing secret would be touched.")
-    for table, attributes in answer.cost.items():
-        for attribute, cost in attributes.items():
-            unit = cost["unit"]
-            spent = [
-                f"{k} {v:.4g}" + (f" per {unit:g}" if k == "slope" else "")
-                for k, v in cost.items()
-                if k != "unit" and v >= 1e-6  # below that it is rounding
-            ]
-            out.print(f"Costs {', '.join(spent)} of {table}.{attribute}", markup=False)
+    for spent, names in _spent(answer).items():
+        out.print(f"Costs {spent} of {', '.join(names)}", markup=False)
     _account(answer, out)
     for note in answer.bounding:
         out.print(f"Note: {visible(note)}", style="dim", markup=False)
+
+
+def _spent(answer: Answer) -> dict[str, list[str]]:
+    """What is spent, and of which attributes: most cost the same."""
+    found: dict[str, list[str]] = {}
+    for table, attributes in answer.cost.items():
+        for attribute, cost in attributes.items():
+            spent = [
+                f"{k} {v:.4g}" + (f" per {cost['unit']:g}" if k == "slope" else "")
+                for k, v in cost.items()
+                if k != "unit" and v >= 1e-6  # below that it is rounding
+            ]
+            found.setdefault(", ".join(spent), []).append(f"{table}.{attribute}")
+    return found
 
 
 def _plain(text: str) -> str:

@@ -20,7 +20,9 @@ MOST_TOKENS = 6_000
 MOST_NESTING = 24
 MOST_DEPTH = 120  # of the syntax tree; a chain of additions nests once per sign
 MOST_PREFIXES = 12  # NOT NOT … , - - …
+LONGEST_NAME = 200  # of a table, a column, an alias: names are repeated in messages and answers
 
+_NAMES = {TokenType.VAR, TokenType.IDENTIFIER}
 _OPEN = {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
 _CLOSE = {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
 # Tokens after which another operand or query may begin at once: runs of them nest without brackets.
@@ -65,7 +67,11 @@ def parse(text: str) -> exp.Expr:
     if not found:
         raise NotAnswerable("There is no question.", hint="Ask, for example, SELECT COUNT(*) FROM …")
     if len(found) > 1:
-        raise NotAnswerable("One question at a time: there is more than one statement.", hint="Ask them one by one.")
+        raise NotAnswerable(
+            "One question at a time: there is more than one statement.",
+            hint="Ask them one by one.",
+            span=_second(text, tokens),
+        )
     tree = found[0]
     if _annotate(tree) > MOST_DEPTH:
         raise NotAnswerable("The question is nested too deeply.", hint=f"At most {MOST_DEPTH} operations in a row.")
@@ -112,6 +118,12 @@ def measure(text: str, tokens: list[Token]) -> None:
     depth = run = 0
     for token in tokens:
         kind = token.token_type
+        if kind in _NAMES and len(token.text) > LONGEST_NAME:
+            raise NotAnswerable(
+                f"A name has {len(token.text):,} letters.",
+                hint=f"At most {LONGEST_NAME}.",
+                span=Span(text, token.start, token.start + LONGEST_NAME),
+            )
         depth += (kind in _OPEN) - (kind in _CLOSE and depth > 0)
         run = run + 1 if kind in _PREFIX else 0
         if depth > MOST_NESTING or run > MOST_PREFIXES:
@@ -120,6 +132,17 @@ def measure(text: str, tokens: list[Token]) -> None:
                 hint=f"At most {MOST_NESTING} levels are read.",
                 span=Span(text, token.start, token.end + 1),
             )
+
+
+def _second(text: str, tokens: list[Token]) -> Span | None:
+    """The first word of the second statement: after a semicolon that comes after another word."""
+    words = 0
+    for before, token in zip(tokens, tokens[1:], strict=False):
+        ends = before.token_type is TokenType.SEMICOLON
+        words += not ends
+        if ends and words and token.token_type is not TokenType.SEMICOLON:
+            return Span(text, token.start, token.end + 1)
+    return None
 
 
 def place(node: exp.Expr, text: str) -> Span | None:
