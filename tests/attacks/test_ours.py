@@ -57,6 +57,6 @@ def test_case(case, our_worlds):
 
 
 def test_there_are_at_least_a_hundred_of_each_strictness():
-    assert len(CASES) >= 300
+    assert len(CASES) >= 500
     assert sum(case["must"] == "refused" for case in CASES) >= 100
     assert len({case["id"] for case in CASES}) == len(CASES)

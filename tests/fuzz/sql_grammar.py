@@ -327,6 +327,86 @@ class Grammar:
             sql += f" GROUP BY {self.pick([listed, listed, f'ROLLUP({listed})', f'CUBE({listed})', f'GROUPING SETS (({listed}), ())'])}"
         return sql
 
+    def widest(self) -> str:
+        """What is answered by histograms, picks, thresholds and running sums; times, texts and patterns inside."""
+        n = self.pick(["p.cost", "p.los", "p.birth_year", "p.score", "EXTRACT(YEAR FROM p.admitted)", "LENGTH(p.name)"])
+        key = self.pick(["p.gender", "p.zip", "p.ward", "p.diagnosis", "p.vip", "p.los"])
+        text = self.pick(
+            [
+                "p.name",
+                "p.zip",
+                "LOWER(p.diagnosis)",
+                "SUBSTRING(p.zip FROM 1 FOR 3)",
+                "TRIM(p.name)",
+                "SPLIT_PART(p.name, 'n', 1)",
+            ]
+        )
+        when = self.pick(
+            [
+                "p.admitted",
+                "p.seen",
+                "DATE_TRUNC('month', p.admitted)",
+                "p.admitted + INTERVAL '3 months'",
+                "CAST(p.seen AS DATE)",
+            ]
+        )
+        test = self.pick(
+            [f"{n} > {self.pick(FIGURES[:7])}", f"{text} ~ '^[A-Z][a-z]+[0-9]?$'", f"{text} LIKE '%o_1%'", f"{text} SIMILAR TO '(A|P)%'",
+             f"{when} < {self.pick(DAYS[:3])}", f"{when} BETWEEN '2020-01-01' AND '2022-06-30'", f"EXTRACT(DOW FROM {when}) IN (0, 6)",
+             f"{key} IS DISTINCT FROM NULL", "EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.id AND v.cost > 9)",
+             "p.id IN (SELECT patient_id FROM visits WHERE day < 50)", f"POSITION('a' IN {text}) > 1", "NOT p.vip"]
+        )  # fmt: skip
+        cuts = sorted({self.toss.randrange(60) for _ in range(self.toss.randrange(2, 9))})
+        shapes = [
+            lambda: ", ".join(f"COUNT(*) FILTER (WHERE {n} <= {c})" for c in cuts),
+            lambda: ", ".join(f"SUM(CASE WHEN {n} > {c} THEN 1 ELSE 0 END)" for c in cuts),
+            lambda: ", ".join(f"SUM(CASE WHEN {key} = {w} THEN {n} END)" for w in self.toss.sample(WORDS, 3)),
+            lambda: ", ".join(f"PERCENTILE_{self.pick(['CONT', 'DISC'])}({q}) WITHIN GROUP (ORDER BY {n})" for q in (0.1, 0.5, 0.99)),
+            lambda: f"MIN({n}), MAX({n}), MEDIAN({n})",
+            lambda: f"COUNT(DISTINCT {self.pick([text, when, key, 'p.id'])})",
+            lambda: f"CORR({n}, p.los), COVAR_SAMP(p.cost, {n}), VARIANCE({n}), STDDEV_POP(p.cost)",
+            lambda: f"AVG({n}) FILTER (WHERE {test})",
+            lambda: f"AVG({when} - DATE '2020-01-01'), MAX({when})",
+        ]  # fmt: skip
+        where = f" WHERE {test}" if self.chance(0.6) else ""
+        shape = self.toss.randrange(9)
+        if shape == 0:
+            return f"SELECT WIDTH_BUCKET({n}, {self.pick(['0', '-5', 'p.los'])}, 100, {self.pick(['5', '20', '0', '999999'])}) AS b, COUNT(*), AVG(p.cost) FROM patients p{where} GROUP BY b"
+        if shape == 1:
+            over = self.pick(
+                [
+                    "OVER (ORDER BY p.los)",
+                    "OVER (ORDER BY p.los DESC)",
+                    "OVER (PARTITION BY p.ward ORDER BY p.los)",
+                    "OVER ()",
+                ]
+            )
+            return f"SELECT p.los, SUM(COUNT(*)) {over} FROM patients p{where} GROUP BY p.los"
+        if shape == 2:
+            what = self.pick(["COUNT(*)", "COUNT(DISTINCT v.patient_id)", "SUM(v.cost)"])
+            shown = self.pick([f", {what}", ""])
+            return f"SELECT v.day{shown} FROM visits v GROUP BY v.day ORDER BY {what} DESC LIMIT {self.pick(['1', '3', '400'])}{self.pick(['', ' OFFSET 1'])}"
+        if shape == 3:
+            undeclared = self.pick([text, "UPPER(p.name)", when, f"{text} || '-' || p.ward", "ROUND(p.cost, -3)"])
+            return f"SELECT {undeclared} AS k, {self.toss.choice(shapes[4:])()} FROM patients p{where} GROUP BY k{self.pick(['', ' HAVING COUNT(*) > 3', ' ORDER BY 2 DESC LIMIT 5'])}"
+        if shape == 4:
+            sets = self.pick(
+                [
+                    f"ROLLUP({key}, p.gender)",
+                    f"CUBE({key}, p.ward)",
+                    f"GROUPING SETS (({key}), (p.ward), ())",
+                    f"ROLLUP({key}), p.gender",
+                ]
+            )
+            return f"SELECT {key}, {self.pick(['COUNT(*)', f'SUM({n})', f'AVG({n})', f'MEDIAN({n})'])} FROM patients p{where} GROUP BY {sets}"
+        if shape == 5:
+            return f"SELECT {key}, {self.toss.choice(shapes)()} FROM patients p{where} GROUP BY {key}"
+        if shape == 6:
+            return f'SELECT * FROM (SELECT {key} AS k, {self.toss.choice(shapes)()} FROM patients p{where} GROUP BY 1) "Custom SQL" LIMIT 1048575'
+        if shape == 7:
+            return f"WITH c AS (SELECT p.id AS i, {n} AS x, {key} AS k FROM patients p{where}), d AS (SELECT patient_id, {self.pick(['SUM', 'MIN', 'COUNT'])}(cost) AS y FROM visits GROUP BY patient_id) SELECT {self.pick(['k, ', ''])}AVG(x), SUM(y), CORR(x, y) FROM c {self.pick(['', 'LEFT '])}JOIN d ON d.patient_id = c.i{self.pick([' GROUP BY k', ''])}"
+        return f"SELECT {self.toss.choice(shapes)()}, {self.toss.choice(shapes)()} FROM patients p{where}"
+
     # -- damage ------------------------------------------------------------------------------------------------
 
     def broken(self, corpus: Sequence[str]) -> str:
