@@ -56,6 +56,47 @@ def test_heavy_texts_are_read_or_refused_at_once(sql):
     assert time.process_time() - start < 1.5
 
 
+NESTED = [
+    ("cost", "WIDTH_BUCKET({}, 0, 100, 10)", "> 1"),
+    ("cost", "CASE {} WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE cost END", "> 1"),
+    ("cost", "SQRT({})", "> 1"),
+    ("cost", "({} / 3)", "> 1"),
+    ("cost", "LN({})", "> 1"),
+    ("cost", "NULLIF({}, 3)", "> 1"),
+    ("name", "LOWER({})", "= 'a'"),
+    ("name", "SUBSTRING({} FROM 1 FOR 3)", "= 'a'"),
+    ("name", "CASE WHEN {} = 'a' THEN name ELSE 'b' END", "= 'a'"),
+    ("born", "DATE_TRUNC('month', {})", "> DATE '2000-01-01'"),
+]
+
+
+@pytest.mark.parametrize(("inner", "around", "compared"), NESTED)
+def test_templates_that_repeat_an_argument_do_not_blow_up(inner, around, compared):
+    """Twenty deep: either the SQL for every engine stays short, or it is refused before it is written."""
+    from nowiser.engines.duckdb import DIALECT
+    from nowiser.engines.render import statement
+    from nowiser.sql.functions import HEAVIEST
+
+    for _ in range(20):
+        inner = around.format(inner)
+    start = time.process_time()
+    try:
+        found = plan(read(f"SELECT COUNT(*) FROM patients WHERE {inner} {compared}", POLICY), POLICY)
+    except NotAnswerable as refusal:
+        assert "too long" in refusal.message  # noqa: PT017 (both outcomes are right)
+        assert refusal.hint
+    else:
+        assert len(statement(found.tally, DIALECT)) < HEAVIEST
+    assert time.process_time() - start < 1.5
+
+
+def test_long_names_are_not_repeated():
+    for sql in ("SELECT 1 FROM {}", "SELECT COUNT(*) AS {} FROM patients", 'SELECT "{}" FROM patients', "SELECT {}(1)"):
+        with pytest.raises(NotAnswerable, match="5,000 letters") as refusal:
+            read(sql.format("a" * 5000), POLICY)
+        assert len(str(refusal.value)) < 1000
+
+
 TOKENS = st.sampled_from(
     [
         "SELECT",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from nowiser.engines.base import Broken
 from nowiser.model.schema import Kind
 from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.functions import ALLOWED
@@ -29,6 +30,8 @@ from nowiser.sql.tree import (
     Scan,
     Union,
 )
+
+LONGEST = 2_000_000
 
 
 def quote(name: str) -> str:
@@ -96,7 +99,10 @@ def expression(e: Expression, dialect: Dialect) -> str:
         case Call():
             args = [expression(a, dialect) for a in e.args]
             template = dialect.spell(e)
-            return template.format(*args) if isinstance(template, str) else template(args)
+            printed = template.format(*args) if isinstance(template, str) else template(args)
+            if len(printed) > LONGEST:  # planning weighs the common templates; an engine's own may repeat more
+                raise Broken("An expression is too long when it is written out.")
+            return printed
         case Exists():
             inner = source(Filter(e.relation, e.condition), dialect)
             return f"({'NOT ' if e.negated else ''}EXISTS (SELECT 1 FROM {inner}))"

@@ -22,6 +22,8 @@ from nowiser.sql.tree import (
 )
 
 MOST_VALUES = 100_000  # of one key
+# From the start of a year (month …) so many microseconds lead into the next one, and not beyond it.
+STEPS = SHORT | {unit: days * DAY for unit, days in (("year", 366), ("quarter", 92), ("month", 31), ("week", 7), ("day", 1))}
 MOST_TRIED = 3_000  # combinations of column values that are put into an expression
 FEW_TRIED = 200  # with so few, rather than a range that may have gaps
 
@@ -40,7 +42,7 @@ def domain(e: Expression, conditions: Sequence[Expression] = ()) -> tuple[Value,
         case Literal():
             return () if e.value is None else (e.value,)
         case Call():
-            few = _tried(e, conditions, FEW_TRIED) or _arms(e, conditions) or _range(e.type)
+            few = _tried(e, conditions, FEW_TRIED) or _arms(e, conditions) or _starts(e) or _range(e.type)
             return few or _tried(e, conditions, MOST_TRIED)
     return None
 
@@ -64,6 +66,24 @@ def _range(t: Type) -> tuple[Value, ...] | None:
         return None
     low, high = -int(-t.bounds.low // 1), int(t.bounds.high // 1)
     return tuple(range(low, high + 1)) if high - low < MOST_VALUES else None
+
+
+def _starts(e: Call) -> tuple[Value, ...] | None:
+    """The starts of years, months, hours … between the first and the last: not every day in between."""
+    unit, found, kind = e.function.partition("_start_of_")
+    bounds = e.type.bounds
+    if not found or bounds is None or not bounds.finite:
+        return None
+    step = STEPS[unit] // (DAY if kind == Kind.DATE.value else 1)
+    start, last = int(bounds.low), int(bounds.high)
+    if (last - start) // step > MOST_VALUES:
+        return None
+    starts = ALLOWED[e.function].evaluate
+    values: list[Value] = []
+    while start <= last:
+        values.append(start)
+        start = starts(start + step)  # inside the next one
+    return tuple(values)
 
 
 def _tried(e: Call, conditions: Sequence[Expression], most: int) -> tuple[Value, ...] | None:

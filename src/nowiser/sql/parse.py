@@ -6,6 +6,7 @@ places (`Span`) marked in it: engines get SQL printed from our own tree.
 """
 
 import logging
+from itertools import pairwise
 from typing import Any
 
 import sqlglot
@@ -137,7 +138,7 @@ def measure(text: str, tokens: list[Token]) -> None:
 def _second(text: str, tokens: list[Token]) -> Span | None:
     """The first word of the second statement: after a semicolon that comes after another word."""
     words = 0
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         ends = before.token_type is TokenType.SEMICOLON
         words += not ends
         if ends and words and token.token_type is not TokenType.SEMICOLON:

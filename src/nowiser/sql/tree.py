@@ -78,12 +78,13 @@ class Literal:
 
 @dataclass(frozen=True)
 class Call:
-    """A function of the allow-list applied to arguments. Build it with `functions.call`, which types it."""
+    """A function of the allow-list applied to arguments. Build it with `functions.call`, which types and weighs it."""
 
     function: str
     args: tuple["Expression", ...]
     type: Type
     span: Span | None = field(default=None, compare=False, repr=False)
+    weight: int = field(default=0, compare=False, repr=False)  # about how many letters it takes an engine's SQL
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,15 @@ its reference meaning over nasty inputs, and the brute-force suite its bounds an
 """
 
 import math
+from functools import cache
 from typing import Any
 
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.functions import arithmetic, casts, choice, dates, logic, numbers, patterns, powers, strings, text
 from nowiser.sql.functions.base import Function, Mismatch
-from nowiser.sql.tree import Call, Expression
+from nowiser.sql.tree import Call, Expression, Literal
+
+HEAVIEST = 200_000  # letters of one expression; the longest text that is read has 20,000
 
 ALLOWED: dict[str, Function] = {
     f.name: f
@@ -25,7 +28,31 @@ def call(name: str, args: tuple[Expression, ...], span: Span | None = None) -> C
         result = ALLOWED[name].typing(tuple(a.type for a in args))
     except Mismatch as mismatch:
         raise NotAnswerable(f"{name.upper()} {mismatch.message}.", hint=mismatch.hint, span=span) from None
-    return Call(name, args, result, span)
+    own, uses = _shape(name, len(args))
+    weight = own + sum(n * weigh(a) for n, a in zip(uses, args, strict=True))
+    if weight > HEAVIEST:
+        raise NotAnswerable(
+            "Written out for an engine this would be too long: each function around it repeats what is inside.",
+            hint="Nest fewer functions, or compute it step by step in a sub-select with GROUP BY.",
+            span=span,
+        )
+    return Call(name, args, result, span, weight)
+
+
+def weigh(e: Expression) -> int:
+    """About how many letters an expression takes when it is written out; a part that is repeated counts each time."""
+    if isinstance(e, Call):
+        return e.weight
+    return 20 + len(e.value) if isinstance(e, Literal) and isinstance(e.value, str) else 20
+
+
+@cache
+def _shape(name: str, arguments: int) -> tuple[int, tuple[int, ...]]:
+    """How long the longest template of a function is, and how often each argument stands in one."""
+    marks = [chr(0xE000 + i) for i in range(arguments)]
+    function = ALLOWED[name]
+    texts = [t.format(*marks) if isinstance(t, str) else t(marks) for t in (function.sql, *function.engines.values())]
+    return max(map(len, texts)), tuple(max(1, *(t.count(m) for t in texts)) for m in marks)
 
 
 def apply(name: str, values: list[Any]) -> Any:
