@@ -6,6 +6,9 @@ from math import prod
 
 from nowiser.model.schema import Kind, Protect, Role, Value
 from nowiser.sql.evaluate import evaluate
+from nowiser.sql.functions import ALLOWED
+from nowiser.sql.functions.calendar import DAY
+from nowiser.sql.functions.dates import SHORT
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -23,7 +26,9 @@ from nowiser.sql.tree import (
 
 MOST_VALUES = 100_000  # of one key
 # From the start of a year (month …) so many microseconds lead into the next one, and not beyond it.
-STEPS = SHORT | {unit: days * DAY for unit, days in (("year", 366), ("quarter", 92), ("month", 31), ("week", 7), ("day", 1))}
+STEPS = SHORT | {
+    unit: days * DAY for unit, days in (("year", 366), ("quarter", 92), ("month", 31), ("week", 7), ("day", 1))
+}
 MOST_TRIED = 3_000  # combinations of column values that are put into an expression
 FEW_TRIED = 200  # with so few, rather than a range that may have gaps
 
