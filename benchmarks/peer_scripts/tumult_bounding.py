@@ -1,4 +1,4 @@
-"""Tumult Analytics on Spark: SUM by key, at most `most` rows of each person."""
+"""Tumult Analytics on Spark: grouped questions, at most `most` rows of each person."""
 
 import json
 import os
@@ -15,23 +15,37 @@ spark = (
     SparkSession.builder.master("local[*]")
     .config("spark.ui.enabled", "false")
     .config("spark.driver.host", "127.0.0.1")
+    .config("spark.driver.memory", "4g")
     .config("spark.sql.shuffle.partitions", "8")
     .getOrCreate()
 )
 spark.sparkContext.setLogLevel("OFF")
-data = spark.read.csv(arguments["csv"], header=True, inferSchema=True).select("person", "k100", "amount")
+data = spark.read.parquet(arguments["parquet"]).select("person", "k100", "amount")
 data = data.withColumn("k100", data.k100.cast("bigint")).cache()
-raw_times, times, answers = [], [], []
-for _ in range(2):
-    started = time.perf_counter()
-    data.groupBy("k100").sum("amount").collect()
-    raw_times.append(time.perf_counter() - started)
+data.count()
 session = Session.from_dataframe(PureDPBudget(float("inf")), "visits", data, protected_change=AddRowsWithID("person"))
 keys = KeySet.from_dict({"k100": list(range(100))})
-for _ in range(arguments["repeats"]):
-    query = QueryBuilder("visits").enforce(MaxRowsPerID(arguments["most"])).groupby(keys).sum("amount", 0, 60)
-    started = time.perf_counter()
-    rows = session.evaluate(query, PureDPBudget(arguments["epsilon"])).collect()
-    times.append(time.perf_counter() - started)
-    answers.append([[int(r["k100"]), float(r["amount_sum"])] for r in rows])
-print(json.dumps({"answers": answers, "seconds": min(times), "raw": min(raw_times)}))
+bounded = QueryBuilder("visits").enforce(MaxRowsPerID(arguments["most"]))
+QUESTIONS = {
+    "COUNT": (lambda: bounded.groupby(keys).count(), lambda: data.groupBy("k100").count()),
+    "SUM": (lambda: bounded.groupby(keys).sum("amount", 0, 60), lambda: data.groupBy("k100").sum("amount")),
+    "AVG": (lambda: bounded.groupby(keys).average("amount", 0, 60), lambda: data.groupBy("k100").avg("amount")),
+    "SUM, WHERE": (
+        lambda: bounded.filter("amount > 20").groupby(keys).sum("amount", 0, 60),
+        lambda: data.where("amount > 20").groupBy("k100").sum("amount"),
+    ),
+}
+found = {}
+for name in arguments["questions"]:
+    private, plain = QUESTIONS[name]
+    times, raws, answers = [], [], []
+    for _ in range(arguments["repeats"]):
+        start = time.perf_counter()
+        plain().collect()
+        raws.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        rows = session.evaluate(private(), PureDPBudget(arguments["epsilon"])).collect()
+        times.append(time.perf_counter() - start)
+        answers.append([[int(r[0]), float(r[1])] for r in rows])
+    found[name] = {"answers": answers, "seconds": min(times), "raw": min(raws)}
+    print(json.dumps(found), flush=True)

@@ -140,11 +140,12 @@ def on_postgresql(postgres_server):
 
 @pytest.fixture(scope="module")
 def on_spark(spark_session):
+    return spark_under(lambda sql: spark_session.sql(sql).toArrow().column(0).to_pylist())
+
+
+def spark_under(values):
     from nowiser.engines.spark import Spark
     from nowiser.engines.spark.dialect import DIALECT
-
-    def values(sql):
-        return spark_session.sql(sql).toArrow().column(0).to_pylist()
 
     return Under("spark", DIALECT, Spark.capabilities, values, "unix_micros(CAST({} AS TIMESTAMP))")
 
@@ -237,6 +238,10 @@ def inputs(tree, under):
 
 @pytest.mark.parametrize(("name", "kinds"), CASES)
 def test_engines_agree_with_the_reference(under, name, kinds):
+    compare(under, name, kinds)
+
+
+def compare(under, name, kinds):
     tree = built(name, kinds)
     assert tree is not None, f"{name} takes no {kinds}"
     if name not in under.capabilities.functions or under.capabilities.lacks(tree) is not None:

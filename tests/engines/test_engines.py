@@ -83,19 +83,22 @@ def ask(policy, engine, sql):
     return {g: [int(c[i]) for c in found] for i, g in enumerate(planned.groups)}
 
 
-@pytest.fixture(scope="module")
-def known(tmp_path_factory):
+def answers_of_duckdb(folder):
     """What DuckDB answers; `test_duckdb.py` holds it to the reference."""
     from nowiser import policy as policies
     from nowiser.engines import connect
 
-    folder = tmp_path_factory.mktemp("duckdb")
     (folder / "t.csv").write_text(HEADER + "".join(rows()))
     (folder / "nowiser.yaml").write_text(POLICY.format(m=1, protect="persons"))
     policy = policies.read(folder / "nowiser.yaml")
     engine = connect(policy)
     yield {sql: ask(policy, engine, sql) for sql in QUESTIONS}
     engine.close()
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    yield from answers_of_duckdb(tmp_path_factory.mktemp("duckdb"))
 
 
 def test_every_engine_finds_the_same_numbers(world, known):

@@ -91,10 +91,11 @@ def test_another_spark_in_this_process_is_refused_not_silently_used(tmp_path, sp
 # -- midway --------------------------------------------------------------------------------------------------
 
 
-def slow(engine):
-    """From now on every question takes a minute for each row."""
+def slow(engine, seconds=60):
+    """From now on every question takes so long."""
     known = engine._look()
-    waiting = "(SELECT * FROM {} WHERE reflect('java.lang.Thread', 'sleep', 60000L) IS NOT NULL)"
+    sleep = f"(SELECT reflect('java.lang.Thread', 'sleep', CAST({seconds * 1000} AS BIGINT)) AS z FROM range(1))"
+    waiting = f"(SELECT given.* FROM {{}} AS given, {sleep} AS asleep WHERE asleep.z IS NOT NULL)"
     table = known.dialect.table
     engine._known = replace(known, dialect=replace(known.dialect, table=lambda scan: waiting.format(table(scan))))
 

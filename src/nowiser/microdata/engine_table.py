@@ -1,10 +1,11 @@
 """The rows of a policy's table, wherever its engine keeps them, as Arrow."""
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from nowiser.engines.sources import locate
+from nowiser.engines.sources import folder, locate
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
@@ -15,7 +16,7 @@ def engine_table(policy: Policy, table: Table) -> Any:
     if policy.engine.startswith(("postgresql://", "postgres://")):
         return from_postgres(policy.engine, table.source)
     if policy.engine.startswith("spark"):
-        return from_spark(policy.engine, table.source)
+        return from_spark(policy, table)
     source = locate(policy, table)
     if source.table is None:
         return source.path
@@ -26,25 +27,45 @@ def engine_table(policy: Policy, table: Table) -> Any:
 
 
 def from_postgres(url: str, name: str) -> pa.Table:
-    try:
-        import psycopg
+    """All rows of a table or view; the same connection, rights and words as those of the gateway."""
+    from nowiser.engines.postgres.connection import connect
+
+    with connect(url, "-c default_transaction_read_only=on") as connection:
+        import psycopg  # is there, if there is a connection
         from psycopg import sql
-    except ImportError:
-        raise Misconfigured("PostgreSQL needs the extra: pip install nowiser[postgres]") from None
-    try:
-        with psycopg.connect(url) as connection, connection.cursor() as cursor:
-            cursor.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(*name.split("."))))
-            names = [column.name for column in cursor.description or ()]
-            rows = cursor.fetchall()
-    except psycopg.Error as error:
-        raise Unreachable(f"PostgreSQL could not give the table {name!r} ({type(error).__name__})") from None
+
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(*name.split("."))))
+                names = [column.name for column in cursor.description or ()]
+                rows = cursor.fetchall()
+        except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege, psycopg.errors.InvalidSchemaName):
+            raise Misconfigured(
+                f"The source of table is not there: {name}.",
+                hint="Name a table or view of the database, as schema.table, that this user may SELECT.",
+            ) from None
+        except psycopg.Error as error:
+            raise Unreachable(f"PostgreSQL could not give the table {name!r} ({type(error).__name__})") from None
     return pa.table({n: pa.array([row[i] for row in rows]) for i, n in enumerate(names)})
 
 
-def from_spark(url: str, name: str) -> pa.Table:
+def from_spark(policy: Policy, table: Table) -> Any:
+    """A file of this machine is read where it is; other files, and tables of the catalog, by Spark."""
+    from nowiser.engines.spark.session import open_session
+
+    suffix = Path(table.source.rstrip("/")).suffix
+    remote = "://" in table.source
+    if suffix in (".csv", ".tsv", ".parquet") and not remote and (folder(policy) / table.source).is_file():
+        return folder(policy) / table.source
+    session = open_session(policy.engine)
     try:
-        from pyspark.sql import SparkSession
-    except ImportError:
-        raise Misconfigured("Spark needs the extra: pip install nowiser[spark]") from None
-    master = url.removeprefix("spark:").lstrip("/") or "local[*]"
-    return SparkSession.builder.master(master).getOrCreate().table(name).toArrow()
+        if remote or suffix == ".parquet":
+            return session.read.parquet(table.source if remote else str(folder(policy) / table.source)).toArrow()
+        if session.catalog.tableExists(table.source):
+            return session.table(table.source).toArrow()
+    except Exception as error:  # noqa: BLE001 (Java, Py4J and gRPC errors alike; their words may hold secrets or rows)
+        raise Unreachable(f"Spark could not give the table {table.source!r} ({type(error).__name__})") from None
+    raise Misconfigured(
+        f"The source of table {table.name} is neither a file nor a table of Spark's catalog: {table.source}.",
+        hint="Name a parquet or csv file, or database.table.",
+    )

@@ -104,7 +104,7 @@ def limited(session: Any, seconds: float) -> Iterator[None]:
     alarm.start()
     try:
         yield
-    except BaseException:
+    except (KeyboardInterrupt, SystemExit):  # any other error is Spark's own word that it has ended
         stop()
         raise
     finally:
