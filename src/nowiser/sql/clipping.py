@@ -96,7 +96,7 @@ def notes(
 
 def _note(name: str, value: int, bar: float, every: int, spare: float) -> str:
     left_out = "." not in name
-    about = f"about {max(0, value):,} rows" + (f" (± {bar:,.3g})" if bar else "")
+    about = f"about {max(0, value):,} rows" + (f" (± {bar:,.0f})" if bar else "")
     said = f"{name}: {about} were " + (
         "left out because their persons have more than may count (of each person no more counted than were kept)"
         if left_out
