@@ -1,9 +1,10 @@
 """What an attacker with a stop watch learns: the same question with Alice in the table, without her, and changed.
 
-Each round asks all three in a random order. Beside the medians stands the share of rounds in which the table with
-Alice took longer: 50 % tells nothing. The interval is that of a fair coin over as many rounds, so what lies
-outside it is a leak by timing (docs/known-weaknesses.md). Questions are asked at one sitting on one machine; an
-attacker over a network sees more noise.
+Each round asks all of them in a random order. Beside the medians of the clock stands the share of rounds in which
+the table with Alice took more time of the processor: what a watcher sees on a machine that does nothing else. 50 %
+tells nothing. The interval is that of a fair coin over as many rounds, so what lies outside it is a leak by timing
+(docs/known-weaknesses.md). `long`: her name has a million letters. Questions are asked at one sitting on one
+machine; an attacker over a network sees more noise.
 """
 
 import math
@@ -34,6 +35,9 @@ QUESTIONS = {
     "sum with a condition": "SELECT SUM(cost) FROM t WHERE sick = 'HIV' AND name LIKE '%lic%'",
     "work on her rows": "SELECT SUM(CASE WHEN name = 'Alice' THEN SQRT(LN(EXP(cost / 1000) + 1)) ELSE 0 END) FROM t",
     "histogram": "SELECT sick, COUNT(*), AVG(cost) FROM t GROUP BY sick",
+    "median": "SELECT MEDIAN(cost) FROM t",
+    "found keys": "SELECT name, COUNT(*) FROM t GROUP BY name",
+    "work on texts": "SELECT COUNT(*) FROM t WHERE UPPER(name) ~ 'A+B?Z'",
 }
 
 
@@ -49,6 +53,7 @@ def run() -> list[dict]:
         "with": [*others[:9000], *hers, *others[9000:]],
         "without": others,
         "changed": [*others[:9000], *(h.replace("HIV", "flu") for h in hers), *others[9000:]],
+        "long": [*others[:9000], hers[0].replace("Alice", "A" * 1_000_000), *others[9000:]],
     }
     gateways, rows = {}, []
     with tempfile.TemporaryDirectory() as home:
@@ -59,26 +64,29 @@ def run() -> list[dict]:
             (folder / "nowiser.yaml").write_text(POLICY, encoding="utf-8")
             gateways[name] = Gateway(read(folder / "nowiser.yaml"), account=forgetful())
         for name, sql in QUESTIONS.items():
-            times: dict[str, list[float]] = {world: [] for world in worlds}
+            clock: dict[str, list[float]] = {world: [] for world in worlds}
+            work: dict[str, list[float]] = {world: [] for world in worlds}
             for _ in range(ROUNDS):
-                for world in toss.sample(list(worlds), 3):
-                    started = time.perf_counter()
+                for world in toss.sample(list(worlds), len(worlds)):
+                    started, worked = time.perf_counter(), time.process_time()
                     gateways[world].query(sql)
-                    times[world].append(time.perf_counter() - started)
-            rows.append(row(name, times))
+                    work[world].append(time.process_time() - worked)
+                    clock[world].append(time.perf_counter() - started)
+            rows.append(row(name, clock, work))
         for gateway in gateways.values():
             gateway.close()
     return rows
 
 
-def row(name: str, times: dict[str, list[float]]) -> dict:
-    def longer(other: str) -> float:
-        return sum(a > b for a, b in zip(times["with"], times[other], strict=True)) / ROUNDS
+def row(name: str, clock: dict[str, list[float]], work: dict[str, list[float]]) -> dict:
+    def longer(one: str, other: str) -> str:
+        return f"{sum(a > b for a, b in zip(work[one], work[other], strict=True)) / ROUNDS:.0%}"
 
     found: dict = {"question": name}
-    found |= {f"{world} ms": round(1000 * statistics.median(t), 2) for world, t in times.items()}
+    found |= {f"{world} ms": round(1000 * statistics.median(t), 2) for world, t in clock.items()}
     chance = 2 * math.sqrt(0.25 / ROUNDS)
-    found["longer with than without"] = f"{longer('without'):.0%}"
-    found["longer than changed"] = f"{longer('changed'):.0%}"
+    found["longer with than without"] = longer("with", "without")
+    found["longer than changed"] = longer("with", "changed")
+    found["longer with a long name"] = longer("long", "without")
     found["chance alone"] = f"{0.5 - chance:.0%} to {0.5 + chance:.0%}"
     return found
