@@ -1,10 +1,13 @@
 """Perturbation on 1,000,000 rows × 10 columns, special uniques on Adult, nearest rows of 100,000 × 100,000 × 10.
 
 Wall-clock seconds beside the seconds of processor time this process used: on a busy machine the second is the
-steadier of the two. `limit` is what the project promises.
+steadier of the two. `limit` is what the project promises. Beside them sdcMicro's own additive noise, where R is here
+and NOWISER_SDCMICRO names its file addNoise.r.
 """
 
 import os
+import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise
+from nowiser.microdata.perturb.columns import matrix
+from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise, perturbed, shrink
+from nowiser.microdata.perturb.covariance import covariance_of
 from nowiser.microdata.perturb.noise import AddNoise
 from nowiser.microdata.perturb.pram import Pram
 from nowiser.microdata.perturb.private import PrivateNoise, PrivatePram, PrivateResponse
@@ -39,6 +44,7 @@ def run(rows: int = 1_000_000, linked: int = 100_000) -> list[dict[str, Any]]:
     out = []
     for title, table, methods in work(numbers, codes, whole):
         out.append(measure(f"{title}, {rows:,} × 10", 5, lambda t=table, m=methods: each(m, t)))
+    out += beside_sdcmicro(numbers)
     adult = DATA / "adult" / "adult.csv"
     if adult.exists():
         people = load(adult)
@@ -49,6 +55,33 @@ def run(rows: int = 1_000_000, linked: int = 100_000) -> list[dict[str, Any]]:
     nearest(known[:10], seen[:20_000], 3)  # compiled once per machine
     out.append(measure(f"3 nearest rows, {linked:,} × {linked:,} × 10", 30, lambda: nearest(known, seen, 3)))
     return out
+
+
+def beside_sdcmicro(table: MicroTable) -> list[dict[str, Any]]:
+    """Numbers in, numbers out, as sdcMicro's addNoise works: best of three."""
+    values, _ = matrix(table, NUMBERS)
+    weight, random = np.ones(table.rows), np.random.default_rng(1)
+
+    def correlated() -> None:
+        sigma = covariance_of(values, weight, NUMBERS)
+        perturbed(values, 0.1 * sigma, shrink(sigma, 0.1 * sigma), weight, random, exact=True)
+
+    runs = [measure(f"correlated noise, numbers alone, {table.rows:,} × 10", 5, correlated) for _ in range(3)]
+    return [min(runs, key=lambda r: r["processor"]), sdcmicro(table.rows)]
+
+
+def sdcmicro(rows: int) -> dict[str, Any]:
+    """Best of three of sdcMicro's plain noise on a table of the same size, timed inside R; or why there is none."""
+    what = f"sdcMicro: additive noise, {rows:,} × 10"
+    r, source = shutil.which("Rscript"), os.environ.get("NOWISER_SDCMICRO")
+    if r is None or source is None:
+        return {"what": f"{what}: skipped, {'no Rscript' if r is None else 'NOWISER_SDCMICRO names no addNoise.r'}"}
+    script = Path(__file__).parent / "peer_scripts" / "sdcmicro_noise.R"
+    done = subprocess.run([r, script, source, str(rows)], capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode:
+        return {"what": f"{what}: {done.stderr.strip().splitlines()[-1]}"}
+    wall, cpu = (float(part) for part in done.stdout.split())
+    return {"what": what, "seconds": wall, "processor": cpu}
 
 
 def tables(rows: int) -> tuple[MicroTable, MicroTable, MicroTable]:

@@ -25,6 +25,7 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.perturb.columns import (
     Floats,
     Names,
+    all_back,
     chosen,
     grouped,
     matrix,
@@ -38,6 +39,8 @@ from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Noise
 from nowiser.microdata.risk.guessing import guesses_of
 from nowiser.microdata.table import MicroTable
+
+BLOCK = 4096  # rows whose products are taken together
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class CorrelatedNoise:
         released = np.empty_like(values, order="F")
         factors, centres, scales, book = [], [], [], []
         for rows in members(codes, count):
-            here = values[rows]
+            here = values if count == 1 else values[rows]
             sigma = covariance_of(here, weight[rows], names)
             noise = self.amount * (robust_covariance(here, self.robust, names, run.random) if self.robust else sigma)
             centre = weight[rows] @ here / weight[rows].sum()
@@ -83,7 +86,7 @@ class CorrelatedNoise:
             centres.append(centre)
             scales.append(np.sqrt(np.diag(undo @ noise @ undo.T)))
             book.append({"rows": len(rows), "covariance of the noise": noise.tolist(), "map": undo.tolist()})
-        result = table.with_columns(*(c.back(released[:, j], real=not self.whole) for j, c in enumerate(columns)))
+        result = table.with_columns(*all_back(columns, released, real=not self.whole))
         channels = {
             n: Noise("normal", np.array(scales)[:, j], np.array(factors)[:, j], np.array(centres)[:, j], codes)
             for j, n in enumerate(names)
@@ -99,36 +102,41 @@ def perturbed(
     """`m + A(x + e − m)` with e of covariance `noise`: of the sample, orthogonal to x, if `exact`.
 
     The draws E enter only through products: with β the regression of E on the centred data X and T the map that
-    gives the residual E − Xβ the covariance `noise`, the release is `m + X(I − βT)Aᵀ + E·T·Aᵀ`: two passes.
+    gives the residual E − Xβ the covariance `noise`, the release is `m + X(I − βT)Aᵀ + E·T·Aᵀ`: two passes, block by
+    block, so that a block's products are taken while it is near.
     """
     n, d = values.shape
     share = weight / weight.sum()
     centre = share @ values
-    X = values - centre
-    E = random.standard_normal((d, n)).T
-    map_x, map_e = np.eye(d), root(noise)
+    E = random.standard_normal((d, n))
+    mean_e, map_x, map_e = np.zeros(d), np.eye(d), root(noise)
+    blocks = [slice(first, first + BLOCK) for first in range(0, n, BLOCK)]
     if exact:
         if n < 2 * d + 2:
             raise Misconfigured(
                 f"correlated_noise: a stratum of {n} rows is too small for exact covariance of {d} columns",
                 hint=f"At least {2 * d + 2} rows are needed; use fewer strata, or covariance: unbiased.",
             )
-        E -= share @ E
-        if np.ptp(weight) == 0:  # no weighted copies of a million rows
-            gram, cross, own = X.T @ X / n, X.T @ E / n, E.T @ E / n
-        else:
-            WX, WE = X * share[:, None], E * share[:, None]
-            gram, cross, own = X.T @ WX, X.T @ WE, E.T @ WE
+        gram, cross, own = np.zeros((d, d)), np.zeros((d, d)), np.zeros((d, d))
+        for at in blocks:  # X is centred, so that only E's own moments need its mean
+            x, e = values[at].T - centre[:, None], E[:, at]
+            wx, we = x * share[at], e * share[at]
+            mean_e += we.sum(axis=1)
+            gram += wx @ x.T
+            cross += wx @ e.T
+            own += we @ e.T
+        own -= np.outer(mean_e, mean_e)
         scale = np.sqrt(np.diag(gram))
         beta = np.linalg.solve(gram / np.outer(scale, scale), cross / scale[:, None]) / scale[:, None]
         # covariance_of divides by 1 − Σ share² (the weighted n/(n−1)); so must the noise
         rest = (own - cross.T @ beta) / (1 - float(share @ share))
         map_e = np.linalg.inv(root(rest)) @ root(noise)
         map_x = np.eye(d) - beta @ map_e
-    out: Floats = X @ (map_x @ undo.T)
-    out += E @ (map_e @ undo.T)
-    out += centre
-    return out
+    of_x, of_e = (map_x @ undo.T).T, (map_e @ undo.T).T
+    out = np.empty((d, n))
+    for at in blocks:
+        out[:, at] = of_x @ (values[at].T - centre[:, None]) + of_e @ (E[:, at] - mean_e[:, None]) + centre[:, None]
+    return out.T
 
 
 def shrink(sigma: Floats, noise: Floats) -> Floats:
