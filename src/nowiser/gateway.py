@@ -106,7 +106,11 @@ class Gateway:
         answer = self._ask(question, sql, wish, who)
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
-            estimate = self._ask(second, f"{sql} -- how many rows were clipped or left out", wish, who)
+            try:
+                estimate = self._ask(second, f"{sql} -- how many rows were clipped or left out", wish, who)
+            except Exhausted as short:  # the answer is charged, so it is given; only the estimate is not
+                note = f"how many rows were clipped or left out is not estimated: {short.message}"
+                return replace(answer, bounding=(*answer.bounding, note))
             answer = replace(
                 answer,
                 guesses=estimate.guesses,

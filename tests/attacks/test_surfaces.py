@@ -293,6 +293,15 @@ def test_asking_what_was_clipped_is_noise_and_charged(path):
         assert again.bounding == more.bounding, "and it is stored too"
 
 
+def test_what_was_paid_for_is_given_where_the_rest_does_not_cover_the_estimate(path):
+    with nowiser.open(path) as gateway:
+        gateway.query(COUNT, spend="92%")
+        answer = gateway.query("SELECT SUM(cost) FROM patients", spend="6%", clipped=True)
+        assert answer.rows
+        assert any("not estimated" in note for note in answer.bounding)
+        assert gateway.allowance()["left"] == pytest.approx(0.02, abs=2e-3)
+
+
 # -- policies ---------------------------------------------------------------------------------------------------------
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
