@@ -2,6 +2,8 @@
 
     SET application_name = 'tableau'      accepted; nothing changes
     SHOW server_version                   a constant; nothing is read
+    SELECT 1, SELECT version()            a constant, as drivers ask to see whether anybody is there
+    BEGIN, COMMIT, ROLLBACK, DISCARD ALL  accepted; every question stands alone
 
 Everything else that is not a question is refused by `parse`.
 """
@@ -48,6 +50,25 @@ _SET = re.compile(
 _SHOW = re.compile(
     rf"{_START}SHOW\s+(?:(TIME\s+ZONE|TRANSACTION\s+ISOLATION\s+LEVEL)|(\w+))\s*;?\s*", re.IGNORECASE | re.ASCII
 )
+_NOTHING = re.compile(
+    rf"{_START}(BEGIN|COMMIT|ROLLBACK|END|ABORT|START\s+TRANSACTION|DISCARD\s+ALL|RESET\s+ALL"
+    r"|SET\s+SESSION\s+CHARACTERISTICS\s+AS\s+TRANSACTION|SET\s+TRANSACTION)"
+    r"(?:\s+(?:TRANSACTION|WORK))?(?:\s*,?\s*(?:READ\s+ONLY|READ\s+WRITE|NOT\s+DEFERRABLE|DEFERRABLE"
+    r"|ISOLATION\s+LEVEL\s+(?:READ\s+(?:UN)?COMMITTED|REPEATABLE\s+READ|SERIALIZABLE))){0,3}\s*;?\s*",
+    re.IGNORECASE | re.ASCII,
+)
+_PING = re.compile(
+    rf"{_START}SELECT\s+(?:(?:pg_catalog\.)?([a-z_]{{1,20}})(?:\s*\(\s*\))?|([0-9]{{1,9}}))"
+    r"(?:\s+(?:AS\s+)?(?:\"([^\"]{1,63})\"|([a-z_]\w{0,62})))?\s*;?\s*",
+    re.IGNORECASE | re.ASCII,
+)
+CONSTANTS = {
+    "version": "PostgreSQL 16.0 (nowiser)",
+    "current_schema": "public",
+    "current_database": "nowiser",
+    "current_user": "analyst",
+    "session_user": "analyst",
+}
 _SAME = {"time zone": "timezone", "transaction isolation level": "transaction_isolation", "names": "client_encoding"}
 
 
@@ -56,13 +77,21 @@ class Setting:
     """The answer to SET or SHOW: constants."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | int, ...], ...]
 
 
 def setting(text: str) -> Setting | None:
-    """What a harmless SET or SHOW gives; None for anything else."""
+    """What a harmless SET, SHOW or SELECT of a constant gives; None for anything else."""
     if len(text) > MOST_CHARACTERS:
         return None
+    if found := _NOTHING.fullmatch(text):
+        return Setting((" ".join(found[1].upper().split()),), ())
+    if found := _PING.fullmatch(text):
+        function, number, alias = found[1], found[2], found[3] or found[4]
+        if function is not None:
+            name = function.lower()
+            return Setting((alias or name,), ((CONSTANTS[name],),)) if name in CONSTANTS else None
+        return Setting((alias or "?column?",), ((int(number),),))
     if found := _SET.fullmatch(text):
         return Setting(("SET",), ()) if _name(found) in SETTINGS else None
     if found := _SHOW.fullmatch(text):

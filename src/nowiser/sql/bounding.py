@@ -14,18 +14,21 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
     """One sentence for each thing that may have been left out or clipped. `found`: groups are found in the data."""
     notes = []
     for table, by in {(s.table.name, s.by): (s.table, s.by) for s in scans(query.relation)}.values():
-        if not table.is_public:
-            rows = _plural(table.rows_per_person, "row")
-            if by is None:
-                many = table.person or table.link is not None
-                more = f", however many (--clipped estimates how many){_each(query, rows)}" if many else ""
-                notes.append(f"{table.name}: at most {rows} of each person count; any further are left out{more}.")
-            else:
-                groups = _plural(table.groups_per_person or 1, "value")
-                notes.append(
-                    f"{table.name}: of each person at most {groups} of {by} count, with at most {rows} each;"
-                    " any further are left out."
-                )
+        if table.is_public or table.row_is_person:
+            continue  # a row that is a person has no further ones
+        rows = _plural(table.rows_per_person, "row")
+        if by is None:
+            count = "counts" if table.rows_per_person == 1 else "count"
+            notes.append(
+                f"{table.name}: at most {rows} of each person {count}; any further, however many, are left out"
+                f" (--clipped estimates them){_each(query, rows)}."
+            )
+        else:
+            groups = _plural(table.groups_per_person or 1, "value")
+            notes.append(
+                f"{table.name}: of each person at most {groups} of {by} count, with at most {rows} each;"
+                " any further are left out."
+            )
     for aggregate in query.aggregates:
         for c in columns(aggregate.argument):
             clipped = c.derived is None and c.declared.low is not None and c.declared.high is not None

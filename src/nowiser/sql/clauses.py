@@ -12,6 +12,8 @@ from nowiser.sql.names import Scope, matches
 from nowiser.sql.source import Context
 from nowiser.sql.tree import Expression
 
+LIMITLESS = 1_000_000  # no question has more groups
+
 
 def outputs(context: Context, node: exp.Select, binder: Binder) -> Iterator[tuple[str, Expression]]:
     """Name and meaning of each column of a SELECT, stars written out."""
@@ -90,6 +92,24 @@ def number(context: Context, node: exp.Subquery) -> Expression:
         return context.number(context, node)
     except NotAnswerable:  # it is not public, not one value, or cannot be read
         raise refusal from None
+
+
+def whole(context: Context, tree: exp.Select, clause: str) -> int | None:
+    """The number of LIMIT, FETCH FIRST or OFFSET. A limit above what is ever reported means nothing."""
+    node = tree.args.get(clause)
+    if node is None:
+        return None
+    value = node.args.get("count" if isinstance(node, exp.Fetch) else "expression")
+    if isinstance(value, exp.Var) and value.name.upper() == "ALL":
+        return None
+    options = node.args.get("limit_options")  # with ties or per cent it means more
+    known = options is None or not any(options.args.get(n) for n in ("percent", "with_ties"))
+    ignored = ("expression", "this", "count", "direction", "limit_options")
+    known = known and all(v in (None, False, [], ()) for n, v in node.args.items() if n not in ignored)
+    if not known or not isinstance(value, exp.Literal) or not str(value.this).isdecimal() or len(str(value.this)) > 18:
+        raise context.refuse(node, f"{clause.upper()} takes a whole number.", f"{clause.upper()} 10")
+    most = int(value.this)
+    return None if clause == "limit" and most >= LIMITLESS else most
 
 
 def aggregates(node: exp.Select) -> bool:

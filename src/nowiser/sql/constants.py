@@ -92,7 +92,7 @@ def quoted(text: str, kind: Kind) -> tuple[Value, Interval | None]:
             return day, point(day)
         case Kind.TIMESTAMP:
             moment = datetime.fromisoformat(text)
-            if moment.tzinfo is not None:
+            if moment.utcoffset():  # moments have no zone here; Z and +00:00 say nothing else
                 raise ValueError(text)
             elapsed = moment.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
             micros = (elapsed.days * 86400 + elapsed.seconds) * 10**6 + elapsed.microseconds

@@ -164,6 +164,8 @@ def cast(b: Binder, node: exp.Cast) -> Expression:
     kind, inner, span = node.to.this, b.bind(node.this), b.place(node)
     if node.args.get("safe") or node.args.get("format") or (node.to.expressions and kind not in _REALS):
         raise b.refuse(node, f"A cast to {node.to.sql()} is not answered.", "Leave out the length.")
+    if kind is exp.DType.TIMESTAMPTZ and isinstance(inner, Literal):
+        return _moment(b, node, inner, Kind.TIMESTAMP)
     if kind in _MOMENTS:
         return _moment(b, node, inner, _MOMENTS[kind])
     if kind in _TEXTS:
@@ -173,7 +175,9 @@ def cast(b: Binder, node: exp.Cast) -> Expression:
     if kind is exp.DType.BOOLEAN:
         return _boolean(b, node, inner)
     wanted = Kind.INTEGER if kind in _INTEGERS else Kind.REAL if kind in _REALS else None
-    if wanted is None or (kind is exp.DType.DECIMAL and node.to.expressions):
+    if kind is exp.DType.DECIMAL and node.to.expressions:
+        return _decimal(b, node, inner)
+    if wanted is None:
         hint = "Cast to INTEGER, BIGINT, DOUBLE PRECISION, TEXT, BOOLEAN, DATE or TIMESTAMP."
         raise b.refuse(node, f"A cast to {node.to.sql()} is not answered.", hint)
     if inner.type.kind is Kind.TEXT and not isinstance(inner, Literal):
@@ -181,6 +185,24 @@ def cast(b: Binder, node: exp.Cast) -> Expression:
     if isinstance(inner, Literal) and isinstance(inner.value, str):
         return read_as(inner, wanted)
     return as_number(b, inner, wanted, span)
+
+
+def _decimal(b: Binder, node: exp.Cast, inner: Expression) -> Expression:
+    """NUMERIC(p, s) rounds to s places; what does not fit in p digits is not cut off, and does not fail."""
+    digits = [p.this.name for p in node.to.expressions if isinstance(p.this, exp.Literal)]
+    if len(digits) != len(node.to.expressions) or not all(d.isdecimal() and len(d) < 3 for d in digits):
+        raise b.refuse(node, f"A cast to {node.to.sql()} is not answered.", "NUMERIC(10, 2)")
+    places = int(digits[1]) if len(digits) > 1 else 0
+    number = as_number(b, inner, Kind.REAL, b.place(node))
+    return b.call("round_to", node, number, Literal(places, Type(Kind.INTEGER, bounds=point(places))))
+
+
+def collated(b: Binder, node: exp.Collate) -> Expression:
+    """Texts compare by code point, which is what COLLATE "C" says."""
+    b.only(node, "this", "expression")
+    if node.expression.name not in ("C", "POSIX", "ucs_basic"):
+        raise b.refuse(node, "Texts are compared by code point, in no other order.", 'COLLATE "C", or leave it out.')
+    return b.bind(node.this)
 
 
 def _moment(b: Binder, node: exp.Cast, inner: Expression, wanted: Kind) -> Expression:
@@ -213,6 +235,7 @@ def _boolean(b: Binder, node: exp.Cast, inner: Expression) -> Expression:
 
 
 RULES: dict[type[exp.Expr], Rule] = {
+    exp.Collate: collated,
     exp.Lower: unary("lower"),
     exp.Upper: unary("upper"),
     exp.Substring: substring,

@@ -1,6 +1,7 @@
 """Rules for dates and timestamps. Intervals are no values of their own: they are added, subtracted, and gone."""
 
 import re
+from datetime import datetime
 
 from sqlglot import exp
 
@@ -28,6 +29,27 @@ def known(expression: Expression) -> Expression:
         if isinstance(value, int) and expression.type.kind in _MOMENTS:
             return Literal(value, Type(expression.type.kind, bounds=point(value)), expression.span)
     return expression
+
+
+_WRITTEN = {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"}
+
+
+def written(kind: Kind) -> Rule:
+    """TO_DATE and TO_TIMESTAMP of a constant in the usual order: as if the constant had been written so."""
+
+    def rule(b: Binder, node: exp.Expr) -> Expression:
+        b.only(node, "this", "format")
+        text, form = node.this, node.args.get("format")
+        if not (isinstance(text, exp.Literal) and isinstance(form, exp.Literal) and form.name in _WRITTEN):
+            raise b.unknown(node)
+        try:
+            moment = datetime.strptime(text.name, form.name)  # noqa: DTZ007 (moments have no zone here)
+        except ValueError:
+            raise b.refuse(node, "This text is not written as the format says.") from None
+        shown = moment.date().isoformat() if kind is Kind.DATE else moment.isoformat(" ")
+        return read_as(Literal(shown, Type(Kind.TEXT), b.place(node)), kind)
+
+    return rule
 
 
 def steps(b: Binder, node: exp.Interval) -> list[tuple[int, str]]:
@@ -159,6 +181,8 @@ def alone(b: Binder, node: exp.Interval) -> Expression:
 
 RULES: dict[type[exp.Expr], Rule] = {
     exp.Add: added,
+    exp.StrToDate: written(Kind.DATE),
+    exp.StrToTime: written(Kind.TIMESTAMP),
     exp.Sub: subtracted,
     exp.Extract: extract,
     exp.TimestampTrunc: truncated,

@@ -27,6 +27,7 @@ from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.aggregates.top import Top, find
 from nowiser.sql.bounding import bounding
 from nowiser.sql.cells import Cell, Reading
+from nowiser.sql.clauses import LIMITLESS
 from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
@@ -37,7 +38,7 @@ from nowiser.sql.sensitivity import Reach, reach
 from nowiser.sql.spread import spread
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, existing, holding
 
-MOST_GROUPS = 1_000_000
+MOST_GROUPS = LIMITLESS
 MOST_CHECKED = 100_000
 
 FREE = Charge()

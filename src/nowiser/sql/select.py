@@ -1,6 +1,6 @@
 """A SELECT of sqlglot → our Query: which rows, which groups, what is released, and what is done with it after."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -12,7 +12,9 @@ from nowiser.sql import bounds
 from nowiser.sql.aggregates import running, syntax
 from nowiser.sql.bind import Binder
 from nowiser.sql.clauses import aggregates as has_aggregates
-from nowiser.sql.clauses import named, no_aggregate, number, starred
+from nowiser.sql.clauses import named, no_aggregate, number, starred, whole
+from nowiser.sql.constants import null
+from nowiser.sql.evaluate import evaluate
 from nowiser.sql.grouping import MOST_KEYS, MOST_SETS, grouping_sets
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.looking import looked_up
@@ -23,6 +25,7 @@ from nowiser.sql.source import Context, From
 from nowiser.sql.subselect import read_source, with_names
 from nowiser.sql.tree import (
     Aggregate,
+    Call,
     Column,
     Expression,
     Grouped,
@@ -33,8 +36,9 @@ from nowiser.sql.tree import (
     Relation,
     Released,
     Type,
+    parts,
 )
-from nowiser.sql.wrapping import wrapped
+from nowiser.sql.wrapping import without_idle, wrapped
 
 _CLAUSES = (
     "kind", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "hint",
@@ -104,6 +108,8 @@ class _Select:
         relation = looked_up(self.context, where, scope, together, read_source)
         if self.lists(relation):
             return self.listing(relation, rows)
+        if self.asks_for_names(where, rows):
+            return Query(relation, (), (), tuple(self.nothing(rows)), limit=0)
         keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows, several=sets is not None)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
@@ -115,8 +121,8 @@ class _Select:
             outputs,
             having=self.condition(after, having.this, total=False) if having is not None else None,
             order=self.order(after, outputs),
-            limit=self.whole("limit"),
-            offset=self.whole("offset") or 0,
+            limit=whole(self.context, self.tree, "limit"),
+            offset=whole(self.context, self.tree, "offset") or 0,
             sets=sets,
             distinct=bool(self.tree.args.get("distinct")) and bool(self.aggregates or self.tree.args.get("group")),
         )
@@ -126,7 +132,9 @@ class _Select:
                 "This asks for single rows, and rows are never shown.",
                 "Ask for COUNT, SUM or AVG, or group by a column with declared values.",
             )
-        return replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks))
+        return without_idle(
+            replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks)), self.context.policy
+        )
 
     def lists(self, relation: Relation) -> bool:
         """Whether rows are asked for as they are, of public tables alone."""
@@ -153,10 +161,25 @@ class _Select:
             (Aggregate("count"),),
             tuple(replace(o, expression=grouped(o.expression)) for o in shown),
             order=tuple(replace(o, expression=grouped(o.expression)) for o in order),
-            limit=self.whole("limit"),
-            offset=self.whole("offset") or 0,
+            limit=whole(self.context, self.tree, "limit"),
+            offset=whole(self.context, self.tree, "offset") or 0,
             repeated=0,
         )
+
+    def asks_for_names(self, where: exp.Expr | None, rows: Binder) -> bool:
+        """Whether no row can come out, as where BI tools only want to know which columns there are."""
+        if self.tree.args.get("group") or has_aggregates(self.tree):
+            return False
+        if whole(self.context, self.tree, "limit") == 0:
+            return True
+        condition = _quietly(rows, where.this) if where is not None else None
+        constant = condition is not None and all(isinstance(p, Call | Literal) for p in parts(condition))
+        return constant and condition is not None and evaluate(condition, lambda _: None) is not True
+
+    def nothing(self, rows: Binder) -> Iterator[Output]:
+        for node in self.tree.expressions:
+            for output in self.shown(rows, node):
+                yield replace(output, expression=null(output.expression.type.kind))
 
     def around(self, inner: Query) -> Query:
         """The answer with this SELECT around it: computed from what is released, free."""
@@ -173,7 +196,7 @@ class _Select:
         outputs = tuple(o for node in self.tree.expressions for o in self.shown(binder, node))
         where = self.tree.args.get("where")
         order = self.order(binder, outputs)
-        limit, offset = self.whole("limit"), self.whole("offset") or 0
+        limit, offset = whole(self.context, self.tree, "limit"), whole(self.context, self.tree, "offset") or 0
         narrowed = where is not None or order or self.tree.args.get("distinct") or offset
         if narrowed and (inner.limit is not None or inner.offset or inner.distinct):
             raise self.refuse(self.tree, "LIMIT inside and conditions or order outside are not answered together.")
@@ -363,21 +386,6 @@ class _Select:
             if named:
                 return named[0].expression
         return binder.bind(node)
-
-    def whole(self, clause: str) -> int | None:
-        node = self.tree.args.get(clause)
-        if node is None:
-            return None
-        value = node.args.get("expression")
-        known = all(v in (None, False, [], ()) for n, v in node.args.items() if n not in ("expression", "this"))
-        if (
-            not known
-            or not isinstance(value, exp.Literal)
-            or not str(value.this).isdecimal()
-            or len(str(value.this)) > 18
-        ):
-            raise self.refuse(node, f"{clause.upper()} takes a whole number.")
-        return int(value.this)
 
 
 def _by_name(query: Query) -> Mapping[str, Expression]:

@@ -1,9 +1,14 @@
-"""SELECTs that only wrap another, as BI tools write them: computed from what is released, free."""
+"""What BI tools put around a question and what means nothing: wrapping SELECTs, HAVING (COUNT(1) > 0)."""
+
+from dataclasses import replace
 
 from sqlglot import exp
 
+from nowiser.model.policy import Policy
 from nowiser.sql.clauses import aggregates as has_aggregates
 from nowiser.sql.names import matches
+from nowiser.sql.relations import rows
+from nowiser.sql.tree import Aggregate, Call, Literal, Query, Released, parts
 
 Named = dict[str, exp.Expr]
 
@@ -36,3 +41,27 @@ def _rowwise(node: exp.Expr, named: Named) -> bool:
     clause = node.args.get("with_")
     inside = named | {c.alias: c for c in clause.expressions} if clause is not None else named
     return wrapped(node, inside) is None
+
+
+def without_idle(query: Query, policy: Policy) -> Query:
+    """The question without HAVING COUNT(*) > 0 where nothing else asks for that count, and rows are somebody's.
+
+    Groups are reported whether or not anybody is in them, so it says nothing; as a noisy count it would cost as much as
+    all the rest.
+    """
+    last, having = len(query.aggregates) - 1, query.having
+    if not isinstance(having, Call) or last < (0 if query.keys else 1) or query.aggregates[last] != Aggregate("count"):
+        return query
+    shown = (*(o.expression for o in query.outputs), *(o.expression for o in query.order))
+    used = any(isinstance(p, Released) and p.index == last for e in shown for p in parts(e))
+    what, bound = having.args[0], having.args[-1]
+    some = isinstance(bound, Literal) and (having.function, bound.value) in {(">", 0), (">=", 1), ("<>", 0)}
+    if (
+        used
+        or not some
+        or not isinstance(what, Released)
+        or what.index != last
+        or not rows(query.relation, policy).secret
+    ):
+        return query
+    return replace(query, having=None, aggregates=query.aggregates[:last])

@@ -36,7 +36,13 @@ def read(node: exp.Expr, after: Binder, rows: Binder, condition: Expression | No
     rows.only(total.this, "this", "big_int")
     if not isinstance(total.this.this, exp.Star):
         raise after.refuse(node, "Running sums are answered of COUNT(*).", "SUM(COUNT(*)) OVER (ORDER BY key)")
-    if order is None or len(order.expressions) != 1:
+    if order is None:
+        raise after.refuse(
+            node,
+            "Sums over all groups are not answered beside them.",
+            "GROUP BY ROLLUP (key): the row without a key is the total, and shares are computed from it.",
+        )
+    if len(order.expressions) != 1:
         raise after.refuse(node, "A running sum goes along one key.", "SUM(COUNT(*)) OVER (ORDER BY key)")
     (by,) = order.expressions
     after.only(by, "this", "desc", "nulls_first")

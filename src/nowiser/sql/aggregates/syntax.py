@@ -13,7 +13,7 @@ from nowiser.sql.constants import exact_number
 from nowiser.sql.functions.dates import MOMENTS, ends
 from nowiser.sql.interval import EVERYTHING, Interval
 from nowiser.sql.parse import place
-from nowiser.sql.tree import Aggregate, Expression, Type
+from nowiser.sql.tree import Aggregate, Expression, Literal, Type
 
 SUMS: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "avg"}
 ONE: dict[type[exp.Expr], str] = {
@@ -47,6 +47,8 @@ def read(node: exp.Expr, rows: Binder, condition: Condition) -> Aggregate | None
     if kind in SUMS or kind in ONE:
         argument = _number(inner, rows)
         bounds.summand(argument)
+        if isinstance(inner, exp.Sum) and isinstance(argument, Literal) and argument.value == 1:
+            return Aggregate("count", None, only, span)  # SUM(1), as some tools count
         return Aggregate((SUMS | ONE)[kind], argument, only, span)
     if kind in TWO:
         rows.only(inner, "this", "expression")
