@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from nowiser.engines import excess, sources
 from nowiser.engines import prepare as preparing
+from nowiser.engines.arrow import column
 from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
 from nowiser.engines.render import Dialect, quote, text
@@ -22,6 +26,7 @@ from nowiser.model.schema import Table
 
 Tell = Callable[[float, str], None]
 ANYWHERE = "row_number() OVER ()"  # a place that holds for one look only
+PIECE = 2048  # bytes
 
 
 def fill(
@@ -88,13 +93,32 @@ def _rows(connection: Any, table: Table, policy: Policy, dialect: Dialect, raw: 
     if found is None:
         return preparing.picked(table, policy, dialect, raw, condition="TRUE", marked="FALSE")
     name = quote(f":left out:{table.name}")
+    connection.register("found", _pieces(found))
     connection.execute(
         f"CREATE {'TEMP ' if stored else ''}TABLE {name} AS"
-        " SELECT CAST(CAST(? AS BLOB) AS BIT) AS b, CAST(CAST(? AS BLOB) AS BIT) AS m",
-        list(found),
+        ' SELECT piece AS ":piece", CAST(b AS BIT) AS ":b", CAST(m AS BIT) AS ":m" FROM found'
     )
-    beyond, marked = (f'get_bit((SELECT {bits} FROM {name}), CAST(":at" AS INTEGER))' for bits in "bm")
-    return preparing.picked(table, policy, dialect, raw, condition=f"{beyond} = 0", marked=f"{marked} = 1")
+    connection.unregister("found")
+    beyond, marked = (f'get_bit({bits}, CAST(":at" % {8 * PIECE} AS INTEGER))' for bits in ('":b"', '":m"'))
+    return preparing.picked(
+        table,
+        policy,
+        dialect,
+        raw,
+        condition=f"{beyond} = 0",
+        marked=f"{marked} = 1",
+        beside=f'JOIN {name} ON ":at" // {8 * PIECE} = ":piece"',
+    )
+
+
+def _pieces(found: excess.Excess) -> pa.Table:
+    """The bits in pieces: DuckDB hands a whole value on with every two thousand rows."""
+    rows = -(-len(found.left_out) // PIECE)
+    columns = (
+        pa.Array.from_buffers(pa.binary(PIECE), rows, [None, pa.py_buffer(bits.ljust(rows * PIECE, b"\0"))])
+        for bits in found
+    )
+    return pa.Table.from_arrays([column(np.arange(rows)), *columns], names=["piece", "b", "m"])
 
 
 def _count(connection: Any, table: Table, names: tuple[str, ...]) -> None:

@@ -72,10 +72,13 @@ def statement(
     salt: str,
     at: Callable[[Table], str] = lambda home: quote(home.name),
     ordered: bool = True,
+    split: str | None = None,
 ) -> str:
     """The SELECT that makes the prepared rows. `at`: where the prepared rows of the tables it is linked to are.
 
     `ordered`: in the order of the source, so that what lay together stays together when it is stored.
+    `split`: not to be stored but asked at once, so rows of persons within the limit are not ranked: all of them
+    count, whatever their order. The word says, where it must, that a sub-select is to be written out at each use.
     """
     steps, last = _steps(table, policy, dialect, raw, at)
     person = owner(table, policy)
@@ -84,6 +87,16 @@ def statement(
     if not person:
         return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last}{order}"
     by = ", ".join(quote(p) for p in person)
+    rest = ""
+    if split is not None and not limits_groups(table):
+        steps = [step.replace(" AS (", f" AS {split} (", 1) for step in steps]
+        many = f"HAVING count(*) > {table.rows_per_person}"
+        steps.append(f"many AS (SELECT {by} FROM {last} GROUP BY {by} {many})")
+        same = " AND ".join(f"many.{quote(p)} = {last}.{quote(p)}" for p in person)
+        few = _kept(table, person, dialect, f"FALSE AS {quote(BEYOND)}")
+        rest = f" UNION ALL SELECT {', '.join(few)} FROM {last} WHERE NOT EXISTS (SELECT 1 FROM many WHERE {same})"
+        steps.append(f"them AS (SELECT * FROM {last} WHERE EXISTS (SELECT 1 FROM many WHERE {same}))")
+        last = "them"
     steps.append(f'turned AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":turn" FROM {last})')
     shuffled = dialect.digest([dialect.text(salt), *(quote(p) for p in person), '":turn"'])
     turn = f'row_number() OVER (PARTITION BY {by} ORDER BY {shuffled}, ":turn") AS ":rank"'
@@ -99,7 +112,7 @@ def statement(
         last, limit = "placed", _counted(table, keys)
     elif limits_groups(table):
         kept.append('":rank"')
-    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {limit}{order}"
+    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {limit}{rest}{order}"
 
 
 def by_place(table: Table, policy: Policy) -> bool:
@@ -117,13 +130,15 @@ def candidates(table: Table, policy: Policy, dialect: Dialect, raw: Raw) -> str:
     return f'WITH {", ".join(steps)} SELECT {names}, ":at" FROM {last}'
 
 
-def picked(table: Table, policy: Policy, dialect: Dialect, raw: Raw, *, condition: str, marked: str) -> str:
+def picked(
+    table: Table, policy: Policy, dialect: Dialect, raw: Raw, *, condition: str, marked: str, beside: str = ""
+) -> str:
     """The SELECT that makes the prepared rows, where conditions on `:at` say which of them are within the limit, and
-    which of these stand for one beyond it.
+    which of these stand for one beyond it. `beside`: a JOIN with what these conditions look at.
     """
     steps, last = _steps(table, policy, dialect, raw, lambda home: quote(home.name))
     kept = _kept(table, owner(table, policy), dialect, f"{marked} AS {quote(BEYOND)}")
-    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {condition}"
+    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} {beside} WHERE {condition}"
 
 
 def _steps(
