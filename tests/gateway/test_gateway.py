@@ -232,7 +232,10 @@ def test_rows_left_out_are_estimated_and_charged_where_persons_are_secret(busy):
         value, bar = (float(n.replace(",", "")) for n in found.groups())
         assert abs(value - 1400) < 5 * bar
         assert 4 <= bar < 400
-        assert "however many (--clipped estimates how many); each would have raised the count by 1" in both.bounding[0]
+        assert both.bounding[0] == (
+            "visits: at most 4 rows of each person count; any further, however many, are left out "
+            "(--clipped estimates them); each would have raised the count by 1."
+        )
 
 
 def test_a_name_is_exact_only_if_all_columns_of_that_name_are(canteen):
