@@ -5,6 +5,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -158,28 +159,59 @@ def test_wrong_database(tmp_path, postgres_server, monkeypatch):
     assert "no such database" in unreachable(policies.read(written(tmp_path, url)))
 
 
-def test_wrong_password(tmp_path, postgres_server, database, monkeypatch):
-    """The server trusts everybody on its socket, so another rule is added for one user."""
-    admin = postgres_server.format(database="postgres")
-    with psycopg.connect(admin, autocommit=True) as c:
+@pytest.fixture
+def guarded(postgres_server, database):
+    """URL of a user who needs the password `right`. The server trusts all others on its socket: one rule is added."""
+    with psycopg.connect(postgres_server.format(database="postgres"), autocommit=True) as c:
         c.execute("DROP ROLE IF EXISTS guarded")
         c.execute("CREATE ROLE guarded LOGIN PASSWORD 'right'")
-        hba = c.execute("SHOW hba_file").fetchone()[0]
-        with open(hba) as file:  # noqa: PTH123 (a path of the server)
-            kept = file.read()
-        with open(hba, "w") as file:  # noqa: PTH123 (ditto)
-            file.write("local all guarded scram-sha-256\n" + kept)
+        database.execute("GRANT SELECT ON visits TO guarded")
+        hba = Path(c.execute("SHOW hba_file").fetchone()[0])
+        kept = hba.read_text()
+        hba.write_text("local all guarded scram-sha-256\n" + kept)
         c.execute("SELECT pg_reload_conf()")
         time.sleep(0.5)
         try:
-            monkeypatch.setenv("PGPASSWORD", SECRET)
-            url = postgres_server.format(database="postgres").replace("postgres@", "guarded@")
-            assert "user or password is not accepted" in unreachable(policies.read(written(tmp_path, url)))
+            yield postgres_server.format(database=database.info.dbname).replace("postgres@", "guarded@")
         finally:
-            with open(hba, "w") as file:  # noqa: PTH123 (ditto)
-                file.write(kept)
+            hba.write_text(kept)
             c.execute("SELECT pg_reload_conf()")
+            database.execute("DROP OWNED BY guarded")
             c.execute("DROP ROLE guarded")
+
+
+def test_wrong_password(tmp_path, guarded, monkeypatch):
+    monkeypatch.setenv("PGPASSWORD", SECRET)
+    assert "user or password is not accepted" in unreachable(policies.read(written(tmp_path, guarded)))
+
+
+def test_no_password(tmp_path, guarded, monkeypatch):
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "none"))
+    assert "user or password is not accepted" in unreachable(policies.read(written(tmp_path, guarded)))
+
+
+def test_the_password_file_is_read(tmp_path, guarded, monkeypatch):
+    file = tmp_path / "pgpass"
+    file.write_text("*:*:*:guarded:right\n")
+    file.chmod(0o600)
+    monkeypatch.setenv("PGPASSFILE", str(file))
+    policy = policies.read(written(tmp_path, guarded))
+    engine = connect(policy)
+    engine.version()
+    assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 200
+    engine.close()
+
+
+def test_a_service_file_is_read(tmp_path, guarded, monkeypatch):
+    host = guarded.split("host=")[1]
+    name = guarded.split("/")[3].split("?")[0]
+    (tmp_path / "services").write_text(f"[clinic]\nhost={host}\ndbname={name}\nuser=guarded\npassword=right\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+    policy = policies.read(written(tmp_path, "postgresql:///?service=clinic"))
+    engine = connect(policy)
+    engine.version()
+    assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 200
+    engine.close()
 
 
 def test_a_slow_question_is_stopped_and_stays_charged(tmp_path, postgres_url, database):

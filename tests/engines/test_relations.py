@@ -40,14 +40,14 @@ tables:
     person: {uk: u.k}
     rows_per_person: 3
     columns:
-      uk: {identifier: integer}
+      uk: {identifier: integer, nullable: false}
       y: {sensitive: [0, 5], kind: integer, nullable: false}
   d:
     source: d.csv
     public: true
     unique: [h]
     columns:
-      h: {public: [a, b, c]}
+      h: {public: [a, b, c], nullable: false}
       z: {public: [0, 3], kind: integer}
 attackers:
   - {guess: present in t, gain: 20%}

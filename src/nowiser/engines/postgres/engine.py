@@ -137,6 +137,7 @@ class Postgres:
             salt=self._recipe,
             at=lambda home: places[home.name],
             ordered=ordered,
+            split=None if ordered else "NOT MATERIALIZED",
         )
 
     # -- the prepared tables -----------------------------------------------------------------------------
