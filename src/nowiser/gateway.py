@@ -281,7 +281,7 @@ class Gateway:
     def _run(self, planned: Plan) -> tuple[Plan, list[NDArray[Any]]]:
         """The exact part: cells, then histograms; and the groups, where they were found in the data."""
         cells: list[NDArray[Any]] = []
-        if planned.tally.cells or planned.discovery is not None or not planned.histograms:
+        if planned.tally.cells or isinstance(planned.groups, Listed):
             exact = self._engine.run(planned.tally)
             planned = with_found(exact, planned)
             cells = aligned(exact, planned)

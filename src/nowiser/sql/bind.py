@@ -46,6 +46,13 @@ class Binder:
             raise self.unknown(node)
         return rule(self, node)
 
+    def quietly(self, node: exp.Expr) -> Expression | None:
+        """The same; None where it cannot be read."""
+        try:
+            return self.bind(node)
+        except NotAnswerable:
+            return None
+
     def call(self, function: str, node: exp.Expr, *args: Expression) -> Expression:
         """A call of an allowed function, at the place of the node."""
         return functions.call(function, args, self.place(node))

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Role
 from nowiser.sql import bounds
@@ -121,7 +120,7 @@ class _PerPerson:
             raise self.context.refuse(node, "Name the columns of a sub-select that groups.")
         if isinstance(node, exp.Literal | exp.Null | exp.Boolean):
             return None
-        found = _quietly(inner, node)
+        found = inner.quietly(node)
         if found in self.keys:
             return replace(self.keys[found], span=found.span)
         if isinstance(node, exp.Column):
@@ -198,10 +197,3 @@ class _PerPerson:
     def _person(self, i: int, c: Column) -> Column:
         declared = schema.Column(f":person:{i}", c.declared.kind, Role.IDENTIFIER, nullable=False)
         return Column(self.name, c.table, declared, replace(c.type, nullable=False), derived=())
-
-
-def _quietly(binder: Binder, node: exp.Expr) -> Expression | None:
-    try:
-        return binder.bind(node)
-    except NotAnswerable:
-        return None

@@ -132,9 +132,8 @@ class _Select:
                 "This asks for single rows, and rows are never shown.",
                 "Ask for COUNT, SUM or AVG, or group by a column with declared values.",
             )
-        return without_idle(
-            replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks)), self.context.policy
-        )
+        query = replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks))
+        return without_idle(query, self.context.policy)
 
     def lists(self, relation: Relation) -> bool:
         """Whether rows are asked for as they are, of public tables alone."""
@@ -172,7 +171,7 @@ class _Select:
             return False
         if whole(self.context, self.tree, "limit") == 0:
             return True
-        condition = _quietly(rows, where.this) if where is not None else None
+        condition = rows.quietly(where.this) if where is not None else None
         constant = condition is not None and all(isinstance(p, Call | Literal) for p in parts(condition))
         return constant and condition is not None and evaluate(condition, lambda _: None) is not True
 
@@ -324,7 +323,7 @@ class _Select:
             if isinstance(node, exp.Grouping):
                 return self.grouping(node, keys, rows, several=several)
             if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
-                whole = _quietly(rows, node)
+                whole = rows.quietly(node)
                 if whole is not None and whole in computed:
                     return Grouped(keys.index(whole), replace(whole.type, nullable=True), place(node, self.text))
             aggregate = self.aggregate(node, rows, binder)
@@ -393,10 +392,3 @@ def _by_name(query: Query) -> Mapping[str, Expression]:
     for output in query.outputs:
         found.setdefault(output.name, output.expression)
     return found
-
-
-def _quietly(binder: Binder, node: exp.Expr) -> Expression | None:
-    try:
-        return binder.bind(node)
-    except NotAnswerable:
-        return None
