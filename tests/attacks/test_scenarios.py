@@ -328,3 +328,63 @@ def test_the_engine_is_a_second_wall(gateway):
     ):
         with pytest.raises(Exception, match=r"."):
             engine._connection.cursor().execute(sql).fetchall()
+
+
+def test_a197_a_hundred_questions_each_chosen_by_the_answers_before_add_up(path):
+    """Adaptive or not, costs add: nothing is gained by choosing the next question by what was answered."""
+    gateway, low, high, asked = nowiser.open(path), 0.0, 20000.0, 0
+    while asked < 150:
+        middle = (low + high) / 2
+        try:
+            found = gateway.query(f"SELECT COUNT(*) FROM patients WHERE name = 'Alice' AND cost > {middle}", spend="1%")
+        except Exhausted:
+            break
+        low, high = (middle, high) if found.rows[0][0] > 0.5 else (low, middle)
+        if high - low < 1:
+            low, high = 0.0, 20000.0 - asked  # the bisection starts again elsewhere
+        asked += 1
+    standing = gateway.allowance()["guesses"]
+    gateway.close()
+    assert asked == 100
+    assert all(g["after"] <= g["limit"] + 1e-12 for g in standing)
+
+
+@pytest.mark.parametrize(
+    "what", ["SUM(id)", "SUM(9223372036854775807)", "SUM(los * 99999999999999)", "SUM(CASE WHEN id = 1 THEN 9000000000000000000 ELSE 0 END)"]
+)  # fmt: skip
+def test_a205_no_sum_wraps_around(gateway, what):
+    """Refused where a row has no bounds; elsewhere the cell is wide enough for all rows, and noise has the same reach."""
+    seen, answer = ask(gateway, f"SELECT {what} FROM patients")
+    if seen.refused:
+        assert not gateway._ledger.totals()
+        return
+    assert seen.kind == "answered", seen
+    assert answer.error[0] > 1e9, "noise as wide as one row can reach"
+
+
+def test_a205_cells_are_wider_than_64_bits_where_they_must_be(gateway):
+    from nowiser.engines.aligned import aligned
+    from nowiser.sql.plan import plan
+    from nowiser.sql.select import read
+
+    planned = plan(read("SELECT SUM(CASE WHEN id > 0 THEN 9000000000000000000 ELSE 0 END) FROM patients", gateway.policy), gateway.policy)  # fmt: skip
+    (cell,) = planned.tally.cells
+    exact = int(aligned(gateway._engine.run(planned.tally), planned)[0][0])
+    assert exact + 300 * cell.shift == 300 * 9 * 10**18 // cell.unit
+
+
+def test_a209_every_form_of_an_answer_has_the_same_noisy_numbers(gateway):
+    answer = gateway.query("SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward")
+    shown = [row[1] for row in answer.rows]
+    assert answer.to_pandas()["n"].tolist() == shown
+    assert answer.to_arrow().column("n").to_pylist() == shown
+    assert [row[1] for row in json.loads(answer.to_json())["rows"]] == shown
+    assert all(str(n) in answer._repr_html_().replace("\u2212", "-").replace(",", "") for n in shown)
+
+
+@pytest.mark.parametrize("table", ["../../etc/passwd", "/etc/passwd", "patients.csv", "./patients.csv", "file:patients.csv", ".nowiser/ledger.sqlite", "s3://x/y.parquet"])  # fmt: skip
+def test_a229_no_name_of_a_table_is_a_path(gateway, table):
+    for sql in (f'SELECT COUNT(*) FROM "{table}"', f"SELECT COUNT(*) FROM '{table}'"):
+        seen, _ = ask(gateway, sql)
+        assert seen.refused
+    assert not gateway._ledger.totals()
