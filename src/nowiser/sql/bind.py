@@ -19,7 +19,7 @@ from nowiser.sql.constants import bare, null, read_as
 from nowiser.sql.interval import point
 from nowiser.sql.names import Scope
 from nowiser.sql.parse import place
-from nowiser.sql.reasons import REASONS, SPELLED
+from nowiser.sql.reasons import ASK_FIRST, REASONS, SPELLED
 from nowiser.sql.tree import Expression, Literal, Type
 
 Leaf = Callable[[exp.Expr], Expression | None]  # what a clause adds: aggregates, keys, aliases
@@ -77,12 +77,16 @@ class Binder:
                 "Or join with them, one row per key: LEFT JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s"
                 " ON s.key = …, and ask for s.n IS NULL or s.n IS NOT NULL wherever a condition stands.",
             )
-        if isinstance(node, exp.Subquery | exp.Select | exp.Any | exp.All):
+        if isinstance(node, exp.All):
             return self.refuse(
                 node,
-                "A question inside a condition is not answered.",
-                "Its exact result would be an answer without noise. Ask it on its own first and write the number.",
+                "ALL (SELECT …) is not answered.",
+                "x > ALL (SELECT y …) is x > (SELECT MAX(y) …), about the same person.",
             )
+        if isinstance(node, exp.Subquery | exp.Select | exp.Any):
+            return self.refuse(node, "A question inside a condition is not answered.", ASK_FIRST)
+        if isinstance(node, exp.Parameter | exp.Placeholder):
+            return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
             return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
         name = node.name if isinstance(node, exp.Anonymous) else spelled(node)

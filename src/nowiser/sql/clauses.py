@@ -9,6 +9,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql import bounds
 from nowiser.sql.bind import Binder
 from nowiser.sql.names import Scope, matches
+from nowiser.sql.reasons import ASK_FIRST
 from nowiser.sql.source import Context
 from nowiser.sql.tree import Expression
 
@@ -84,7 +85,7 @@ def number(context: Context, node: exp.Subquery) -> Expression:
     refusal = context.refuse(
         node,
         "A question inside a condition is not answered, unless it gives one number of public tables alone.",
-        "Its exact result would be an answer without noise. Ask it on its own first and write the number.",
+        ASK_FIRST,
     )
     if context.number is None:
         raise refusal

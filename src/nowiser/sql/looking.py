@@ -163,8 +163,9 @@ class _Looking:
 
     def _listed(self, query: exp.Expr) -> Source:
         found = self.sub(self.context, query.this if isinstance(query, exp.Subquery) else query)
+        several = "EXISTS (SELECT 1 FROM … WHERE a = x AND b = y) compares several."
         if len(found.columns) != 1:
-            raise self.context.refuse(query, f"IN takes one column, not {len(found.columns)}.", "IN (SELECT y FROM …)")
+            raise self.context.refuse(query, f"IN takes one column, not {len(found.columns)}.", several)
         return found
 
     def _compared(self, node: exp.Expr) -> None:

@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
+from nowiser.sql.reasons import SET_OPERATIONS
 
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 6_000
@@ -81,7 +82,7 @@ def parse(text: str) -> exp.Expr:
     if isinstance(tree, exp.SetOperation):
         raise NotAnswerable(
             f"Only SELECT is answered, not {_name(tree)}.",
-            hint="Ask them one by one, or aggregate outside: SELECT … FROM (SELECT … UNION ALL SELECT …) AS u.",
+            hint=f"Ask them one by one. {SET_OPERATIONS[_name(tree)]}",
             span=place(tree, text),
         )
     if not isinstance(tree, exp.Select):
@@ -147,10 +148,11 @@ def _second(text: str, tokens: list[Token]) -> Span | None:
 
 
 def place(node: exp.Expr, text: str) -> Span | None:
-    """Where in the text a node stands, as far as its parts know."""
-    if "from" not in node.meta:
-        return None
-    return Span(text, node.meta["from"], node.meta["to"])
+    """Where in the text a node stands, as far as its parts know; else where what it is a part of stands."""
+    found: exp.Expr | None = node
+    while found is not None and "from" not in found.meta:
+        found = found.parent
+    return None if found is None else Span(text, found.meta["from"], found.meta["to"])
 
 
 def _name(tree: exp.Expr) -> str:

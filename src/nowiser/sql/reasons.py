@@ -4,6 +4,31 @@ _TEXTS = "It would show values of single rows."
 _TELLS = "One row decides it, and noise cannot be added to yes or no."
 _TIME = "Names of months and formats differ between engines."
 
+# Questions about other rows, where they are refused
+ASK_FIRST = (
+    "Its exact result would be an answer without noise. Ask it on its own first and write the number. About rows of"
+    " the same person: LEFT JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s ON s.key = …, and use s.n."
+)
+# Sets of rows
+SET_OPERATIONS = {
+    "EXCEPT": "About the same persons: SELECT … FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.key = a.key).",
+    "INTERSECT": "About the same persons: SELECT … FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.key = a.key).",
+    "UNION": "Aggregate outside: SELECT COUNT(DISTINCT key) FROM (SELECT … UNION ALL SELECT …) AS u.",
+}
+# Windows
+WINDOWS = {
+    "rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",
+    "dense_rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",
+    "row_number": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",
+    "lag": "Ask for the groups in order; differences are computed from the answer, and that is free.",
+    "lead": "Ask for the groups in order; differences are computed from the answer, and that is free.",
+    "count": "GROUP BY what is in PARTITION BY.",
+    "sum": "GROUP BY what is in PARTITION BY; SUM(COUNT(*)) OVER (ORDER BY key) is answered.",
+    "avg": "GROUP BY what is in PARTITION BY.",
+    "min": "GROUP BY what is in PARTITION BY.",
+    "max": "GROUP BY what is in PARTITION BY.",
+}
+
 # The parser's name → what the analyst wrote
 SPELLED = {
     "group_concat": "string_agg",

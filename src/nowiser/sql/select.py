@@ -226,14 +226,19 @@ class _Select:
             if name not in _CLAUSES and value not in (None, False, [], ()):
                 node = value[0] if isinstance(value, list) else value
                 at = node if isinstance(node, exp.Expr) else self.tree
-                word = {"windows": "WINDOW", "laterals": "LATERAL"}.get(name, name.strip("_").upper())
+                word = {"windows": "WINDOW", "laterals": "LATERAL", "locks": "FOR UPDATE"}.get(
+                    name, name.strip("_").upper()
+                )
                 raise self.refuse(at, f"{word} is not answered.", "Ask with WHERE and GROUP BY.")
         for name in ("kind", "hint"):
             if self.tree.args.get(name):
                 raise self.refuse(self.tree, f"SELECT {name.upper()} is not answered.", "Use GROUP BY.")
         distinct = self.tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise self.refuse(self.tree, "DISTINCT ON chooses single rows and is not answered.", "Use GROUP BY.")
+            instead = (
+                "The latest row of each person: WHERE day = (SELECT MAX(b.day) FROM t AS b WHERE b.person = t.person)."
+            )
+            raise self.refuse(self.tree, "DISTINCT ON chooses single rows and is not answered.", instead)
         if not self.tree.args.get("from_"):
             raise self.refuse(self.tree, "The question names no table.", "Write FROM and a table of the policy.")
         if not self.tree.expressions:

@@ -108,7 +108,7 @@ class From:
                 self.waiting.append(relation)
                 self.pooled += [c for c in conjuncts(condition) if c != TRUE]
         scope = Scope(self.context.text, dict(self.sources), frozenset(self.merged))
-        return scope, lambda where: self._together(where, outer)
+        return scope, lambda where: self._placed(where, outer)
 
     def _swapped(
         self,
@@ -155,6 +155,12 @@ class From:
             else:
                 name = alias.this
             return _renamed(self.context, node, self.sub(self.context, node.this), alias), name
+        if isinstance(node, exp.Lateral):
+            raise self.context.refuse(
+                node,
+                "LATERAL asks anew for each row and is not answered.",
+                "JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s ON s.key = …, or EXISTS in WHERE.",
+            )
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             tables = ", ".join(t.name for t in self.context.policy.tables)
             raise self.context.refuse(node, "FROM takes the name of a table.", f"There are {tables}.")
@@ -205,7 +211,7 @@ class From:
                 raise self.context.refuse(node, f"JOIN with {name} is not answered.", "Write JOIN … ON ….")
         if side not in ("", "LEFT", "RIGHT") or method or kind not in ("", "INNER", "OUTER", "CROSS"):
             word = " ".join(w for w in (method, side, kind) if w)
-            hint = "Write JOIN … ON …."
+            hint = "Write JOIN … USING (column)." if method == "NATURAL" else "Write JOIN … ON …."
             if side == "FULL":
                 hint = (
                     "Ask about FROM (SELECT … FROM a LEFT JOIN b ON … UNION ALL"
@@ -261,6 +267,16 @@ class From:
             hint="Compute it outside of the sub-select that is joined.",
             span=e.span,
         )
+
+    def _placed(self, where: Expression | None, outer: list[tuple[Relation, Expression]]) -> Relation:
+        """The same; where tables are put together by no condition that could be marked, FROM is."""
+        try:
+            return self._together(where, outer)
+        except NotAnswerable as reason:
+            if reason.span is not None:
+                raise
+            tables = [self.tree.args["from_"], *(self.tree.args.get("joins") or ())]
+            raise self.context.refuse(tables[-1], reason.message, reason.hint) from None
 
     def _together(self, where: Expression | None, outer: list[tuple[Relation, Expression]]) -> Relation:
         """Join everything: first what is joined inwardly, then LEFT JOINs in their order, then the rest of WHERE."""

@@ -22,6 +22,7 @@ from nowiser.sql.interval import hull
 from nowiser.sql.looking import looked_up
 from nowiser.sql.names import Scope
 from nowiser.sql.per_person import per_person
+from nowiser.sql.reasons import SET_OPERATIONS
 from nowiser.sql.relations import Rows, rows
 from nowiser.sql.source import Context, From, Source
 from nowiser.sql.tree import Column, Expression, Type, Union
@@ -85,7 +86,9 @@ def with_names(context: Context, node: exp.Expr) -> Iterator[None]:
 def _union(context: Context, node: exp.SetOperation) -> Source:
     if not isinstance(node, exp.Union) or node.args.get("distinct"):
         word = node.key.upper()
-        raise context.refuse(node, f"{word} compares rows of different persons and is not answered.", "Use UNION ALL.")
+        raise context.refuse(
+            node, f"{word} compares rows of different persons and is not answered.", SET_OPERATIONS[word]
+        )
     for name, value in node.args.items():
         if name not in ("this", "expression", "distinct", "with_") and value not in (None, False, [], ()):
             raise context.refuse(node, f"UNION ALL with {name.upper()} is not answered in a sub-select.")

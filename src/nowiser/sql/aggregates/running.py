@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from nowiser.sql.aggregates.histograms import Histogram
-from nowiser.sql.bind import Binder
+from nowiser.sql.bind import Binder, spelled
 from nowiser.sql.parse import place
+from nowiser.sql.reasons import WINDOWS
 from nowiser.sql.tree import Aggregate, Expression, Grouped
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ def read(node: exp.Expr, after: Binder, rows: Binder, condition: Expression | No
         return None
     total = node.this
     if not isinstance(total, exp.Sum) or not isinstance(total.this, exp.Count):
-        raise after.refuse(
-            node, "Window functions look at single rows and are not answered.", "SUM(COUNT(*)) OVER (ORDER BY key) is."
-        )
+        name = spelled(total).lower()
+        hint = WINDOWS.get(name, "GROUP BY; SUM(COUNT(*)) OVER (ORDER BY key) is answered.")
+        raise after.refuse(node, "Window functions look at single rows and are not answered.", hint)
     after.only(node, "this", "order", "over", "spec")
     spec, order = node.args.get("spec"), node.args.get("order")
     if spec is not None and spec.sql().upper() not in _FROM_THE_FIRST:

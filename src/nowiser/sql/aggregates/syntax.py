@@ -154,7 +154,8 @@ def _percentile(inner: exp.WithinGroup, rows: Binder, only: Expression | None, n
     rows.only(inner, "this", "expression")
     function = inner.this
     if not isinstance(function, exp.PercentileCont | exp.PercentileDisc):
-        raise rows.refuse(inner, "WITHIN GROUP is answered for PERCENTILE_CONT and PERCENTILE_DISC.")
+        most = "The most frequent value: GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1."
+        raise rows.refuse(inner, "WITHIN GROUP is answered for PERCENTILE_CONT and PERCENTILE_DISC.", most)
     rows.only(function, "this")
     order = inner.expression
     if not isinstance(order, exp.Order) or len(order.expressions) != 1:

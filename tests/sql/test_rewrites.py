@@ -1,0 +1,105 @@
+"""What is refused says what, where and why, and where it names a rewrite, the rewrite is answered."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nowiser.errors import NotAnswerable
+from nowiser.model.schema import Protect
+from nowiser.sql.plan import plan
+from nowiser.sql.select import read
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
+from families import policy
+
+DECLARED = policy(Protect.PERSONS, 2, 3, 3)
+
+# refused; a word of the hint that names the rewrite; the rewrite
+REWRITTEN = [
+    ("SELECT p, w FROM t", "GROUP BY", "SELECT g, AVG(w) FROM t GROUP BY g"),
+    ("SELECT * FROM t WHERE w > 2", "COUNT(*)", "SELECT COUNT(*) FROM t WHERE w > 2"),
+    ("SELECT COUNT(*) FROM t WHERE w > (SELECT AVG(w) FROM t)", "write the number", "SELECT COUNT(*) FROM t WHERE w > 1.5"),
+    ("SELECT COUNT(*) FROM t WHERE (SELECT COUNT(*) FROM u WHERE q = p) > 1", "LEFT JOIN (SELECT key, COUNT(*) AS n", "SELECT COUNT(*) FROM t LEFT JOIN (SELECT q, COUNT(*) AS n FROM u GROUP BY q) AS s ON s.q = t.p WHERE s.n > 1"),
+    ("SELECT AVG((SELECT COUNT(*) FROM u WHERE q = p)) FROM t", "and use s.n", "SELECT AVG(COALESCE(s.n, 0)) FROM t LEFT JOIN (SELECT q, COUNT(*) AS n FROM u GROUP BY q) AS s ON s.q = t.p"),
+    ("SELECT COUNT(*) FROM t WHERE s = 'a' OR EXISTS (SELECT 1 FROM u WHERE q = p)", "s.n IS NOT NULL", "SELECT COUNT(*) FROM t LEFT JOIN (SELECT q, COUNT(*) AS n FROM u GROUP BY q) AS s ON s.q = t.p WHERE t.s = 'a' OR s.n IS NOT NULL"),
+    ("SELECT COUNT(*) FROM t WHERE w > ALL (SELECT y FROM v JOIN u ON uk = k WHERE q = p)", "MAX(y)", "SELECT COUNT(*) FROM t WHERE w > (SELECT MAX(y) FROM v JOIN u ON uk = k WHERE q = p)"),
+    ("SELECT COUNT(*) FROM t WHERE (p, s) IN (SELECT q, c FROM u)", "EXISTS", "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM u WHERE q = p AND c = s)"),
+    ("SELECT g, RANK() OVER (ORDER BY COUNT(*)) FROM t GROUP BY g", "ORDER BY COUNT(*) DESC", "SELECT g FROM t GROUP BY g ORDER BY COUNT(*) DESC LIMIT 1"),
+    ("SELECT AVG(w) OVER (PARTITION BY g) FROM t", "GROUP BY", "SELECT g, AVG(w) FROM t GROUP BY g"),
+    ("SELECT g, COUNT(*) * 1.0 / SUM(COUNT(*)) OVER () FROM t GROUP BY g", "ROLLUP", "SELECT g, COUNT(*) FROM t GROUP BY ROLLUP (g)"),
+    ("SELECT LAG(COUNT(*)) OVER (ORDER BY g) FROM t GROUP BY g", "in order", "SELECT g, COUNT(*) FROM t GROUP BY g ORDER BY g"),
+    ("SELECT DISTINCT ON (q) q, x FROM u ORDER BY q, k DESC", "SELECT MAX", "SELECT AVG(x) FROM u WHERE x = (SELECT MAX(b.x) FROM u AS b WHERE b.q = u.q)"),
+    ("SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g", "name the person", "SELECT COUNT(*) FROM t a JOIN t b ON a.p = b.p AND a.g = b.g"),
+    ("SELECT COUNT(*) FROM t, u", "name the person", "SELECT COUNT(*) FROM t, u WHERE p = q"),
+    ("SELECT COUNT(*) FROM u CROSS JOIN d", "unique", "SELECT COUNT(*) FROM u JOIN d ON u.h = d.h"),
+    ("SELECT COUNT(*) FROM u NATURAL JOIN d", "USING", "SELECT COUNT(*) FROM u JOIN d USING (h)"),
+    ("SELECT COUNT(*), COUNT(k) FROM t FULL JOIN u ON p = q", "UNION ALL", "SELECT COUNT(*), COUNT(i) FROM (SELECT p, k AS i FROM t LEFT JOIN u ON p = q UNION ALL SELECT q, k FROM u LEFT JOIN t ON p = q WHERE p IS NULL) AS f"),
+    ("SELECT COUNT(*) FROM t JOIN LATERAL (SELECT COUNT(*) AS n FROM u WHERE q = p) s ON TRUE", "GROUP BY key", "SELECT COUNT(*) FROM t JOIN (SELECT q, COUNT(*) AS n FROM u GROUP BY q) AS s ON q = p"),
+    ("SELECT COUNT(*) FROM (SELECT p FROM t EXCEPT SELECT q FROM u) x", "NOT EXISTS", "SELECT COUNT(DISTINCT p) FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE q = p)"),
+    ("SELECT COUNT(*) FROM (SELECT p FROM t INTERSECT SELECT q FROM u) x", "EXISTS", "SELECT COUNT(DISTINCT p) FROM t WHERE EXISTS (SELECT 1 FROM u WHERE q = p)"),
+    ("SELECT COUNT(*) FROM (SELECT p FROM t UNION SELECT q FROM u) x", "COUNT(DISTINCT key)", "SELECT COUNT(DISTINCT p) FROM (SELECT p FROM t UNION ALL SELECT q FROM u) AS x"),
+    ("SELECT p FROM t EXCEPT SELECT q FROM u", "NOT EXISTS", "SELECT COUNT(*) FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE q = p)"),
+    ("SELECT COUNT(*) FROM t UNION ALL SELECT COUNT(*) FROM u", "one by one", "SELECT COUNT(*) FROM t"),
+    ("SELECT p, COUNT(*) FROM t GROUP BY p", "COUNT(DISTINCT p)", "SELECT COUNT(DISTINCT p) FROM t"),
+    ("SELECT STRING_AGG(s, ',') FROM t", "GROUP BY", "SELECT s, COUNT(*) FROM t GROUP BY s"),
+    ("SELECT BOOL_OR(w > 2) FROM t", "FILTER", "SELECT COUNT(*) FILTER (WHERE w > 2) FROM t"),
+    ("SELECT MODE() WITHIN GROUP (ORDER BY w) FROM t", "LIMIT 1", "SELECT w FROM t GROUP BY w ORDER BY COUNT(*) DESC LIMIT 1"),
+    ("SELECT PERCENTILE_CONT(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY w) FROM t", "side by side", "SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY w), PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY w) FROM t"),
+    ("SELECT SUM(DISTINCT w) FROM t", "per person", "SELECT SUM(a) FROM (SELECT p, MAX(w) AS a FROM t GROUP BY p) AS s"),
+    ("SELECT COUNT(DISTINCT g, s) FROM t", "||", "SELECT COUNT(DISTINCT g || s) FROM t"),
+    ("SELECT COUNT(*) FROM (SELECT g, COUNT(*) AS n FROM t GROUP BY g) x", "names the person (p)", "SELECT COUNT(*) FROM (SELECT p, g, COUNT(*) AS n FROM t GROUP BY p, g) x"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM t LIMIT 10) x", "Leave it out", "SELECT COUNT(*) FROM (SELECT * FROM t) x"),
+    ("SELECT COUNT(*) FROM d LEFT JOIN u ON u.h = d.h", "use JOIN", "SELECT COUNT(*) FROM d JOIN u ON u.h = d.h"),
+    ("SELECT MAX(g) FROM t", "GROUP BY", "SELECT g, COUNT(*) FROM t GROUP BY g"),
+    ("SELECT COUNT(*) FROM t WHERE now() > '2020-01-01'", "DATE '", "SELECT COUNT(*) FROM t WHERE DATE '2026-01-31' > '2020-01-01'"),
+    ("SELECT SUM(w * 1e200 * 1e200) FROM t", "LEAST(GREATEST(", "SELECT SUM(LEAST(GREATEST(w, 0), 100)) FROM t"),
+    ("SELECT COUNT(*) FROM t WHERE s = $1", "value itself", "SELECT COUNT(*) FROM t WHERE s = 'a'"),
+]  # fmt: skip
+
+# refused; there is nothing to rewrite
+NEVER = [
+    "UPDATE t SET w = 1",
+    "DELETE FROM t",
+    "INSERT INTO t VALUES (1)",
+    "COPY t TO '/tmp/x'",
+    "COPY t TO PROGRAM 'cat'",
+    "CREATE TABLE x AS SELECT * FROM t",
+    "DROP TABLE t",
+    "ALTER TABLE t ADD COLUMN x INT",
+    "EXPLAIN SELECT COUNT(*) FROM t",
+    "GRANT SELECT ON t TO x",
+    "CALL f()",
+    "VALUES (1)",
+    "TABLE t",
+    "SELECT COUNT(*) FROM t FOR UPDATE",
+    "SELECT COUNT(*) INTO x FROM t",
+    "SELECT COUNT(*) FROM information_schema.tables",
+    "SELECT COUNT(*) FROM pg_catalog.pg_class",
+    "SELECT COUNT(*) FROM generate_series(1, 10)",
+    "WITH RECURSIVE r AS (SELECT 1) SELECT COUNT(*) FROM r",
+    "SELECT COUNT(*) FROM t TABLESAMPLE SYSTEM (10)",
+    "SELECT g, COUNT(*) FROM t GROUP BY ALL",
+    "SELECT COUNT(*) FROM t WHERE random() < 0.5",
+    "SELECT COUNT(*) FROM t WHERE s = ?",
+]
+
+
+def refused(sql):
+    with pytest.raises(NotAnswerable) as caught:
+        plan(read(sql, DECLARED), DECLARED)
+    assert caught.value.message.endswith(".")
+    assert caught.value.span is not None, "the place is marked"
+    assert caught.value.hint, "and what would be accepted is said"
+    return caught.value
+
+
+@pytest.mark.parametrize(("sql", "hint", "instead"), REWRITTEN)
+def test_the_rewrite_is_answered(sql, hint, instead):
+    assert hint in refused(sql).hint
+    plan(read(instead, DECLARED), DECLARED)
+
+
+@pytest.mark.parametrize("sql", NEVER)
+def test_refused_with_place_and_reason(sql):
+    refused(sql)
