@@ -1,4 +1,4 @@
-"""`make bench`: every benchmark of this folder, one table each, and all figures in results/latest.json."""
+"""`make bench`: every benchmark of this folder, one table each, and its figures in results/."""
 
 import json
 import pkgutil
@@ -20,15 +20,18 @@ def main() -> None:
     unknown = set(chosen) - set(names)
     if unknown:
         sys.exit(f"no benchmark called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    results = {"machine": platform.platform(), "python": platform.python_version(), "started": time.strftime("%F %T")}
+    folder = Path(benchmarks.__path__[0]) / "results"
+    folder.mkdir(exist_ok=True)
+    machine = {"machine": platform.platform(), "python": platform.python_version()}
     for name in chosen or names:
+        started = time.strftime("%F %T")
         rows = import_module(f"benchmarks.{name}").run()
         show(name, rows)
-        results[name] = rows
-    target = Path(benchmarks.__path__[0]) / "results" / "latest.json"
-    target.parent.mkdir(exist_ok=True)
-    target.write_text(json.dumps(results, indent=2, default=str) + "\n", encoding="utf-8")
-    print(f"written to {target}")
+        # One file each, written as soon as it is measured: a later one that fails takes nothing away.
+        target = folder / f"{name}.json"
+        result = {**machine, "started": started, "rows": rows}
+        target.write_text(json.dumps(result, indent=2, default=str, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"written to {target}")
 
 
 main()
