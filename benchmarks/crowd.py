@@ -3,6 +3,7 @@
 Not a benchmark itself. Rows per person are lognormal (σ = 1), keys and amounts independent of the person.
 """
 
+import os
 import statistics
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def generate(path: Path, rows: int, people: int) -> None:
         )
 
 
-def ratio(ours, raw, *, times: int = 5) -> tuple[float, float]:
+def ratio(ours, raw, *, times: int = 7) -> tuple[float, float]:
     """Median seconds of both, asked in turns so that a busy moment of the machine hits both."""
     ours(), raw()
     found = []
@@ -78,13 +79,14 @@ def ratio(ours, raw, *, times: int = 5) -> tuple[float, float]:
     return statistics.median(b for _, b in found), statistics.median(a for a, _ in found)
 
 
-def peak(code: str, *arguments: str) -> float:
+def peak(code: str, *arguments: str, **environment: str) -> float:
     """Largest memory, in MB, of a process of its own that runs `code`."""
     # Not ru_maxrss: that of a new process starts with what its parent had.
     report = "\nprint(next(l.split()[1] for l in open('/proc/self/status') if l.startswith('VmHWM')))"
     done = subprocess.run(
-        [sys.executable, "-c", code + report, *arguments], capture_output=True, text=True, check=True, timeout=1800
-    )
+        [sys.executable, "-c", code + report, *arguments],
+        capture_output=True, text=True, check=True, timeout=1800, env=os.environ | environment,
+    )  # fmt: skip
     return int(done.stdout.strip().splitlines()[-1]) / 1024
 
 
