@@ -3,7 +3,6 @@
     SET application_name = 'tableau'      accepted; nothing changes
     SHOW server_version                   a constant; nothing is read
     SELECT 1, SELECT version()            a constant, as drivers ask to see whether anybody is there
-    BEGIN, COMMIT, ROLLBACK, DISCARD ALL  accepted; every question stands alone
 
 Everything else that is not a question is refused by `parse`.
 """
@@ -51,9 +50,7 @@ _SHOW = re.compile(
     rf"{_START}SHOW\s+(?:(TIME\s+ZONE|TRANSACTION\s+ISOLATION\s+LEVEL)|(\w+))\s*;?\s*", re.IGNORECASE | re.ASCII
 )
 _NOTHING = re.compile(
-    rf"{_START}(BEGIN|COMMIT|ROLLBACK|END|ABORT|START\s+TRANSACTION|DISCARD\s+ALL|RESET\s+ALL"
-    r"|SET\s+SESSION\s+CHARACTERISTICS\s+AS\s+TRANSACTION|SET\s+TRANSACTION)"
-    r"(?:\s+(?:TRANSACTION|WORK))?(?:\s*,?\s*(?:READ\s+ONLY|READ\s+WRITE|NOT\s+DEFERRABLE|DEFERRABLE"
+    rf"{_START}(SET)\s+(?:SESSION\s+CHARACTERISTICS\s+AS\s+)?TRANSACTION(?:\s*,?\s*(?:READ\s+ONLY|READ\s+WRITE|NOT\s+DEFERRABLE|DEFERRABLE"
     r"|ISOLATION\s+LEVEL\s+(?:READ\s+(?:UN)?COMMITTED|REPEATABLE\s+READ|SERIALIZABLE))){0,3}\s*;?\s*",
     re.IGNORECASE | re.ASCII,
 )
@@ -85,7 +82,7 @@ def setting(text: str) -> Setting | None:
     if len(text) > MOST_CHARACTERS:
         return None
     if found := _NOTHING.fullmatch(text):
-        return Setting((" ".join(found[1].upper().split()),), ())
+        return Setting((found[1].upper(),), ())
     if found := _PING.fullmatch(text):
         function, number, alias = found[1], found[2], found[3] or found[4]
         if function is not None:

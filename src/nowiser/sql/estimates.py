@@ -20,6 +20,7 @@ from nowiser.sql.plan import Noise, Plan
 from nowiser.sql.tree import Column
 from nowiser.sql.vectors import Vector, listed, some_of, vector
 
+LARGEST = float(np.finfo(np.float64).max)
 POWERS = 10.0 ** np.arange(301)
 EXACT = 2**53  # whole numbers up to here are floats
 Half = float | None  # half-width of an error bar; None where no bar can be given
@@ -218,6 +219,7 @@ def in_multiples(values: Vector, unit: Fraction) -> Vector:
 
 def tidy(values: NDArray[np.float64], errors: NDArray[np.float64] | float) -> NDArray[np.float64]:
     """Digits more than two places below the error bar say nothing; they go."""
+    values = np.clip(values, -LARGEST, LARGEST)
     bars = np.broadcast_to(np.asarray(errors, dtype=np.float64), values.shape)
     noisy = bars > 0
     digits = np.clip(2 - np.floor(np.log10(np.where(noisy, bars, 1.0))), -300, 300).astype(np.int64)

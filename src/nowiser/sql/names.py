@@ -60,7 +60,9 @@ def column(scope: Scope, node: exp.Column) -> Expression:
         homes = {n: home for n, home in homes.items() if matches(qualifier, n)}
         if not homes:
             raise NotAnswerable(f"There is no table {qualifier.name} in this question.", span=span)
-    found = [e for home in homes.values() for name, e in home.items() if matches(wanted, name)]
+    exactly, name = bool(wanted.args.get("quoted")), str(wanted.this)
+    name = name if exactly else name.lower()
+    found = [e for home in homes.values() for n, e in home.items() if (n if exactly else n.lower()) == name]
     if not found:
         names = sorted({name for home in homes.values() for name in home})
         near = get_close_matches(wanted.name, names, 1)

@@ -64,7 +64,20 @@ class Rows:
 
 
 def rows(relation: Relation, policy: Policy) -> Rows:
-    """Raises NotAnswerable where a person could have any number of rows, or a row several persons."""
+    """Raises NotAnswerable where a person could have any number of rows, or a row several persons.
+
+    Remembered on the node: relations never change, and the same one is asked about many times while planning.
+    """
+    remembered = relation.__dict__.get("_rows")
+    if remembered is not None and remembered[0] is policy:
+        known: Rows = remembered[1]
+        return known
+    found = _rows(relation, policy)
+    relation.__dict__["_rows"] = (policy, found)
+    return found
+
+
+def _rows(relation: Relation, policy: Policy) -> Rows:
     match relation:
         case Scan():
             return _scanned(relation, policy)
