@@ -127,11 +127,9 @@ class Gateway:
         kept = self._ledger.stored(name, version)
         if kept is not None:
             return self._standing(again(kept), self._ledger.totals())
-        totals = self._ledger.totals()
-        chosen = self._choose(planned, wish, who, totals)
-        planned = planned.through(chosen.summed)
+        said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
-        answer, said = self._dry(planned, chosen, totals), totals
+        planned, chosen, answer = self._priced(planned, wish, who, said)
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
@@ -170,10 +168,9 @@ class Gateway:
             return replace(self._constant(constant), values=None)
         planned = self._plan(read(sql, self.policy, self._free))
         totals = self._ledger.totals()
-        chosen = self._choose(planned, wish, who, totals)
-        planned = planned.through(chosen.summed)
+        _, chosen, answer = self._priced(planned, wish, who, totals)
         allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
-        return self._dry(planned, chosen, totals)
+        return answer
 
     def allowance(self) -> Allowance:
         """How every attacker stands after all answers so far, and what is left of the allowance.
@@ -227,6 +224,20 @@ class Gateway:
         for tally in planned.tallies:
             refuse_lacking(tally, self._engine)
         return planned
+
+    def _priced(
+        self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge
+    ) -> tuple[Plan, Chosen, Answer]:
+        """How it will be blurred, and the answer but for its rows. Raises NotAnswerable where nobody could write it."""
+        try:
+            chosen = self._choose(planned, wish, who, totals)
+            planned = planned.through(chosen.summed)
+            return planned, chosen, self._dry(planned, chosen, totals)
+        except OverflowError:
+            raise NotAnswerable(
+                "The noise would be larger than any number that can be shown.",
+                hint="Spend more on it, or ask about smaller numbers.",
+            ) from None
 
     def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge) -> Chosen:
         """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""

@@ -280,3 +280,12 @@ def test_the_outcome_is_the_same_with_and_without_alice(hospital):
             except NowiserError as error:
                 outcomes.append((type(error).__name__, str(error)))
         assert outcomes[0] == outcomes[1] == outcomes[2], sql
+
+
+@pytest.mark.parametrize("aggregate", ["SUM", "AVG"])
+def test_noise_beyond_all_numbers_is_refused_before_anything_is_charged(canteen, aggregate):
+    sql = f"SELECT {aggregate}(time * 1e296) FROM visits WHERE time > 3"
+    for ask in (canteen.explain, canteen.query):
+        with pytest.raises(NotAnswerable, match="larger than any number"):
+            ask(sql, spend="0.0000000000000001%")
+    assert canteen.allowance()["left"] == 1
