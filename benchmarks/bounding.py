@@ -117,7 +117,7 @@ def against_tumult(rows: int) -> list[dict]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _, exact = table(folder, rows)
-        asked = {"most": crowd.MOST, "epsilon": EPSILON, "repeats": 1, "questions": ["SUM"]}
+        asked = {"most": crowd.MOST, "epsilon": EPSILON, "repeats": 2, "questions": ["SUM"]}
         parquet = str(folder / "visits.parquet")
         theirs = ask("tmlt-analytics", "tumult_bounding.py", seconds=SECONDS, parquet=parquet, **asked)
         if "SUM" not in theirs and rows > 1_000_000:

@@ -31,7 +31,7 @@ tables:
     unique: [k]
     columns:
       q: {identifier: integer}
-      k: {identifier: integer}
+      k: {identifier: integer, nullable: false}
       h: {public: [a, b]}
       c: {sensitive: {values: [a, b, c]}, nullable: true}
       x: {sensitive: [-3, 4], nullable: true}
