@@ -221,7 +221,8 @@ class DuckDB:
 
         spill = path.with_name(path.name + ".spill")
         with _reading(), duckdb.connect(str(path), config=_room_to_work(spill)) as connection:
-            connection.execute("SET enable_progress_bar = false")  # `nowiser prepare` has its own
+            connection.execute("SET enable_progress_bar = true")  # so that it can be asked how far it is …
+            connection.execute("SET enable_progress_bar_print = false")  # … by `nowiser prepare`, which has its own bar
             filling.fill(connection, self._policy, DIALECT, salt, self._tell, stored=True)
 
     def _views(self, salt: str) -> Any:

@@ -9,6 +9,7 @@ view, limited by windows (`prepare.statement`) in every question.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from nowiser.model.schema import Table
 Tell = Callable[[float, str], None]
 ANYWHERE = "row_number() OVER ()"  # a place that holds for one look only
 PIECE = 2048  # bytes
+FOUND = 0.2  # of the work is done when it is known which rows count
 
 
 def fill(
@@ -38,14 +40,16 @@ def fill(
         connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
     tables = preparing.in_order(policy)
     for i, table in enumerate(tables):
-        with _told(connection, tell, i, len(tables), table.name):
+        share = partial(_share, tell, i, len(tables), table.name)
+        with _told(connection, share, 0.0, FOUND):
             raw = _raw(connection, sources.locate(policy, table))
             if stored and raw.place == ANYWHERE and preparing.by_place(table, policy):
                 raw = _staged(connection, raw)
             rows = _rows(connection, table, policy, dialect, raw, salt=salt, stored=stored)
+        with _told(connection, share, FOUND, 0.98):
             connection.execute(f"CREATE {'TABLE' if stored else 'VIEW'} {quote(table.name)} AS {rows}")
-            if stored:
-                _count(connection, table, owner(table, policy))
+        if stored:
+            _count(connection, table, owner(table, policy))
 
 
 def persons(table: Table) -> str:
@@ -137,20 +141,23 @@ def _count(connection: Any, table: Table, names: tuple[str, ...]) -> None:
         )
 
 
+def _share(tell: Tell | None, done: int, tables: int, name: str, part: float) -> None:
+    """So many tables are done, and this part of the next."""
+    if tell is not None:
+        tell((done + part) / tables, name)
+
+
 @contextmanager
-def _told(connection: Any, tell: Tell | None, done: int, tables: int, name: str) -> Iterator[None]:
-    """Say how far it is while the body runs, from what DuckDB says of its statement."""
-    if tell is None:
-        yield
-        return
-    tell(done / tables, name)
+def _told(connection: Any, share: Callable[[float], None], start: float, end: float) -> Iterator[None]:
+    """Say how far it is while the body runs, from what DuckDB says of its statements."""
+    share(start)
     over = threading.Event()
 
     def watch() -> None:
         furthest = 0.0
         while not over.wait(0.2):
             furthest = max(furthest, connection.query_progress() / 100)
-            tell((done + min(furthest, 0.99)) / tables, name)
+            share(start + (end - start) * furthest)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()
