@@ -3,8 +3,13 @@
 import csv
 import hashlib
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 
+import numpy as np
 import pytest
 
 from nowiser.cli.main import run
@@ -289,3 +294,55 @@ def test_options_beside_a_recipe_are_refused_not_ignored(tmp_path, monkeypatch):
     assert nothing.returncode == 3
     assert "no column would be released" in nothing.stderr
     assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("seconds: soon", "seconds: 'soon' is no positive number"),
+        ("seconds: 0", "seconds: 0 is no positive number"),
+        ("seed: lucky", "seed: 'lucky' is no whole number"),
+        ("weight: [1]", "weight: expected one name"),
+        ("population: 3", "population: expected one name"),
+    ],
+)
+def test_every_key_of_a_recipe_is_checked(nowiser, tmp_path, line, words):
+    (tmp_path / "r.yaml").write_text(f"quasi: [Gender]\nsensitive: [Condition]\n{line}\n", encoding="utf-8")
+    code, _, err = nowiser("publish", "table.csv", "--recipe", "r.yaml", "-o", "out.csv")
+    assert code == 3
+    assert words in err
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_perturbed_columns_are_not_said_to_be_safe_for_everybody(nowiser, tmp_path):
+    recipe = "quasi: [Gender]\nsensitive: [Condition]\nsteps: [{pram: {columns: Condition, keep: 0.5}}]\nseed: 1\n"
+    (tmp_path / "r.yaml").write_text(recipe, encoding="utf-8")
+    code, out, _ = nowiser("publish", "table.csv", "--recipe", "r.yaml", "-o", "out.csv")
+    assert code == 0
+    assert "On average over victims, Condition can be guessed right" in out
+    assert "Nobody's" not in out
+    page = (tmp_path / "out.report.html").read_text(encoding="utf-8")
+    assert "on average" in page
+    assert "No guess about Condition" not in page
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as on POSIX")
+def test_ctrl_c_while_it_works_leaves_nothing_behind(tmp_path):
+    random = np.random.default_rng(0)
+    rows = random.integers(0, 40, (60_000, 14))
+    head = ",".join(f"q{j}" for j in range(14))
+    text = "\n".join(",".join(f"{v:02d}" for v in row) for row in rows)
+    (tmp_path / "big.csv").write_text(f"{head}\n{text}\n", encoding="utf-8")
+    quasi = ",".join(f"q{j}:prefix" for j in range(14))
+    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "publish", "big.csv", "--quasi", quasi]
+    command += ["-k", "5", "--suppress", "5%", "--method", "generalise", "-o", "out.csv"]
+    work = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert work.stderr is not None
+    said = work.stderr.readline()  # before the search starts it says that the lattice is large
+    assert "generalisations" in said
+    time.sleep(1)
+    work.send_signal(signal.SIGINT)
+    out, err = work.communicate(timeout=60)
+    assert work.returncode != 0
+    assert "Traceback" not in out + err
+    assert files(tmp_path) == ["big.csv"]

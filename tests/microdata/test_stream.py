@@ -42,3 +42,22 @@ def test_only_generalisation_works_in_a_stream(tmp_path):
     (tmp_path / "t.csv").write_text("a,s\nx,1\ny,2\n", encoding="utf-8")
     with pytest.raises(Misconfigured, match="only be generalised"):
         publish(tmp_path / "t.csv", quasi=["a"], sensitive="s", k=2, stream=True, steps=["mondrian"])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("none.csv", None, "there is no file"),
+        ("none.parquet", None, "there is no file"),
+        ("ragged.csv", b"age,ill\n1,a\n2,b,3\n", "line 3 has 3"),
+        ("latin.csv", b"age,ill\n1,a\n2,\xe9\n", "is not UTF-8"),
+        ("no.parquet", b"hello", "is not a parquet file"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content, words):
+    source, output = tmp_path / name, tmp_path / "out.csv"
+    if content is not None:
+        source.write_bytes(content)
+    with pytest.raises(Misconfigured, match=words):
+        publish(source, quasi=["age"], sensitive=["ill"], k=1, steps=["generalise"], output=output, stream=True)
+    assert not output.exists()

@@ -1,6 +1,6 @@
 """The versions a custodian can choose from, each measured the same way."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -137,7 +137,7 @@ def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, strea
     known_columns = {g.column for g in exact}
     guesses = exact + tuple(g for g in counted(groups) if g.column not in known_columns)
     smallest = int(groups.size.min()) if len(groups) else 0
-    pictures = row_gain_bins(groups), group_size_bins(groups)
+    pictures = row_gain_bins(groups, but=known_columns), group_size_bins(groups)
     return Candidate(title, done, verdicts, guesses, len(groups), smallest, *pictures, streamed)
 
 
@@ -169,11 +169,15 @@ def public_guesses(candidate: Candidate) -> tuple[Guessing, ...]:
     return tuple(g for g in candidate.guesses if g.how == "bound" or (g.how == "counted" and g.column not in private))
 
 
-def row_gain_bins(groups: Groups) -> Mapping[str, Any] | None:
-    """How the released rows' own gains are spread, for the sensitive column where they are largest."""
-    if not single(groups) or not len(groups):
+def row_gain_bins(groups: Groups, but: Collection[str] = ()) -> Mapping[str, Any] | None:
+    """How the released rows' own gains are spread, for the sensitive column where they are largest.
+
+    Not for perturbed columns (`but`): what their released values show is not what is true of their rows.
+    """
+    shown = [t for t in single(groups) if t.column not in but]
+    if not shown or not len(groups):
         return None
-    lifts = {t.column: Gain(about=t.column).lifts(groups) for t in single(groups)}
+    lifts = {t.column: Gain(about=t.column).lifts(groups) for t in shown}
     column = max(lifts, key=lambda c: float(lifts[c].max()))
     rows = groups.target(column)[1]
     here = rows > 0

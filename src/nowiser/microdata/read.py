@@ -61,11 +61,15 @@ def _no_duplicates(names: list[str]) -> None:
         )
 
 
-def load_file(path: Path) -> MicroTable:
+def check_file(path: Path) -> None:
     if not path.exists():
         raise Misconfigured(f"there is no file {path}")
     if path.is_dir():
         raise Misconfigured(f"{path} is a folder, not a csv or parquet file")
+
+
+def load_file(path: Path) -> MicroTable:
+    check_file(path)
     if path.suffix.lower() in {".parquet", ".pq"}:
         import pyarrow.parquet as pq
 
@@ -111,7 +115,7 @@ def read_csv(path: Path) -> pa.Table:
             ),
         )
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise _explain(path, shape, str(error)) from None
+        raise explain(path, shape, str(error)) from None
     return table.rename_columns(list(shape.header)).unify_dictionaries().combine_chunks()
 
 
@@ -130,7 +134,7 @@ def _not_utf8(path: Path, position: int) -> Misconfigured:
     )
 
 
-def _explain(path: Path, shape: CsvShape, said: str) -> Misconfigured:
+def explain(path: Path, shape: CsvShape, said: str) -> Misconfigured:
     """Why Arrow could not read the file, in the custodian's words: encoding first, then ragged rows."""
     position = 0
     with path.open("rb") as raw:

@@ -100,12 +100,12 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         suppress=share(content.get("suppress", 0), f"{where}: suppress"),
         loss=parse_loss(content.get("loss", "loss"), where),
         steps=parse_steps(content.get("steps"), f"{where}: steps"),
-        weight=content.get("weight"),
-        household=content.get("household"),
+        weight=name(content.get("weight"), f"{where}: weight"),
+        household=name(content.get("household"), f"{where}: household"),
         strata=names(content.get("strata"), f"{where}: strata"),
-        seed=content.get("seed"),
-        seconds=float(content.get("seconds", 60)),
-        population=content.get("population"),
+        seed=seed(content.get("seed"), f"{where}: seed"),
+        seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),
+        population=name(content.get("population"), f"{where}: population"),
         folder=folder,
     )
 
@@ -129,6 +129,24 @@ def columns(value: Any, where: str) -> dict[str, Spec]:
 
 def names(value: Any, where: str) -> tuple[str, ...]:
     return tuple(columns(value, where))
+
+
+def name(value: Any, where: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise Misconfigured(f"{where}: expected one name, found {value!r}")
+    return value
+
+
+def seed(value: Any, where: str) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise Misconfigured(f"{where}: {value!r} is no whole number of at least 0")
+    return value
+
+
+def seconds(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise Misconfigured(f"{where}: {value!r} is no positive number of seconds")
+    return float(value)
 
 
 def share(value: Any, where: str) -> Fraction:

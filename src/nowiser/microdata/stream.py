@@ -5,7 +5,8 @@ rows. Only `generalise` works this way. Any engine that can group can take DuckD
 """
 # ruff: noqa: S608  (names enter the SQL only through `quoted`, texts only through `literal`)
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from nowiser.microdata.candidates import Candidate, measured
 from nowiser.microdata.groups import groups_of, targets_of
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
-from nowiser.microdata.read import csv_shape
+from nowiser.microdata.read import check_file, csv_shape, explain
 from nowiser.microdata.recheck import literal, quoted
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Run, Step, quiet, silent
@@ -43,36 +44,52 @@ class InDuckDB:
 
     engine: Any
     source: str  # SQL of the relation
+    path: Path
 
     @staticmethod
     def open(path: Path) -> "InDuckDB":
         import duckdb
 
+        check_file(path)
         engine = duckdb.connect()
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return InDuckDB(engine, f"read_parquet({literal(str(path))})")
+            return InDuckDB(engine, f"read_parquet({literal(str(path))})", path)
         shape = csv_shape(path)
         columns = "{" + ", ".join(f"{literal(n)}: 'VARCHAR'" for n in shape.header) + "}"
         options = f"header = true, delim = {literal(shape.separator)}, quote = '\"', escape = '\"', nullstr = ''"
         options += f", allow_quoted_nulls = false, auto_detect = false, columns = {columns}"
-        return InDuckDB(engine, f"read_csv({literal(str(path))}, {options})")
+        return InDuckDB(engine, f"read_csv({literal(str(path))}, {options})", path)
 
     def names(self) -> list[str]:
         return [row[0] for row in self.run(f"DESCRIBE SELECT * FROM {self.source}")]
 
     def run(self, sql: str) -> list[Any]:
-        """Read to the end. What DuckDB cannot read is the file's fault, and says where."""
+        """Read to the end."""
+        with self.readable():
+            rows: list[Any] = self.engine.execute(sql).fetchall()
+        return rows
+
+    def counted(self, columns: Sequence[str], names: Sequence[str]) -> pa.Table:
+        """The distinct combinations of these columns, under these names, and how many rows have each (`n`)."""
+        listed = ", ".join(f"{quoted(c)} AS {quoted(n)}" for c, n in zip(columns, names, strict=True))
+        with self.readable():
+            sql = f"SELECT {listed}{', ' if listed else ''}count(*) AS n FROM {self.source} GROUP BY ALL"
+            return self.engine.sql(sql).to_arrow_table()
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """What DuckDB cannot read is the file's fault, and is said as for a file read into memory."""
         import duckdb
 
         try:
-            rows: list[Any] = self.engine.execute(sql).fetchall()
-        except duckdb.InvalidInputException as error:
-            raise Misconfigured(f"the file cannot be read: {str(error).splitlines()[0]}") from None
-        return rows
+            yield
+        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+            if self.source.startswith("read_csv"):
+                raise explain(self.path, csv_shape(self.path), str(error).splitlines()[0]) from None
+            raise Misconfigured(f"{self.path} is not a parquet file: {str(error).splitlines()[0]}") from None
 
     def tuples(self, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
-        listed = ", ".join(quoted(c) for c in columns)
-        table = self.engine.sql(f"SELECT {listed}, count(*) AS n FROM {self.source} GROUP BY ALL").to_arrow_table()
+        table = self.counted(columns, columns)
         weights = np.asarray(table.column(len(columns)).to_numpy(), dtype=np.int64)
         made = []
         for j, name in enumerate(columns):
@@ -101,9 +118,7 @@ class Streamed:
 
     def whole(self, columns: Sequence[str]) -> pa.Table:
         """The file's values of these columns (named s0, s1, …) with their numbers of rows, counted anew."""
-        listed = ", ".join(f"{quoted(c)} AS s{i}" for i, c in enumerate(columns))
-        sql = f"SELECT {listed}, count(*) AS n FROM {self.grouper.source} GROUP BY ALL"
-        return self.grouper.engine.sql(sql).to_arrow_table()
+        return self.grouper.counted(columns, [f"s{i}" for i in range(len(columns))])
 
 
 def made_in_stream(

@@ -22,6 +22,9 @@ STYLE = (
 )
 
 
+EVERYBODY = ("counted", "bound")  # figures that hold for every victim; the others are about the average one
+
+
 def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
 
@@ -75,11 +78,18 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
         words += f", the smallest with {chosen['smallest_group']:,}"
     worst = max(chosen["guesses"], key=lambda g: g["after"] - g["before"], default=None)
     if worst is not None:
-        words += (
-            f". Nobody's {worst['column']} becomes guessable more than {points(worst['after'] - worst['before'])} "
-            f"better: at most from {percent(worst['before'])} to {percent(worst['after'])}"
-        )
+        words += f". {about_guess(worst)}"
     return words + "."
+
+
+def about_guess(guess: Mapping[str, Any]) -> str:
+    """A before → after as a sentence that claims no more than was found: for every victim, or on average."""
+    gained, way = points(guess["after"] - guess["before"]), f"{percent(guess['before'])} to {percent(guess['after'])}"
+    if guess["how"] in EVERYBODY:
+        return f"Nobody's {guess['column']} becomes guessable more than {gained} better: at most from {way}"
+    high = guess.get("high")
+    unsure = "" if high is None else f", up to {percent(high)} within 95 % confidence"
+    return f"On average over victims, {guess['column']} can be guessed right {gained} better: from {way}{unsure}"
 
 
 def _groups(count: int) -> str:
@@ -126,7 +136,11 @@ def _candidates(content: Mapping[str, Any]) -> str:
 
 def _models(chosen: Mapping[str, Any]) -> str:
     rows = [
-        (m["model"] + (f" of {m['column']}" if m["column"] else ""), number(m["limit"]), number(m["value"]))
+        (
+            m["model"] + (f" of {about}" if (about := m["column"] or m.get("goal")) else ""),
+            number(m["limit"]),
+            number(m["value"]),
+        )
         for m in chosen["models"]
     ]
     return "<h2>What is promised</h2>" + _table(("model", "limit", "found in the file"), rows) if rows else ""
@@ -134,10 +148,17 @@ def _models(chosen: Mapping[str, Any]) -> str:
 
 def _guesses(chosen: Mapping[str, Any]) -> str:
     rows = [
-        (f"{g['column']}: {g['attacker']}", percent(g["before"]), percent(g["after"]), g["how"])
+        (
+            f"{g['column']}: {g['attacker']}",
+            percent(g["before"]),
+            percent(g["after"]),
+            "every victim" if g["how"] in EVERYBODY else "on average",
+            g["how"],
+        )
         for g in chosen["guesses"]
     ]
-    return "<h2>What an attacker can guess</h2>" + _table(("attacker", "before", "after", "how"), rows) if rows else ""
+    head = ("attacker", "before", "after", "holds for", "how")
+    return "<h2>What an attacker can guess</h2>" + _table(head, rows) if rows else ""
 
 
 def _columns(content: Mapping[str, Any]) -> str:
