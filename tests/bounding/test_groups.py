@@ -150,3 +150,14 @@ def test_how_many_persons_there_are_was_counted_when_the_copy_was_made(tmp_path)
     assert found == len({p for p, k, _, _ in table if k > 1})
     assert ":persons:t" not in sql
     engine.close()
+
+
+def test_a_person_in_a_group_is_clipped_to_what_so_many_rows_are_worth(tmp_path):
+    """The clip per person and group: a count to m, a sum to m times the ends of the range, however many rows."""
+    table = [(1, k, "x", v) for k, v in ((0, 10), (1, -3), (2, 99), (3, -99)) for _ in range(50)]
+    policy, engine = opened(tmp_path / "one", table, m=4, g=6, protect="persons")
+    planned = plan(read("SELECT k, COUNT(*), SUM(v), AVG(v) FROM t GROUP BY k", policy), policy)
+    found = aligned(engine.run(planned.tally), planned)
+    assert [int(c) for c in found[0]] == [4, 4, 4, 4, 0, 0]
+    assert [int(c) for c in found[1]] == [40, -12, 40, -12, 0, 0]
+    engine.close()
