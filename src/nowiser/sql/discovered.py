@@ -3,11 +3,11 @@
 The persons of each group are counted, with noise like any other count, and a group is shown if its noisy count
 reaches a threshold. *Why private.* Take two tables that differ in one person. Groups that both have are released
 with noise that hides the difference. A group that only one of the tables has holds nobody but this person: its count
-is one, and it is shown with probability Pr[1 + X ≥ threshold]. A person has rows in at most g groups, and when a
-person is replaced, g groups may vanish and g others appear: at most 2g such groups. The threshold is the smallest
-whole number for which 2g·Pr[1 + X ≥ threshold] ≤ δ, and δ is charged. So with probability 1 − δ nothing is shown that
-could not have been shown without this person. Which groups are shown and in which order is a function of what is
-released: the order of the keys.
+is one, and it is shown with probability Pr[1 + X ≥ threshold]. A person has rows in at most g groups
+(`relations.touched`), and when a person is replaced, g groups may vanish and g others appear: at most 2g such groups.
+The threshold is the smallest whole number for which 2g·Pr[1 + X ≥ threshold] ≤ δ, and δ is charged. So with
+probability 1 − δ nothing is shown that could not have been shown without this person. Which groups are shown and in
+which order is a function of what is released: the order of the keys.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from nowiser.model.policy import Policy
 from nowiser.noise.certified import exp_minus
 from nowiser.noise.laplace import Laplace
 from nowiser.sql.cells import Cell
-from nowiser.sql.relations import Rows
+from nowiser.sql.relations import Rows, touched
 from nowiser.sql.tree import Query
 
 BITS = 256
@@ -71,4 +71,4 @@ def discover(query: Query, known: Rows, policy: Policy, cells: list[Cell]) -> Di
     count = Cell(None, None) if known.most <= 1 else Cell(None, None, distinct=tuple(known.person))
     if count not in cells:
         cells.append(count)
-    return Discovery(cells.index(count), max(1, known.most), delta)
+    return Discovery(cells.index(count), max(1, touched(query.keys, query.relation, policy)), delta)

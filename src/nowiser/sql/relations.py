@@ -15,7 +15,9 @@ replaces at most `most` rows by at most as many. Anything else is refused. tests
 refute it on small tables.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
@@ -34,6 +36,7 @@ from nowiser.sql.tree import (
     Relation,
     Scan,
     Union,
+    columns,
     conjuncts,
     existing,
     holding,
@@ -280,6 +283,34 @@ def _named(e: Expression, r: Rows) -> set[str]:
     if not isinstance(e, Column):
         return set()
     return {name for key in r.keys if len(key) == 1 for name, ident in key if ident == e.ident}
+
+
+def touched(keys: Sequence[Expression], relation: Relation, policy: Policy) -> int:
+    """In how many groups of these keys one person can have rows, at most.
+
+    No more than the person has rows. And a key is a function of the rows it looks at: where those are of tables in
+    which a person has a, b, … rows, there are at most a·b·… combinations of them, however many rows were joined to
+    them. Of a person's own row there is one, so whoever has many visits still lives in one city. Where LEFT JOIN may
+    find nothing, nothing is one more.
+    """
+    known = rows(relation, policy)
+    homes = {c.relation for e in keys for c in columns(e)}
+    found = [(rows(part, policy), spare) for part, spare in _leaves(relation) if names(part) & homes]
+    if not all(r.secret for r, _ in found):  # which public row is found depends on the row it was joined to
+        return known.most
+    return min(known.most, prod(r.most + spare for r, spare in found))
+
+
+def _leaves(relation: Relation, spare: int = 0) -> Iterator[tuple[Relation, int]]:
+    """What a relation was joined from, and 1 where that may have found no partner."""
+    match relation:
+        case Filter():
+            yield from _leaves(relation.source, spare)
+        case Join():
+            yield from _leaves(relation.left, spare)
+            yield from _leaves(relation.right, 1 if relation.outer else spare)
+        case _:
+            yield relation, spare
 
 
 class Equal:

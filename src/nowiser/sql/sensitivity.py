@@ -22,7 +22,7 @@ from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.persons import attributes
-from nowiser.sql.relations import Rows, rows
+from nowiser.sql.relations import Rows, rows, touched
 from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
 
 ULP = Fraction(1, 2**50)  # a generous bound on the relative error of one double operation
@@ -66,7 +66,7 @@ def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -
     if known.protect is Protect.PERSONS:
         return _persons(cell, query, policy, known, sets)
     keys = secret(*query.keys)
-    deciding = secret(*conditions(query.relation), cell.condition, cell.not_null, *cell.distinct)
+    deciding = (*_deciding(query), *secret(cell.condition, cell.not_null, *cell.distinct))
     if cell.argument is not None and cell.argument.type.nullable:
         deciding += tuple(c for c in secret(cell.argument) if c not in deciding)
     inner = secret(cell.argument)
@@ -74,13 +74,13 @@ def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -
     if not touched:
         return Reach()
     # Where a secret decides which rows are joined, a row may find another partner and land in another group.
-    moving = not known.plain and bool(secret(*conditions(query.relation)))
+    moving = not known.plain and bool(_deciding(query))
     distance, squared = 0, 0
     for one in sets:
         own = [query.keys[i] for i in one]
         found = _replaced(
             cell,
-            _contributions(cell, known, own),
+            _contributions(cell, known, own, query, policy),
             keys=bool(own) and (moving or bool(secret(*own))),
             deciding=bool(deciding),
         )
@@ -107,14 +107,14 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
     leave one group and others enter another.
     """
     assert known.persons is not None
-    deciding = secret(*conditions(query.relation), cell.condition, cell.not_null)
+    deciding = (*_deciding(query), *secret(cell.condition, cell.not_null))
     if cell.argument is not None and cell.argument.type.nullable:
         deciding += secret(cell.argument)
     several = known.most > 1 or not known.plain
     distance = squared = presence = 0
     for one in sets:
         own = [query.keys[i] for i in one]
-        m = _contributions(cell, known, own)
+        m = _contributions(cell, known, own, query, policy)
         found = _replaced(
             cell, m, keys=bool(own) and (several or bool(secret(*own))), deciding=bool(deciding) or several
         )
@@ -126,20 +126,41 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
         presence=presence,
         jump=distance,
         jump_squared=squared,
-        about=attributes(policy, known.persons),
+        about=_about(known, policy),
         persons=known.persons.name,
     )
 
 
-def _contributions(cell: Cell, known: Rows, keys: Sequence[Expression]) -> int:
-    """How many summands of a cell one person has, over all groups. A person is counted once in each group.
+def _deciding(query: Query) -> tuple[Column, ...]:
+    """The secrets that decide which rows there are. Remembered on the relation: every cell asks."""
+    found: tuple[Column, ...] | None = query.relation.__dict__.get("_deciding")
+    if found is None:
+        found = secret(*conditions(query.relation))
+        query.relation.__dict__["_deciding"] = found
+    return found
+
+
+def _about(known: Rows, policy: Policy) -> tuple[str, ...]:
+    """Every secret attribute of the persons. Remembered with what is known about the rows: every cell asks."""
+    assert known.persons is not None
+    found: tuple[str, ...] | None = known.__dict__.get("_about")
+    if found is None:
+        found = attributes(policy, known.persons)
+        known.__dict__["_about"] = found
+    return found
+
+
+def _contributions(cell: Cell, known: Rows, keys: Sequence[Expression], query: Query, policy: Policy) -> int:
+    """How many summands of a cell one person has, over all groups. A person is counted once in each group touched.
 
     Different values: with at most m rows a person adds at most m values, and replacing them replaces at most m.
     """
     persons = cell.distinct and {e.ident for e in cell.distinct if isinstance(e, Column)} == {
         c.ident for c in known.person
     }
-    return 1 if persons and not keys else known.most
+    if not persons:
+        return known.most
+    return touched(keys, query.relation, policy) if keys else 1
 
 
 def _replaced(cell: Cell, m: int, *, keys: bool, deciding: bool) -> tuple[int, int]:
