@@ -153,13 +153,22 @@ class _Looking:
         (y,) = source.columns.values()
         a, b = self.binder.meet(self.binder.bind(x), y)
         equal = self.binder.call("=", node, a, b)
-        if negated and equal.type.nullable:  # NOT IN of anything missing is not true
-            if rows(source.relation, self.context.policy).secret:
-                raise self.context.refuse(
-                    node, "NOT IN is not true where a value is missing, and these values may be.", "Use NOT EXISTS."
-                )
-            equal = self.binder.call("coalesce", node, equal, TRUE)
+        if negated and equal.type.nullable:
+            self._nothing_missing(node, source.relation, a, b)
         self._filter(node, source.relation, [equal], negated=negated)
+
+    def _nothing_missing(self, node: exp.Expr, inner: Relation, x: Expression, y: Expression) -> None:
+        """NOT IN is not true where a listed value is NULL, nor for NULL itself unless nothing is listed."""
+        if rows(inner, self.context.policy).secret:
+            raise self.context.refuse(
+                node, "NOT IN is not true where a value is missing, and these values may be.", "Use NOT EXISTS."
+            )
+        if y.type.nullable:
+            self._filter(node, inner, [self.binder.call("is_null", node, y)], negated=True)
+        if x.type.nullable:
+            there = self.binder.call("not", node, self.binder.call("is_null", node, x))
+            nothing = Exists(inner, TRUE, negated=True, span=place(node, self.context.text))
+            self.relation = Filter(self.relation, self.binder.call("or", node, there, nothing))
 
     def _listed(self, query: exp.Expr) -> Source:
         found = self.sub(self.context, query.this if isinstance(query, exp.Subquery) else query)
