@@ -88,7 +88,8 @@ def statement(
         return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last}{order}"
     by = ", ".join(quote(p) for p in person)
     rest = ""
-    if split is not None and not limits_groups(table):
+    # Not along links: each table written out at three places would be written out nine times by the next.
+    if split is not None and table.link is None and not limits_groups(table):
         steps = [step.replace(" AS (", f" AS {split} (", 1) for step in steps]
         many = f"HAVING count(*) > {table.rows_per_person}"
         steps.append(f"many AS (SELECT {by} FROM {last} GROUP BY {by} {many})")
