@@ -1,5 +1,6 @@
 """The search finds what brute force finds, and proves it."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -31,6 +32,15 @@ def test_optimum_equals_brute_force_for_any_models_loss_and_limit(seed):
         assert found.best.loss == pytest.approx(truth.loss, abs=1e-9)
         assert found.optimal
         assert found.gap == 0
+
+
+@pytest.mark.parametrize("setting", [("rollup", "WORD", 0), ("rollup", "MANY", 0), ("best_first", "MANY", 0)], ids=str)
+@pytest.mark.parametrize("seed", range(300, 360))
+def test_short_cuts_for_large_tables_change_nothing(monkeypatch, seed, setting):
+    """Too wide to pack; tables so large that detours pay: the same optimum, by brute force."""
+    module, name, value = setting
+    monkeypatch.setattr(importlib.import_module(f"nowiser.microdata.search.{module}"), name, value)
+    test_optimum_equals_brute_force_for_any_models_loss_and_limit(seed)
 
 
 def test_out_of_time_states_a_gap_that_contains_the_optimum():

@@ -106,9 +106,9 @@ class Search:
     def _visit(self, floor: float, levels: Levels) -> None:
         cut = self._cut_above(levels)
         if cut is None:
-            self.checked += 1
-            if blocked(self.problem, self.rollup.groups(levels)):
-                cut = self._lift(levels)
+            ruled_out = self._ruled_out_from(levels)
+            if ruled_out is not None:
+                cut = self._lift(ruled_out)
         if cut is not None:
             for j, height in enumerate(self.problem.heights):
                 if cut[j] < height:
@@ -139,6 +139,22 @@ class Search:
         above = np.logical_and.reduce(self.cuts[: self.cut_count] >= np.array(levels, np.int32), axis=1)
         at = int(above.argmax())
         return tuple(int(x) for x in self.cuts[at]) if above[at] else None
+
+    def _ruled_out_from(self, levels: Levels) -> Levels | None:
+        """A node at or above this one that is ruled out, and this one with it; None if it is not.
+
+        Groups are few where the attribute with most values is generalised, so it is looked for there first.
+        """
+        tried = [levels]
+        if len(self.problem.base) > MANY:
+            widest = max(range(len(levels)), key=lambda j: len(self.problem.hierarchies[j].labels[levels[j]]))
+            heights = range(levels[widest], self.problem.heights[widest] + 1)
+            tried = [(*levels[:widest], level, *levels[widest + 1 :]) for level in reversed(heights)]
+        for trial in tried:
+            self.checked += 1
+            if blocked(self.problem, self.rollup.groups(trial)):
+                return trial
+        return None
 
     def _lift(self, levels: Levels) -> Levels:
         """A highest node above `levels` that the monotone models still rule out; remembered as a cut."""

@@ -124,11 +124,14 @@ def blocked(problem: Problem, groups: Groups) -> bool:
         )
     if blocked_by_size(problem, groups.size):
         return True
+    others = [m for m in problem.models if m.scope == "group" and not getattr(m, "by_size", False)]
+    if not others:
+        return False
     lost = np.zeros(len(groups))
     for model in problem.models:
         if model.scope == "group":
             lost = np.maximum(lost, model.must_lose(groups))
-    return float(groups.size @ lost) > problem.suppress + 1e-6
+    return float(groups.size.astype(np.float64) @ lost) > problem.suppress + 1e-6
 
 
 def blocked_by_size(problem: Problem, size: Ints) -> bool:

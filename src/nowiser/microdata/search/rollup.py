@@ -12,6 +12,7 @@ from nowiser.microdata.table import Codes, Ints, group_codes
 
 REMEMBERED = 768  # groupings kept for rolling up
 ROOM = 3_000_000  # groups in all of them
+MANY = 20_000  # tuples from which counting all of them again and again is worth a detour
 WORD = 62  # bits of a number that are used: never the sign
 
 
@@ -59,10 +60,18 @@ class Rollup:
         start, groups = self.kept[int(sizes.argmin())]
         if start == levels:
             return groups
+        if len(groups) == len(self.problem.base) > MANY and (between := self._between(levels)) != levels:
+            start, groups = between, self.groups(between)
         self.count += 1
         rolled = self.roll(groups, start, levels)
         self._remember(levels, rolled)
         return rolled
+
+    def _between(self, levels: Levels) -> Levels:
+        """A node on the way that is worth remembering: only the attribute generalised that loses most values."""
+        spared = [len(h.labels[0]) / len(h.labels[at]) for h, at in zip(self.problem.hierarchies, levels, strict=True)]
+        j = int(np.argmax(spared))
+        return tuple(at if i == j else 0 for i, at in enumerate(levels))
 
     def _packed(self, groups: Groups) -> Packed:
         if isinstance(groups.codes, Packed):
@@ -131,8 +140,8 @@ class Rollup:
         return sorted_keys[starts], np.asarray(rows, dtype=np.int64)
 
     def _remember(self, levels: Levels, groups: Groups) -> None:
-        """A ring: the newest groupings stay, except those hardly smaller than the table itself."""
-        if 2 * len(groups) > len(self.problem.base) and len(self.kept) > 16:
+        """A ring: the newest groupings stay, except those hardly smaller than the table itself (see `_between`)."""
+        if 2 * len(groups) > len(self.problem.base) and len(self.kept) > 16 and sum(at > 0 for at in levels) > 1:
             return
         if self._total + len(groups) > ROOM and len(self.kept) > 1:
             self.kept, self._total, self._next = self.kept[:1], 0, 1
