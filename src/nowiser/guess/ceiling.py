@@ -13,7 +13,7 @@ from nowiser.guess import closed
 from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
-from nowiser.guess.several import worst_of_several, worst_with_one_range
+from nowiser.guess.several import worst_of_several, worst_with_one_range, worst_with_two_ranges
 from nowiser.guess.worst import worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -100,8 +100,17 @@ def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tupl
             found = worst_of(profile, negated=of.negated, smallest=False)
             before = float(found.figures.before)
             return before, min(1.0, max(float(found.figures.after), before, before + found.gain))
+    if victim is None and (_is_joint(prior) or any(len(part.attributes) > 1 for part in simple_goals(goal))):
+        from nowiser.guess.joint import gain_on_map
+
+        if (on_map := gain_on_map(prior, goal, costs)) is not None:
+            return on_map
     whole = ceiling(prior, goal, costs, victim)
     return whole.before, whole.after
+
+
+def _is_joint(prior: Priors) -> bool:
+    return isinstance(prior, (MultivariateNormal, JointHistogram))
 
 
 @lru_cache(maxsize=4096)
@@ -113,7 +122,9 @@ def _worst(
     if isinstance(of, Leaf):
         one = worst_of(profiles[0], negated=of.negated)
         return one.figures, (one.x,), one.gain, profiles
-    several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
+    several = (
+        worst_with_one_range(profiles, of) or worst_with_two_ranges(profiles, of) or worst_of_several(profiles, of)
+    )
     return _joined(of, several.figures), several.xs, several.gain, profiles
 
 

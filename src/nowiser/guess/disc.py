@@ -1,53 +1,137 @@
-"""A disc on a map (within r by Euclidean distance): which share of each cell's mass lies in it, from below and above.
+"""A disc on a map (within r by Euclidean distance): which share of each cell lies in it, from below and above.
 
-Each cell is cut into 24 pieces per axis. A piece whose farthest corner is within the radius is inside, a piece whose
-nearest point is beyond it is outside; the pieces between count as outside for the lower and as inside for the upper
-share. So the discs that are really used enclose the true one, and a ceiling for the larger goal is a ceiling for the
-smaller. Shares of area are shares of mass where the density is constant; where it is not (`Space.tilts`), by at most
-the ratio of the largest to the smallest density in the cell.
+On a plane the area that a disc shares with a box is known in closed form. In more dimensions each cell is cut into
+pieces: a piece whose farthest corner is within the radius is inside, a piece whose nearest point is beyond it is
+outside; the pieces between count as outside for the lower and as inside for the upper share. So the discs that are
+really used enclose the true one, and a ceiling for the larger goal is a ceiling for the smaller. Shares of area are
+shares of mass where the density is constant; where it is not (`Space.shape`), cells are cut into smaller boxes in
+which it is bounded from both sides.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.space import Space
+from nowiser.guess.space import Axis, Space
 from nowiser.model.goal import On, Within
 from nowiser.model.priors.base import Floats
 
 PIECES = 24
+FINER = 8  # small boxes per axis of a cell, where the density varies
+SLIP = 1e-13  # of the area of the disc's square: far above the rounding error of the closed form
 
 
-def disc(space: Space, part: On, victim: dict[str, Any]) -> tuple[Floats, Floats]:
-    """The smallest and the largest share of each cell's mass within the radius; of points both are 0 or 1."""
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """At least and at most which share of each cell's mass is inside a goal; and shares of area for the same sets."""
+
+    least: Floats
+    most: Floats
+    least_area: Floats
+    most_area: Floats
+
+
+def disc(space: Space, part: On, victim: dict[str, Any], slack: float = 0.0) -> Shares:
+    """The shares of the cells within the radius. `slack`: of all victims at most so far from the one given."""
     radius = part.goal.radius if isinstance(part.goal, Within) else 0.0
     if set(part.attributes) != {a.name for a in space.axes}:
         raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
+    at = [_place(axis, victim[axis.name]) for axis in space.axes]
+    how = _circle if space.continuous and len(space.axes) == 2 else _pieces
+    inner, outer = max(radius - slack, 0.0), radius + slack
+    least, most = how(space, at, inner)[0], how(space, at, outer)[1]
+    if space.shape is None:
+        return Shares(least, most, least, most)
+    return Shares(_weighed(space, at, inner, how)[0], _weighed(space, at, outer, how)[1], least, most)
+
+
+def _weighed(space: Space, at: list[float], radius: float, how: Any) -> tuple[Floats, Floats]:
+    """Shares of mass where the density varies: small boxes, in which it is bounded from both sides."""
+    assert space.shape is not None
+    d, q = len(space.axes), FINER if len(space.axes) == 2 else 2
+    fine = [np.append((b[:-1, None] + np.diff(b)[:, None] * np.arange(q) / q).ravel(), b[-1]) for b in space.borders]
+    axes = tuple(Axis(a.name, (b[:-1] + b[1:]) / 2, (), b) for a, b in zip(space.axes, fine, strict=True))
+    least, most = how(Space(axes, np.zeros([b.size - 1 for b in fine])), at, radius)
+    low, high = (np.meshgrid(*ends, indexing="ij") for ends in ([b[:-1] for b in fine], [b[1:] for b in fine]))
+    bottom, top = space.shape.heights(list(low), list(high))
+    size = np.prod([b - a for a, b in zip(low, high, strict=True)], axis=0)
+
+    def total(part: Floats) -> Floats:
+        shape = [n for a in space.axes for n in (a.size, q)]
+        return np.asarray((part * size).reshape(shape).sum(axis=tuple(range(1, 2 * d, 2))))
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        upper, lower = total(most * top), total(least * bottom)
+        upper, lower = upper / (upper + total((1 - most) * bottom)), lower / (lower + total((1 - least) * top))
+    return np.nan_to_num(lower, nan=0.0), np.nan_to_num(upper, nan=1.0)
+
+
+def _place(axis: Any, x: Any) -> float:
+    if axis.places is None:
+        raise Misconfigured(f"{axis.name} has labels, which have no distances")
+    low, high = axis.places[0] - axis.half[0], axis.places[-1] + axis.half[-1]
+    if isinstance(x, bool) or not isinstance(x, (int, float)) or not low <= x <= high:
+        raise Misconfigured(f"victim must have a possible value of {axis.name} ({low:g} to {high:g}), found {x!r}")
+    return float(x)
+
+
+def _circle(space: Space, at: list[float], radius: float) -> tuple[Floats, Floats]:
+    """By inclusion and exclusion of the quadrants below and left of each corner."""
+    if radius <= 0:
+        none = np.zeros(space.masses.shape)
+        return none, none
+    x, y = (a.borders - v for a, v in zip(space.axes, at, strict=True) if a.borders is not None)
+    corner = quadrant(radius, x[:, None], y[None, :])
+    area = np.diff(np.diff(corner, axis=0), axis=1)
+    whole = np.multiply.outer(np.diff(x), np.diff(y))
+    slip = SLIP * radius * radius
+    # what the closed form cannot settle: a box that is wholly inside or outside is known to be
+    far = np.hypot(*np.meshgrid(_reach(x), _reach(y), indexing="ij")) <= radius * (1 - 1e-12)
+    away = np.hypot(*np.meshgrid(_gap(x), _gap(y), indexing="ij")) >= radius * (1 + 1e-12)
+    least, most = np.clip((area - slip) / whole, 0.0, 1.0), np.clip((area + slip) / whole, 0.0, 1.0)
+    return np.where(far, 1.0, np.where(away, 0.0, least)), np.where(far, 1.0, np.where(away, 0.0, most))
+
+
+def _reach(borders: Floats) -> Floats:
+    return np.maximum(np.abs(borders[:-1]), np.abs(borders[1:]))
+
+
+def _gap(borders: Floats) -> Floats:
+    return np.maximum(np.maximum(borders[:-1], -borders[1:]), 0.0)
+
+
+def quadrant(r: float, x: Floats, y: Floats) -> Floats:
+    """The area of the disc around the origin that lies left of x and below y.
+
+    With c(s) = √(r² − s²) it is ∫_{−r}^{x} c + sign(y)·min(|y|, c) ds.
+    """
+    x, size = np.clip(x, -r, r), np.minimum(np.abs(y), r)
+    edge = np.sqrt(np.maximum(r * r - size * size, 0.0))  # where c falls below |y|
+    outer = _under(r, np.minimum(x, -edge)) + _under(r, np.maximum(x, edge)) - _under(r, edge)
+    lower = outer + size * (np.clip(x, -edge, edge) + edge)
+    return np.asarray(_under(r, x) + np.sign(y) * lower)
+
+
+def _under(r: float, x: Floats) -> Floats:
+    """∫_{−r}^{x} √(r² − s²) ds."""
+    return np.asarray((x * np.sqrt(np.maximum(r * r - x * x, 0.0)) + r * r * (np.arcsin(x / r) + np.pi / 2)) / 2)
+
+
+def _pieces(space: Space, at: list[float], radius: float) -> tuple[Floats, Floats]:
+    """Of points both shares are 0 or 1."""
     d, pieces = len(space.axes), PIECES if space.continuous else 1
     middle = (np.arange(pieces) + 0.5) / pieces * 2 - 1
     near, far = np.zeros([1] * 2 * d), np.zeros([1] * 2 * d)
     for i, axis in enumerate(space.axes):
-        if axis.places is None:
-            raise Misconfigured(f"{axis.name} has labels, which have no distances")
-        x = victim[axis.name]
-        low, high = axis.places[0] - axis.half[0], axis.places[-1] + axis.half[-1]
-        if isinstance(x, bool) or not isinstance(x, (int, float)) or not low <= x <= high:
-            raise Misconfigured(f"victim must have a possible value of {axis.name} ({low:g} to {high:g}), found {x!r}")
-        away = np.abs(axis.places[:, None] + axis.half[:, None] * middle - float(x))
+        assert axis.places is not None
+        away = np.abs(axis.places[:, None] + axis.half[:, None] * middle - at[i])
         reach = axis.half[:, None] / pieces
         shape = [(axis.size, pieces)[j // d] if j % d == i else 1 for j in range(2 * d)]
         near = near + (np.maximum(away - reach, 0.0) ** 2).reshape(shape)
         far = far + ((away + reach) ** 2).reshape(shape)
-    inner, limit = tuple(range(d, 2 * d)), radius * radius
+    inner, limit = tuple(range(d, 2 * d)), max(radius, 0.0) ** 2
     # points at the very radius are inside, also when their distance is rounded
     least = np.asarray((far <= limit * (1 - 1e-12 if space.continuous else 1 + 1e-12)).mean(axis=inner))
-    most = np.asarray((near <= limit * (1 + 1e-12)).mean(axis=inner))
-    if space.tilts is None:
-        return least, most
-    return _leaned(least, 1 / space.tilts), _leaned(most, space.tilts)
-
-
-def _leaned(share: Floats, ratio: Floats) -> Floats:
-    """A share of area as a share of mass when the density inside is `ratio` times that outside."""
-    return share * ratio / (share * ratio + (1 - share))
+    return least, np.asarray((near <= limit * (1 + 1e-12)).mean(axis=inner))

@@ -1,9 +1,7 @@
 """Dependent attributes, repeated attributes, sets with gaps, maps: ceilings by the linear programme.
 
 For one victim the goal is a set of cells, and the programme of `programme` gives the tight ceiling (for points) or an
-upper bound (for cells). Inside a cell the likelihood may vary: it is tied to its value m at the cell's centre by
-f ≤ e^{κ} m and m ≤ e^{κ} f, where κ is the largest cost from the centre to any point of the cell; the centres obey the
-metric exactly, so the looseness does not add up along the way.
+upper bound (for cells, whose variables are averages: see `metric`).
 
 For the worst victim all distinct goals are ranked by a bound that needs no programme, odds·e^T with T the largest
 cost between two records; programmes are solved in that order until none left can matter. If that takes more than
@@ -17,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.disc import disc
+from nowiser.guess.disc import Shares, disc
 from nowiser.guess.formula import holds, simple_goals
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.profile import lifted, odds_of
 from nowiser.guess.programme import Solution
-from nowiser.guess.space import Space, space_of
+from nowiser.guess.space import Focus, Space, is_points, space_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
@@ -32,6 +30,7 @@ from nowiser.model.witness import Witness
 
 CELLS = 600
 PROGRAMMES = 100
+FEW = 4  # programmes per step of a search for the largest cost, on maps
 
 
 def joint_ceiling(
@@ -78,14 +77,16 @@ def _ceiling(
 ) -> Advantage:
     question = _question(names, goal, costs)
     known = None if victim is None else _victim(names, victim)
-    space = space_of(prior, names, _cuts(goal, known), CELLS)
+    if known is None and _is_disc(prior, goal):
+        return _on_map(prior, names, goal, costs, question)
+    space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
     question = _in_order(question, names, space)
     if known is not None:
-        inside, (least, most) = _truth(space, goal, known)
-        before = float((space.masses * least).sum())
-        found = solved(space, question, inside, most)
+        shares = _truth(space, goal, known)
+        before = float((space.masses * shares.least).sum())
+        found = solved(space, question, shares.most, shares.most_area)
         after, who = max(found.ceiling, before), known
-        smallest = 1 - solved(space, question, least < 1, 1 - least).ceiling
+        smallest = 1 - solved(space, question, 1 - shares.least, 1 - shares.least_area).ceiling
         tight = not space.continuous
     else:
         before, after, smallest, who, found, tight = _worst(space, question, goal)
@@ -93,6 +94,44 @@ def _ceiling(
     witness = _witness(space, found, shown)
     answer = _answer(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
+
+
+def _is_disc(prior: Any, goal: Goal) -> bool:
+    """Whether the goal is one disc on a continuous map."""
+    if not isinstance(goal, On) or len(goal.attributes) < 2 or not isinstance(goal.goal, Within):
+        return False
+    if isinstance(prior, (JointHistogram, MultivariateNormal)):
+        return True
+    return isinstance(prior, Mapping) and all(not is_points(prior[n]) for n in goal.attributes if n in prior)
+
+
+def gain_on_map(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> tuple[float, float] | None:
+    """Before and after of the worst victim of a disc on a continuous map, by few programmes: for searches.
+
+    Looser than `joint_ceiling`, never below it; None for every other question.
+    """
+    names = getattr(prior, "names", None) or goal.attributes
+    asked = _named(goal, names) if names else goal
+    if not _is_disc(prior, asked):
+        return None
+    from nowiser.guess.maps import map_of, worst_on_map
+
+    assert isinstance(asked, On)
+    found = worst_on_map(map_of(prior, names), asked, _question(names, asked, costs), FEW)
+    return found.before, min(1.0, found.before + found.gain)
+
+
+def _on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, question: Question) -> Advantage:
+    from nowiser.guess.maps import map_of, shown, worst_on_map
+
+    assert isinstance(goal, On)
+    where = map_of(prior, names)
+    found = worst_on_map(where, goal, question)
+    his, who = shown(where, goal, question, found.at), where.victim(found.at)
+    witness = _witness(his.space, his.solution, who)
+    figures = (found.before, found.before + found.gain, min(max(his.smallest, 0.0), found.before))
+    answer = _answer(goal, costs, figures, who, witness)
+    return replace(answer, worst=True, tight=False, prior=prior, asked=goal, costs=costs)
 
 
 def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
@@ -164,7 +203,8 @@ def _cuts(goal: Goal, victim: dict[str, Any] | None) -> dict[str, Floats]:
     for part in simple_goals(goal):
         if isinstance(part, On) and isinstance(part.goal, In) and part.goal.values is None:
             found.setdefault(part.attributes[0], []).extend([float(part.goal.low or 0), float(part.goal.high or 0)])
-        if victim is not None and isinstance(part, On) and isinstance(part.goal, Within):
+        # a disc cuts cells wherever their borders are; cells of one size serve it better than borders at its ends
+        if victim is not None and isinstance(part, On) and isinstance(part.goal, Within) and len(part.attributes) == 1:
             for name in part.attributes:
                 x = victim[name]
                 if isinstance(x, (int, float)) and not isinstance(x, bool):
@@ -172,29 +212,33 @@ def _cuts(goal: Goal, victim: dict[str, Any] | None) -> dict[str, Floats]:
     return {k: np.array(v) for k, v in found.items()}
 
 
-def _truth(
-    space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float] | None = None
-) -> tuple[Any, tuple[Floats, Floats]]:
-    """Which cells may be inside the goal; and at least and at most which share of each cell's mass is.
+def _focus(goal: Goal, victim: dict[str, Any] | None) -> Focus | None:
+    """The disc of a goal that is one, around a victim whose place is known."""
+    if victim is None or not isinstance(goal, On) or len(goal.attributes) < 2 or not isinstance(goal.goal, Within):
+        return None
+    if any(isinstance(x, bool) or not isinstance(x, (int, float)) for x in victim.values()):
+        return None
+    return Focus(victim, goal.goal.radius)
 
-    `slack`: the victim is only known this well.
-    """
-    discs: list[tuple[Floats, Floats]] = []
+
+def _truth(space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float] | None = None) -> Shares:
+    """At least and at most which share of each cell is inside the goal. `slack`: the victim is only known this well."""
+    discs: list[Shares] = []
 
     def answer(part: Goal) -> Any:
         if isinstance(part, On) and len(part.attributes) > 1:
             discs.append(disc(space, part, victim))
-            return discs[-1][1] > 0
+            return discs[-1].most > 0
         return _share(space, part, victim, slack or {}) > 0
 
-    inside = np.broadcast_to(holds(goal, answer), space.masses.shape)
-    if all((least == most).all() for least, most in discs):
-        return inside, (inside.astype(float), inside.astype(float))
+    inside = np.broadcast_to(holds(goal, answer), space.masses.shape).astype(float)
+    if all((d.least == d.most).all() for d in discs):
+        return Shares(inside, inside, inside, inside)
     if len(simple_goals(goal)) > 1 or not isinstance(goal, On):
         raise Misconfigured(
             "a disc on a continuous map cannot be joined with other goals or negated; ask about it alone"
         )
-    return inside, discs[0]
+    return discs[0]
 
 
 def _share(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, float]) -> Floats:
@@ -264,17 +308,17 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
 def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
     if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
         raise Misconfigured(
-            "victim must be given for a disc on a continuous map; the worst victim is looked for among points only",
-            hint="Give victim=(x, y), or the prior as JointAtoms.",
+            "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone",
+            hint="Give the victim, ask about the disc alone, or give the prior as JointAtoms.",
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for at in np.argwhere(space.masses > 0):
         who = {a.name: _value(a, int(i)) for a, i in zip(space.axes, at, strict=True)}
         slack = {a.name: float(a.half[int(i)]) for a, i in zip(space.axes, at, strict=True) if a.borders is not None}
-        inside, (share, _) = _truth(space, goal, who, slack)
+        inside = _truth(space, goal, who, slack).most > 0
         key = inside.tobytes()
         if key not in goals:
-            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()})[1][0] if slack else share
+            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()} if slack else None).least
             goals[key] = (float((space.masses * inner).sum()), who, inside)
     reach = reach_of(space, question)
     ranked = []
@@ -291,13 +335,14 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
         if count >= PROGRAMMES:
             rest, tight = simple, False
             break
-        found = solved(space, question, inside, inside.astype(float))
+        found = solved(space, question, inside.astype(float), inside.astype(float))
         gain = max(found.ceiling - low, 0.0)
         if best is None or gain > best[0]:
             best = (gain, low, who, found, inside)
     assert best is not None
     gain, before, who, found, inside = best
-    smallest = 1 - solved(space, question, ~inside, (~inside).astype(float)).ceiling
+    outside = (~inside).astype(float)
+    smallest = 1 - solved(space, question, outside, outside).ceiling
     return before, before + max(gain, rest), smallest, who, found, tight
 
 

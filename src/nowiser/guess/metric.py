@@ -8,9 +8,11 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.programme import Programme, Rows, Solution, axis_rows, joined, solve
-from nowiser.guess.space import Space
+from nowiser.guess.space import Axis, Space
 from nowiser.model.priors.base import Floats
 
+SLIVER = 1e-5  # the smallest share of a cell that is told apart
+FAINT = 1e-12  # the smallest mass that is told apart
 MAP_PAIRS = 150  # points of a map up to which all pairs are asked for
 
 
@@ -24,34 +26,91 @@ class Question:
     map_jump: float = 0.0
 
 
-def solved(space: Space, question: Question, inside: Any, share: Floats) -> Solution:
-    """The programme for one goal. Cells that the goal cuts in two become two variables."""
+def solved(space: Space, question: Question, share: Floats, area: Floats) -> Solution:
+    """The programme for the goal that has this share of each cell's mass (and this share of its area).
+
+    **Cells.** The variables are averages over cells. Let h be a likelihood without the jump, h(x) ≤ e^{d(x,y)} h(y).
+    Moving the uniform law on one box to that on another, axis by axis, moves no point farther than w, which has
+    |Δcentre| + |Δhalf width| on each axis; so the plain averages obey m ≤ e^{d(w)} m' exactly, and between boxes of one
+    size nothing is lost. Averages weighted with a density that varies inside the cell are tied to them by `_leaning`,
+    averages over the part of a cell that a goal cuts off by `_cut_off`. Then m ≤ h ≤ f ≤ e^J h for averages of f.
+    """
     shape, n = space.masses.shape, space.masses.size
     flat, part = space.masses.ravel(), np.broadcast_to(share, shape).ravel()
-    inside = np.broadcast_to(inside, shape).ravel()
-    cut = np.flatnonzero((part > 0) & (part < 1) & inside) if space.continuous else np.zeros(0, np.intp)
     if not space.continuous:
         rows, helpers = _metric(space, question, n)
-        masses = np.concatenate([flat, np.zeros(helpers)])
-        return solve(Programme(masses, rows), np.concatenate([inside, np.zeros(helpers, bool)]))
-    # variables: cells (what is outside of a cut cell), the inside of cut cells, centres, helpers
-    masses = np.concatenate([np.where(np.isin(np.arange(n), cut), flat * (1 - part), flat), flat[cut] * part[cut]])
-    count = masses.size
-    rows, helpers = _metric(space, replace(question, jumps=tuple(0.0 for _ in shape), map_jump=0.0), n)
-    rows = (rows[0] + count, rows[1] + count, rows[2])
-    centre = np.concatenate([np.arange(n), cut]) + count
-    spread = _spread(space, question)[np.concatenate([np.arange(n), cut])]
-    jump = sum(question.jumps) + question.map_jump
-    cell = np.arange(count)
+        inside = np.concatenate([part > 0, np.zeros(helpers, bool)])
+        return solve(Programme(np.concatenate([flat, np.zeros(helpers)]), rows), inside)
+    # slivers would make the programme ill-conditioned; a little more of the goal is sound
+    part = np.where(part > 1 - SLIVER, 1.0, np.where(part > 0, np.maximum(part, SLIVER), 0.0))
+    cut = np.flatnonzero((part > 0) & (part < 1))
+    whole = (part <= 0) | (part >= 1)
+    masses = np.concatenate([np.where(whole, flat, flat * (1 - part)), flat[cut] * part[cut]])
+    count, jump = masses.size, sum(question.jumps) + question.map_jump
+    span, (lean, lean_of_part) = 2 * _spread(space, question), _leaning(space, question)
+    # the average of a cell is a variable of its own unless it is that of its only part
+    own = ~whole | (lean > 0) | (jump > 0)
+    centre = np.arange(n)
+    centre[own] = count + np.arange(int(own.sum()))
+    rows, _ = _metric(space, replace(question, jumps=tuple(0.0 for _ in shape), map_jump=0.0), n)
+    rows = (centre[rows[0]], centre[rows[1]], rows[2])
+    inner = np.broadcast_to(area, shape).ravel()
+    size = np.concatenate([np.where(whole, 1.0, 1 - inner), inner[cut]])  # of each part, as a share of its cell
+    tied = np.concatenate([np.flatnonzero(own), n + np.arange(cut.size)])
+    of = np.concatenate([np.flatnonzero(own), cut])
+    loose = np.where(whole[of], lean[of], lean_of_part[of])
+    rises, falls = (np.minimum(d + loose, span[of]) for d in _cut_off(size[tied], span[of]))
     ties: Rows = (
-        np.concatenate([cell, centre]),
-        np.concatenate([centre, cell]),
-        np.concatenate([spread + jump, spread]),
+        np.concatenate([tied, centre[of]]),
+        np.concatenate([centre[of], tied]),
+        np.concatenate([rises + jump, falls]),
     )
-    mask = np.concatenate([inside & ~np.isin(np.arange(n), cut), np.ones(cut.size, bool), np.zeros(n + helpers, bool)])
-    empty = np.concatenate([masses <= 0, np.zeros(n + helpers, bool)])
-    full = np.concatenate([masses, np.zeros(n + helpers)])
-    return solve(Programme(full, joined([rows, ties])), mask & ~empty)
+    goal = np.concatenate([part >= 1, np.ones(cut.size, bool)])
+    # so are masses beyond the solver's digits: more of them inside and none outside is sound
+    masses = np.where(goal, np.where(masses > 0, np.maximum(masses, FAINT), 0.0), np.where(masses < FAINT, 0.0, masses))
+    full = np.concatenate([masses, np.zeros(int(own.sum()))])
+    mask = np.concatenate([goal, np.zeros(int(own.sum()), bool)])
+    return solve(Programme(full, joined([rows, ties])), mask & (full > 0))
+
+
+def _cut_off(share: Floats, span: Floats) -> tuple[Floats, Floats]:
+    """How far the average over a part with this share of a box's area can be above and below that of the whole box.
+
+    As logarithms: everything else in the box is at most e^{±span} times the part's average.
+    """
+    with np.errstate(over="ignore", divide="ignore"):
+        above, below = (np.log(share + (1 - share) * np.exp(side * span)) for side in (-1, 1))
+    return np.abs(above), below
+
+
+def _leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
+    """How far averages weighted with the density are from plain ones, as logarithms: over cells and over their parts.
+
+    They differ by the covariance of value and density. *Cells:* at most the product of their standard deviations, each
+    of which is at most (longest side)/π times the largest slope (Poincaré's inequality on a convex set, with Payne and
+    Weinberger's constant); the slope of the likelihood is at most rate·(its largest value), that of the density
+    steepness·(its largest). *Parts:* at most half the range of the values times the mean deviation of the density.
+    """
+    if space.shape is None:
+        return np.zeros(space.masses.size), np.zeros(space.masses.size)
+    low = np.meshgrid(*[b[:-1] for b in space.borders], indexing="ij")
+    high = np.meshgrid(*[b[1:] for b in space.borders], indexing="ij")
+    span = 2 * _spread(space, question)
+    rate = question.map_rate if question.map_rate is not None else float(np.hypot.reduce(question.rates))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        bottom, top = space.shape.heights(list(low), list(high))
+        tilt = (top / bottom).ravel()
+        side = np.maximum.reduce([b - a for a, b in zip(low, high, strict=True)]).ravel()
+        steep = space.shape.steepness(list(low), list(high)).ravel()
+        whole = (side / np.pi) ** 2 * rate * steep * np.exp(np.minimum(span, 300.0)) * tilt
+        part = np.expm1(np.minimum(span, 300.0)) * (tilt - 1) / 2
+    return _deviation(np.fmin(whole, part), span), _deviation(part, span)
+
+
+def _deviation(part: Floats, span: Floats) -> Floats:
+    """An average that is off by this part of the smallest value, as a logarithm; no value is off by more than span."""
+    small = part < 1 - 1e-9
+    return np.where(small, np.minimum(-np.log1p(-np.where(small, part, 0.0)), span), span)
 
 
 def _spread(space: Space, question: Question) -> Floats:
@@ -71,17 +130,25 @@ def _metric(space: Space, question: Question, n: int) -> tuple[Rows, int]:
     for i, axis in enumerate(space.axes):
         if axis.places is None and question.rates[i]:
             raise Misconfigured(f"{axis.name} has labels, which have no distances: its slope must be 0")
-        rows, used = axis_rows(shape, i, (question.rates[i], question.jumps[i]), axis.places, n + helpers)
+        rows, used = axis_rows(shape, i, (question.rates[i], question.jumps[i]), _stretched(axis), n + helpers)
         parts.append(rows)
         helpers += used
     return joined(parts), helpers
+
+
+def _stretched(axis: Axis) -> Floats | None:
+    """Places whose gaps are how far a cell must be moved, and stretched, to become the next."""
+    if axis.places is None or axis.borders is None or axis.size == 1:
+        return axis.places
+    return np.concatenate([[0.0], np.cumsum(np.diff(axis.places) + np.abs(np.diff(axis.half)))])
 
 
 def _map_rows(space: Space, question: Question, n: int) -> tuple[Rows, int]:
     """Euclidean distance: all pairs of few points, else near neighbours in many directions (looser, never wrong)."""
     assert question.map_rate is not None
     places = np.stack(np.meshgrid(*[a.places for a in space.axes if a.places is not None], indexing="ij"), -1)
-    points = places.reshape(n, -1)
+    halves = np.stack(np.meshgrid(*[a.half for a in space.axes], indexing="ij"), -1)
+    points, sizes = places.reshape(n, -1), halves.reshape(n, -1)
     if n <= MAP_PAIRS:
         i, j = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
         i, j = i[i != j], j[i != j]
@@ -90,7 +157,8 @@ def _map_rows(space: Space, question: Question, n: int) -> tuple[Rows, int]:
         steps = [s for s in itertools.product(range(-2, 3), repeat=index.ndim) if np.gcd.reduce(s) == 1]
         pairs = [_shifted(index, s) for s in steps]
         i, j = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
-    distance = np.sqrt(((points[i] - points[j]) ** 2).sum(1))
+    moved = np.abs(points[i] - points[j]) + np.abs(sizes[i] - sizes[j])  # see `solved`; of points the distance itself
+    distance = np.sqrt((moved**2).sum(1))
     if not question.map_jump:
         return (i, j, question.map_rate * distance), 0
     cells, helper = np.arange(n), n + np.arange(n)

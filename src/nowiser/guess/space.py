@@ -5,8 +5,7 @@ records can always be continued to the others: f(x) = min over possible x' of e^
 Continuous attributes are cut into cells, with the goal's own edges among the borders.
 """
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,11 +18,13 @@ from nowiser.guess.line import line
 from nowiser.guess.programme import LARGEST
 from nowiser.model.prior import (
     Categories,
+    Histogram,
     JointAtoms,
     JointHistogram,
     MultivariateNormal,
     Presence,
     Prior,
+    Uniform,
     Unknown,
 )
 from nowiser.model.priors.base import Floats
@@ -54,11 +55,15 @@ class Axis:
 class Space:
     axes: tuple[Axis, ...]
     masses: Floats  # one axis per attribute
-    tilts: Floats | None = None  # largest over smallest density in each cell, where the density is not constant
+    shape: "Shape | None" = None  # how the density varies inside boxes, where it does
 
     @property
     def continuous(self) -> bool:
         return any(a.borders is not None for a in self.axes)
+
+    @property
+    def borders(self) -> list[Floats]:
+        return [a.borders for a in self.axes if a.borders is not None]
 
     def axis(self, name: str) -> int:
         for i, a in enumerate(self.axes):
@@ -68,30 +73,92 @@ class Space:
         raise Misconfigured(f"there is no prior for {name}; there are priors for {known}")
 
 
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Bounds over boxes, given by the lower and upper ends on each axis (arrays that broadcast against each other)."""
+
+    heights: Callable[[list[Floats], list[Floats]], tuple[Floats, Floats]]  # of the density, up to one factor
+    steepness: Callable[[list[Floats], list[Floats]], Floats]  # of the slope of ln density, from above
+
+
+@dataclass(frozen=True)
+class Focus:
+    """A disc that will be asked about: where, how large. Cells are finest there."""
+
+    at: Mapping[str, float]
+    radius: float
+
+
 def space_of(
-    prior: Prior | Mapping[str, Prior], names: tuple[str, ...], cuts: Mapping[str, Floats], cells: int
+    prior: Prior | Mapping[str, Prior],
+    names: tuple[str, ...],
+    cuts: Mapping[str, Floats],
+    cells: int,
+    focus: Focus | None = None,
 ) -> Space:
     """The grid of a prior. `cuts`: borders that must be there, per attribute; `cells`: about how many in all."""
     if isinstance(prior, JointAtoms):
         return _atoms(prior)
     if isinstance(prior, JointHistogram):
-        return _histogram(prior, cuts, cells if cuts else 0)
+        return _histogram(prior, cuts, cells, focus)
     if isinstance(prior, MultivariateNormal):
-        return _normal(prior, cuts, max(4, int(cells ** (1 / len(prior.names)))))
+        return _normal(prior, cuts, max(4, int(cells ** (1 / len(prior.names)))), focus)
     if isinstance(prior, Prior):
         prior = {names[0] if names else "value": prior}
     used = [n for n in prior if n in names] if names else list(prior)
     each = max(4, int(cells ** (1 / max(1, sum(_is_wide(prior[n]) for n in used)))))
     axes, masses = [], []
     for name in used:
-        axis, share = _one(name, prior[name], cuts.get(name, np.zeros(0)), each)
+        axis, share = _one(name, prior[name], cuts.get(name, np.zeros(0)), each, focus)
         axes.append(axis)
         masses.append(share)
     _checked_size([a.size for a in axes])
     grid = np.ones(())
     for share in masses:
         grid = np.multiply.outer(grid, share)
-    return Space(tuple(axes), grid)
+    return Space(tuple(axes), grid, _independent([prior[n] for n in used], axes))
+
+
+def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
+    """The shape of a product of densities; None when it is constant in every cell, or an axis has no cells."""
+    if any(a.borders is None for a in axes) or all(isinstance(p, (Uniform, Histogram)) for p in priors):
+        return None
+    rows = [line(p) for p in priors]
+
+    def heights(low: list[Floats], high: list[Floats]) -> tuple[Floats, Floats]:
+        bottom, top = np.ones(()), np.ones(())
+        for row, a, b in zip(rows, low, high, strict=True):
+            least, most = row.heights(a.ravel(), b.ravel())
+            bottom, top = bottom * least.reshape(a.shape), top * most.reshape(a.shape)
+        return bottom, top
+
+    def steepness(low: list[Floats], high: list[Floats]) -> Floats:
+        total = np.zeros(())
+        for row, a, b in zip(rows, low, high, strict=True):
+            falls, rises = row.leanings(a.ravel(), b.ravel())
+            total = total + np.maximum(np.abs(falls), np.abs(rises)).reshape(a.shape) ** 2
+        return np.sqrt(total)
+
+    return Shape(heights, steepness)
+
+
+def _graded(name: str, edges: Floats, focus: Focus, count: int) -> Floats:
+    """About `count` cells between the outer edges: of one size around the disc, growing from there on; edges stay."""
+    low, high, at, radius = float(edges.min()), float(edges.max()), focus.at[name], focus.radius
+    across, growth = (9, 1.4) if count > 20 else (7, 1.6)
+    size = 2 * radius / across
+    near = at + size * np.arange(2 - across, across - 1)
+    steps = size * np.cumsum(growth ** np.arange(1, 60))
+    ahead, back = near[-1] + steps, near[0] - steps
+    if (high - low) / count <= 1.6 * size:
+        size, found = (high - low) / count, np.linspace(low, high, count + 1)
+    else:
+        found = np.concatenate([back, near, ahead])
+    fixed = np.unique(edges)
+    found = found[(found > low) & (found < high)]
+    # a border next to an edge would only make one narrow cell
+    closest = np.abs(found[:, None] - fixed).min(axis=1)
+    return np.unique(np.concatenate([fixed, found[closest > 0.35 * np.maximum(size, 0.25 * np.abs(found - at))]]))
 
 
 def _checked_size(sizes: list[int]) -> None:
@@ -101,6 +168,14 @@ def _checked_size(sizes: list[int]) -> None:
             f"at most {LARGEST} are allowed",
             hint="Group values, or use a coarser histogram.",
         )
+
+
+def is_points(prior: Prior) -> bool:
+    """Whether an attribute has single values only: labels, atoms."""
+    if prior.kind != "line":
+        return True
+    first, last = line(prior).victims()
+    return bool(np.array_equal(first, last))
 
 
 def _is_wide(prior: Prior) -> bool:
@@ -126,14 +201,16 @@ def _atoms(prior: JointAtoms) -> Space:
     return Space(tuple(axes), masses / masses.sum())
 
 
-def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int) -> Space:
+def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int, focus: Focus | None) -> Space:
     """The histogram's own cells, cut where the goal ends; in more pieces, the fewest first, while there are few."""
     axes, masses = [], prior.masses
     every = []
     for name, edges in zip(prior.names, prior.edges, strict=True):
         extra = cuts.get(name, np.zeros(0))
-        every.append(np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]])))
-    while 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
+        inner = np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
+        each = max(4, int(cells ** (1 / len(prior.names))))
+        every.append(inner if focus is None else _graded(name, inner, focus, each))
+    while focus is None and 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
         fewest = int(np.argmin([b.size for b in every]))
         halved = np.sort(np.concatenate([every[fewest], (every[fewest][:-1] + every[fewest][1:]) / 2]))
         if not (np.diff(halved) > 0).all():
@@ -152,36 +229,50 @@ def _cells_axis(name: str, borders: Floats) -> Axis:
     return Axis(name, (borders[:-1] + borders[1:]) / 2, (), borders)
 
 
-def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int) -> Space:
+def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, focus: Focus | None) -> Space:
     spread = np.sqrt(np.diag(prior.covariance))
     axes = []
     for i, name in enumerate(prior.names):
         low, high = prior.mean[i] - TAILS * spread[i], prior.mean[i] + TAILS * spread[i]
         inner = prior.mean[i] + spread[i] * np.linspace(-4, 4, each)
         extra = cuts.get(name, np.zeros(0))
-        axes.append(
-            _cells_axis(name, np.unique(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]])))
-        )
+        borders = np.unique(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]]))
+        axes.append(_cells_axis(name, borders if focus is None else _graded(name, np.array([low, high]), focus, each)))
     _checked_size([a.size for a in axes])
     masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
-    return Space(tuple(axes), masses, _tilts(prior, axes))
+    return Space(tuple(axes), masses, _normal_shape(prior))
 
 
-def _tilts(prior: MultivariateNormal, axes: list[Axis]) -> Floats:
-    """Largest over smallest density in every box: ln density is concave: below its tangent at the centre, above
-    the lowest corner.
+def _normal_shape(prior: MultivariateNormal) -> Shape:
+    """Ln density is concave: below its tangent at the centre of a box, above its lowest corner. Its slope is linear:
+    longest at a corner.
     """
-    places = [a.places for a in axes if a.places is not None]
-    centre = np.stack(np.meshgrid(*places, indexing="ij"), axis=-1) - prior.mean
-    half = np.stack(np.meshgrid(*[a.half for a in axes], indexing="ij"), axis=-1)
     inverse = np.linalg.inv(prior.covariance)
 
-    def height(x: Floats) -> Floats:
-        return np.asarray(-np.einsum("...i,ij,...j->...", x, inverse, x) / 2)
+    def stacked(ends: list[Floats]) -> Floats:
+        return np.stack(np.broadcast_arrays(*ends), axis=-1) - prior.mean
 
-    top = height(centre) + (np.abs(centre @ inverse) * half).sum(-1)
-    corners = [height(centre + half * np.array(sign)) for sign in itertools.product((-1, 1), repeat=len(axes))]
-    return np.asarray(np.exp(np.minimum(top - np.minimum.reduce(corners), 700.0)))
+    def corners(low: list[Floats], high: list[Floats]) -> list[Floats]:
+        return [
+            stacked([pair[side] for pair, side in zip(zip(low, high, strict=True), choice, strict=True)])
+            for choice in np.ndindex(*[2] * len(low))
+        ]
+
+    def log(x: Floats) -> Floats:
+        return np.asarray(-((x @ inverse) * x).sum(-1) / 2)
+
+    def heights(low: list[Floats], high: list[Floats]) -> tuple[Floats, Floats]:
+        centre = (stacked(low) + stacked(high)) / 2
+        half = (stacked(high) - stacked(low)) / 2
+        top = log(centre) + (np.abs(centre @ inverse) * half).sum(-1)
+        bottom = np.minimum.reduce([log(corner) for corner in corners(low, high)])
+        return np.exp(np.maximum(bottom, -700.0)), np.exp(np.maximum(top, -700.0))
+
+    def steepness(low: list[Floats], high: list[Floats]) -> Floats:
+        lengths = [np.sqrt(((corner @ inverse) ** 2).sum(-1)) for corner in corners(low, high)]
+        return np.asarray(np.maximum.reduce(lengths))
+
+    return Shape(heights, steepness)
 
 
 @lru_cache(maxsize=16)
@@ -202,7 +293,7 @@ def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) ->
     return np.asarray(masses / masses.sum())
 
 
-def _one(name: str, prior: Prior, cuts: Floats, each: int) -> tuple[Axis, Floats]:
+def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) -> tuple[Axis, Floats]:
     if isinstance(prior, Categories):
         masses = np.array(prior.masses)
         return Axis(name, None, prior.labels), masses / masses.sum()
@@ -224,5 +315,8 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int) -> tuple[Axis, Floats
     kept = even[:-1][shares > 1e-9 * shares.max()]
     inner = np.linspace(float(kept.min()), float(kept.max()), each + 1)
     borders = np.unique(np.concatenate([[low, high], inner, cuts[(cuts > low) & (cuts < high)]]))
+    if focus is not None:
+        fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else np.zeros(0)
+        borders = _graded(name, np.concatenate([[low, high], fixed]), focus, each)
     masses = row.mass(borders[:-1], borders[1:])
     return _cells_axis(name, borders), masses / masses.sum()

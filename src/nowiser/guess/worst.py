@@ -100,6 +100,7 @@ def _nodes(profile: Profile) -> Floats:
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
     follow = Follow(profile, objective, negated=negated) if isinstance(profile, Near) and profile.rate > 0 else None
     sharpest = ROUGH if isinstance(profile, Near) and profile.line.wiggle() > 0 else TOLERANCE
+    finest = 1e-12 if objective is PLAIN else 1e-9  # other objectives pass through zero
 
     def gains_of(x: Floats) -> Floats:
         if follow is not None:
@@ -131,7 +132,7 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
         if gains.max() > best:
             best, at = float(gains.max()), float(probe[int(np.argmax(gains))])
         spent += lo.size
-        tolerance = min(sharpest, max(1e-12, 1e-5 * best)) * 10.0 ** min(spent // PATIENCE, 2)
+        tolerance = min(sharpest, max(finest, 1e-5 * abs(best))) * 10.0 ** min(spent // PATIENCE, 2)
         hard = ceiling > best + tolerance
         if hard.any():
             bounds = profile.bounds_negated(lo[hard], hi[hard]) if negated else profile.bounds(lo[hard], hi[hard])
