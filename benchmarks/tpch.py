@@ -1,7 +1,8 @@
 """The 22 questions of TPC-H with customers as persons: which are answered, at what time beside raw DuckDB.
 
 Data of `tpchgen-cli` at scale 0.01. *explain* is reading, checking, pricing and admitting the text (`planning` measures
-the first three by themselves). A question is asked word for word as the standard writes it, or where that is refused, as rewritten.
+the first three by themselves). A question is asked word for word as the standard writes it, or where that is refused,
+as rewritten.
 """
 
 import statistics
