@@ -55,12 +55,12 @@ def prepare(_policy, engine, _gateway):
     return {"where": done.where, "done": engine.estimate().done, "kept": done.version == engine.version()}
 
 
-def query(_policy, engine, gateway, sql, *, seconds=500, slow=False, alive=session.ALIVE_SECONDS):
-    """A whole question; `slow`: it takes twenty seconds."""
+def query(_policy, engine, gateway, sql, *, seconds=500, slow=False, pause=20, alive=session.ALIVE_SECONDS):
+    """A whole question; `slow`: it takes `pause` seconds."""
     session.ALIVE_SECONDS = alive
     try:
         if slow:
-            test_spark.slow(engine, 20)
+            test_spark.slow(engine, pause)
         engine._seconds = seconds
         gateway.query(sql)
         said = {"exit": 0}

@@ -145,7 +145,7 @@ class Spark:
             places[table.name] = quote(name)
         return Known(stamps, version, replace(DIALECT, table=lambda scan: places[scan.table.name]), there)
 
-    def _rows(self, table: Table, places: dict[str, str], *, stored: bool = False) -> str:
+    def _rows(self, table: Table, places: dict[str, str]) -> str:
         return preparing.statement(
             table,
             self._policy,
@@ -154,7 +154,6 @@ class Spark:
             salt=self._recipe,
             at=lambda home: places[home.name],
             ordered=False,
-            split=None if stored else "",
         )
 
     # -- the prepared files ------------------------------------------------------------------------------
@@ -175,7 +174,7 @@ class Spark:
             places: dict[str, str] = {}
             for i, table in enumerate(self._tables):
                 tell(i / len(self._tables), table.name)
-                session.sql(self._rows(table, places, stored=True)).write.mode("overwrite").parquet(f"{place}/{i}")
+                session.sql(self._rows(table, places)).write.mode("overwrite").parquet(f"{place}/{i}")
                 session.read.parquet(f"{place}/{i}").createOrReplaceTempView(f"nowiser_draft_{i}")
                 places[table.name] = quote(f"nowiser_draft_{i}")
             session.range(1).write.mode("overwrite").parquet(f"{place}/done")
