@@ -91,7 +91,10 @@ def unprepared(folder: Path) -> list[dict]:
     policy = policies.read(path)
     engines.connect(policy).version()  # machine code is compiled once per installation
     found = []
-    with duckdb.connect(config={"memory_limit": "3GB"}) as raw, Gateway(policy, account=forgetful()) as gate:
+    with (
+        duckdb.connect(config={"memory_limit": "3GB"}) as raw,
+        Gateway(policy, account=forgetful()) as gate,
+    ):
         for key in ("k100", "k10000"):
             sql = crowd.QUESTIONS["SUM"][0].format(k=key)
 

@@ -79,7 +79,7 @@ class DuckDB:
 
     def __init__(self, policy: Policy, *, seconds: float = 60.0) -> None:
         self._policy = policy
-        self._seconds = seconds
+        self._locked = {"max_execution_time": str(int(seconds * 1000)), **LOCKED}  # the lock itself comes last
         self._state = sources.folder(policy) / ".nowiser"
         self._connection: Any = None
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open
@@ -108,14 +108,11 @@ class DuckDB:
         self.version()
         with self._guard:
             cursor = self._connection.cursor()
-        alarm = threading.Timer(self._seconds, cursor.interrupt)
-        alarm.start()
         try:
             found = cursor.sql(statement(tally, self._dialect)).to_arrow_table()
         except duckdb.Error:
             raise Broken from None
         finally:
-            alarm.cancel()
             cursor.close()
         if not self._stored and not self._unchanged(self._open):
             raise Broken  # the sources changed meanwhile, and who has too many rows was found in the old ones
@@ -231,11 +228,10 @@ class DuckDB:
 
         connection = duckdb.connect(config=DENSE | _room_to_work(self._state / "spill"))
         with _reading():
-            connection.execute("SET enable_progress_bar = false")
             connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
             filling.fill(connection, self._policy, DIALECT, salt, stored=False)
-            for setting, value in LOCKED.items():
-                connection.execute(f"SET {setting} = {value}")
+            for setting, value in self._locked.items():
+                connection.execute(f"SET GLOBAL {setting} = {value}")  # for every cursor
         return connection
 
     def _connect(self, manifest: dict[str, Any]) -> None:
@@ -247,7 +243,7 @@ class DuckDB:
                 duckdb.connect(
                     str(self._state / str(manifest["file"])),
                     read_only=True,
-                    config=LOCKED | DENSE | _room_to_work(self._state / "spill"),
+                    config=self._locked | DENSE | _room_to_work(self._state / "spill"),
                 )
                 if self._stored
                 else self._views(str(manifest["salt"]))
