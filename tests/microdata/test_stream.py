@@ -1,9 +1,11 @@
 """A table that stays in its file gives the same release as one in memory."""
 
+import gc
 import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -11,6 +13,7 @@ from tables import random_table
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.publish import publish
+from nowiser.microdata.table import Column, MicroTable
 from nowiser.microdata.write import write_table
 
 
@@ -61,3 +64,38 @@ def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content,
     with pytest.raises(Misconfigured, match=words):
         publish(source, quasi=["age"], sensitive=["ill"], k=1, steps=["generalise"], output=output, stream=True)
     assert not output.exists()
+
+
+def test_what_exceeds_the_memory_goes_to_disk_and_is_taken_away(tmp_path, monkeypatch):
+    from nowiser.microdata import stream
+
+    room = tmp_path / "room"
+    room.mkdir()
+    monkeypatch.setattr(stream, "MEMORY", 110 * 2**20)
+    monkeypatch.setattr(stream.tempfile, "tempdir", str(room))
+    random = np.random.default_rng(0)
+    rows = 700_000  # their strings, sorted at random, take more than that
+    columns = [Column.of(f"q{j}", random.integers(0, 5, rows).tolist()) for j in range(3)]
+    filler = pa.array([f"{n:060d}" for n in range(5000)]).take(pa.array(random.integers(0, 5000, rows)))
+    write_table(MicroTable.of([*columns, Column.of("remark", filler)]), tmp_path / "big.csv")
+    made = publish(
+        tmp_path / "big.csv",
+        quasi=["q0", "q1", "q2"],
+        keep=["remark"],
+        k=5,
+        steps=["generalise"],
+        output=tmp_path / "out.csv",
+        stream=True,
+    )
+    assert made.rows == rows
+    assert made.rechecked["k-anonymity"] >= 5
+    del made
+    gc.collect()
+    assert list(room.iterdir()) == []
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "big.csv",
+        "out.codebook.json",
+        "out.csv",
+        "out.report.html",
+        "room",
+    ]

@@ -61,7 +61,7 @@ def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) 
     """The values found in the file. Raises NotEvaluated if one is worse than claimed, or rows are missing."""
     import duckdb
 
-    with duckdb.connect() as engine:
+    with duckdb.connect(config={"temp_directory": str(path.parent)}) as engine:  # a folder that is taken away
         check = _Check(engine, path, evidence)
         found_rows = check.one("SELECT coalesce(sum(rows), 0) FROM released")
         if int(found_rows) != rows:

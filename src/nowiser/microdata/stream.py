@@ -5,6 +5,10 @@ rows. Only `generalise` works this way. Any engine that can group can take DuckD
 """
 # ruff: noqa: S608  (names enter the SQL only through `quoted`, texts only through `literal`)
 
+import os
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.errors import Misconfigured
+from nowiser.errors import Misconfigured, NotEvaluated
 from nowiser.microdata.candidates import Candidate, measured
 from nowiser.microdata.groups import groups_of, targets_of
 from nowiser.microdata.methods.generalise import Generalise
@@ -26,6 +30,8 @@ from nowiser.microdata.release import Run, Step, quiet, silent
 from nowiser.microdata.search.problem import failing
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table import Codes, Column, Ints, MicroTable
+
+MEMORY = max(2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4)  # bytes DuckDB may take
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +57,9 @@ class InDuckDB:
         import duckdb
 
         check_file(path)
-        engine = duckdb.connect()
+        room = tempfile.mkdtemp(prefix="nowiser-")  # for what exceeds the memory; gone with the engine
+        engine = duckdb.connect(config={"temp_directory": room, "memory_limit": f"{MEMORY // 2**20}MiB"})
+        weakref.finalize(engine, shutil.rmtree, room, ignore_errors=True)
         if path.suffix.lower() in {".parquet", ".pq"}:
             return InDuckDB(engine, f"read_parquet({literal(str(path))})", path)
         shape = csv_shape(path)
@@ -87,6 +95,11 @@ class InDuckDB:
             if self.source.startswith("read_csv"):
                 raise explain(self.path, csv_shape(self.path), str(error).splitlines()[0]) from None
             raise Misconfigured(f"{self.path} is not a parquet file: {str(error).splitlines()[0]}") from None
+        except duckdb.OutOfMemoryException:
+            raise NotEvaluated(
+                f"{self.path} needs more memory than the {MEMORY // 2**20} MiB that may be used",
+                hint="Free some memory, or leave the rows in their order (--keep-order): they are then not sorted.",
+            ) from None
 
     def tuples(self, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
         table = self.counted(columns, columns)
@@ -194,4 +207,5 @@ def write_stream(grouper: InDuckDB, sql: str, path: Path, separator: str, *, kee
     kind = (
         "FORMAT parquet" if path.suffix.lower() == ".parquet" else f"FORMAT csv, HEADER, DELIMITER {literal(separator)}"
     )
+    grouper.run(f"SET preserve_insertion_order = {str(keep_order).lower()}")
     grouper.run(f"COPY ({sql}{order}) TO {literal(str(path))} ({kind})")

@@ -35,7 +35,9 @@ class Goal:
             raise Misconfigured(f"the precision of {self.column!r} cannot be negative: {self.within:g}")
 
     def __str__(self) -> str:
-        return f"{self.column} exactly" if self.within is None else f"{self.column} within {self.within:.4g}"
+        if self.within is None:
+            return f"{self.column} exactly"
+        return f"{self.column} within {f'{self.within:,.0f}' if self.within >= 10_000 else f'{self.within:.4g}'}"
 
 
 def best_window(points: Floats, mass: Floats, within: float) -> tuple[float, float]:
