@@ -20,6 +20,10 @@ from nowiser.engines.arrow import column, numbers
         ([], pa.int64()),
         ([], pa.string()),
         ([3, 4], pa.int32()),
+        (("x", None, "None", ""), pa.string()),
+        ((None, 7, None), pa.int64()),
+        ((0.5, None), pa.float64()),
+        ((True, None, False), pa.bool_()),
     ],
 )
 def test_columns(values, of):
@@ -34,6 +38,14 @@ def test_masked_columns(values):
     column(masked).validate(full=True)
     assert column(masked).equals(pa.array(masked))
     assert column(values[::2]).equals(pa.array(values[::2])), "also of a view"
+
+
+def test_a_missing_key_is_found_as_missing_and_not_by_its_name():
+    import pyarrow.compute as pc
+
+    asked = pa.chunked_array([pa.array(["x", None, "None", "z"])])
+    places = pc.index_in(asked, value_set=column(("x", "y", None), pa.string()))
+    assert numbers(places, missing=-1).tolist() == [0, 2, -1, -1]
 
 
 def test_numbers():

@@ -35,21 +35,25 @@ def from_rows(rows: Sequence[Sequence[Any]], tally: Tally) -> pa.Table:
 
 
 def column(values: Sequence[Any] | NDArray[Any], of: pa.DataType | None = None) -> pa.Array:
-    """An Arrow column of texts, whole numbers, reals or truths; missing is what a masked array masks.
+    """An Arrow column of texts, whole numbers, reals or truths; missing is None, and what a masked array masks.
 
     `of`: the type; that of the array where none is named.
     """
+    there = None
+    if isinstance(values, np.ma.MaskedArray):
+        if np.ma.is_masked(values):
+            there = pa.py_buffer(np.packbits(~np.ma.getmaskarray(values), bitorder="little"))
+            values = values.filled(0)
+    elif not isinstance(values, np.ndarray) and None in values:
+        there = pa.py_buffer(np.packbits([v is not None for v in values], bitorder="little"))
+        values = [("" if of == pa.string() else 0) if v is None else v for v in values]
     if of == pa.string():
         spelled = [str(v).encode() for v in values]
         ends = np.zeros(len(spelled) + 1, dtype=np.int32)
         np.cumsum([len(s) for s in spelled], out=ends[1:])
-        return pa.Array.from_buffers(of, len(spelled), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(spelled))])
+        return pa.Array.from_buffers(of, len(spelled), [there, pa.py_buffer(ends), pa.py_buffer(b"".join(spelled))])
     if of is None:
         of = pa.from_numpy_dtype(np.asarray(values).dtype)
-    there = None
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        there = pa.py_buffer(np.packbits(~np.ma.getmaskarray(values), bitorder="little"))
-        values = values.filled(0)
     data = np.asarray(values, dtype=of.to_pandas_dtype())
     data = np.packbits(data, bitorder="little") if of == pa.bool_() else np.ascontiguousarray(data)
     return pa.Array.from_buffers(of, len(values), [there, pa.py_buffer(data)])
