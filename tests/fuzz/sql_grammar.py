@@ -369,7 +369,9 @@ class Grammar:
             lambda: f"AVG({when} - DATE '2020-01-01'), MAX({when})",
         ]  # fmt: skip
         where = f" WHERE {test}" if self.chance(0.6) else ""
-        shape = self.toss.randrange(9)
+        shape = self.toss.randrange(10)
+        if shape == 9:
+            return self.found()
         if shape == 0:
             return f"SELECT WIDTH_BUCKET({n}, {self.pick(['0', '-5', 'p.los'])}, 100, {self.pick(['5', '20', '0', '999999'])}) AS b, COUNT(*), AVG(p.cost) FROM patients p{where} GROUP BY b"
         if shape == 1:
@@ -406,6 +408,23 @@ class Grammar:
         if shape == 7:
             return f"WITH c AS (SELECT p.id AS i, {n} AS x, {key} AS k FROM patients p{where}), d AS (SELECT patient_id, {self.pick(['SUM', 'MIN', 'COUNT'])}(cost) AS y FROM visits GROUP BY patient_id) SELECT {self.pick(['k, ', ''])}AVG(x), SUM(y), CORR(x, y) FROM c {self.pick(['', 'LEFT '])}JOIN d ON d.patient_id = c.i{self.pick([' GROUP BY k', ''])}"
         return f"SELECT {self.toss.choice(shapes)()}, {self.toss.choice(shapes)()} FROM patients p{where}"
+
+    def found(self) -> str:
+        """Keys that nobody declared, of persons who are in several groups: joins, sub-selects, unions."""
+        source, keys, who = self.toss.choice([
+            ("patients p JOIN visits v ON v.patient_id = p.id", ["p.name", "CAST(v.visit_id AS TEXT)", "p.name || CAST(v.day AS TEXT)",
+             "CASE WHEN v.cost > 10 THEN p.name ELSE p.zip END", "LEFT(p.name, 2)", "v.day * 7 + v.patient_id"], "p.id"),
+            ("patients p LEFT JOIN visits v ON v.patient_id = p.id AND v.day > 99", ["p.name", "COALESCE(CAST(v.visit_id AS TEXT), p.name)"], "p.id"),
+            ("visits v JOIN visits u ON u.patient_id = v.patient_id", ["v.visit_id + u.visit_id", "v.visit_id", "u.day * 400 + v.day"], "v.patient_id"),
+            ("(SELECT patient_id AS i, day, SUM(cost) AS s FROM visits GROUP BY patient_id, day) q", ["ROUND(q.s)", "q.day + ROUND(q.s)"], "q.i"),
+            ("(SELECT id AS i, name AS k FROM patients UNION ALL SELECT patient_id, CAST(visit_id AS TEXT) FROM visits) q", ["q.k", "UPPER(q.k)"], "q.i"),
+            ("patients p JOIN wards w ON w.ward = p.ward", ["p.name", "p.name || w.ward", "p.cost * w.floor"], "p.id"),
+        ])  # fmt: skip
+        chosen = self.toss.sample(keys, min(len(keys), self.toss.randrange(1, 3)))
+        names = [f"k{i}" for i in range(len(chosen))]
+        shown = ", ".join(f"{k} AS {n}" for k, n in zip(chosen, names, strict=True))
+        what = self.pick(["COUNT(*)", f"COUNT(DISTINCT {who})", f"COUNT(*), COUNT(DISTINCT {who})"])
+        return f"SELECT {shown}, {what} FROM {source} GROUP BY {', '.join(names)}"
 
     # -- damage ------------------------------------------------------------------------------------------------
 

@@ -81,8 +81,17 @@ def check(sql, lives, policy) -> bool:
         planned = plan(read(sql, policy), policy)
     except NotAnswerable:
         return False
+    others = {way.summed for way in planned.ways if way.summed is not None}  # grouping sets added up from the finest
+    for one in (planned, *(planned.through(summed) for summed in others)):
+        holds(sql, one, lives)
+    return True
+
+
+def holds(sql, planned, lives) -> None:
     cells = {name: measured(gateway._engine, planned) for name, gateway in lives.items()}
     present = [name for name in cells if name != "absent"]
+    if planned.discovery is not None:
+        few(sql, planned.discovery.groups, {name: groups_of(found) for name, found in cells.items()})
     for i, reach in enumerate(planned.reaches):
         for name in present:
             away = moved(cells[name][i], cells["absent"][i])
@@ -93,7 +102,18 @@ def check(sql, lives, policy) -> bool:
             for other in present:
                 away = moved(cells[name][i], cells[other][i])
                 assert away <= reach.jump, f"{sql}\ncell {i} moved by {away}, {reach.jump} was said ({name}, {other})"
-    return True
+
+
+def groups_of(found) -> dict:
+    """What stands in each group that was found."""
+    return {key: tuple(column.get(key) for column in found) for column in found for key in column}
+
+
+def few(sql, most, groups) -> None:
+    """She is in no more groups than the threshold reckons with."""
+    for name, own in groups.items():
+        hers = {key for key in own.keys() | groups["absent"].keys() if own.get(key) != groups["absent"].get(key)}
+        assert len(hers) <= most, f"{sql}\n{name} is in {len(hers)} groups, {most} were said"
 
 
 def test_questions_of_the_core_move_no_further_than_planned(lives):
@@ -117,6 +137,20 @@ def test_joins_and_sub_selects_move_no_further_than_planned(lives):
     assert asked >= 80
 
 
+def test_histograms_picks_and_found_keys_move_no_further_than_planned(lives):
+    policy = lives["absent"].policy
+    grammar = Grammar(random.Random(14))
+    asked = sum(check(grammar.widest(), lives, policy) for _ in range(100))
+    assert asked >= 40
+
+
+def test_nobody_is_in_more_found_groups_than_planned(lives):
+    policy = lives["absent"].policy
+    grammar = Grammar(random.Random(15))
+    asked = sum(check(grammar.found(), lives, policy) for _ in range(60))
+    assert asked >= 30
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_many_questions_move_no_further_than_planned(lives, seed):
@@ -124,3 +158,4 @@ def test_many_questions_move_no_further_than_planned(lives, seed):
     grammar = Grammar(random.Random(500 + seed))
     assert sum(check(grammar.question(), lives, policy) for _ in range(8_000)) >= 200
     assert sum(check(grammar.wide(), lives, policy) for _ in range(2_000)) >= 600
+    assert sum(check(grammar.widest(), lives, policy) for _ in range(2_000)) >= 600
