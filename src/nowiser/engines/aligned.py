@@ -98,10 +98,16 @@ def _plain(column: Any, kind: Kind) -> Any:
 
 
 def _codes(keys: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
-    """The index of each key in its domain, −1 for none. Dates count days and timestamps microseconds."""
-    values = column(domain, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
-    found = pc.index_in(_plain(keys, kind), value_set=values)
-    return numbers(found, missing=-1).astype(np.int64)
+    """The index of each key in its domain, −1 for none. Dates count days and timestamps microseconds.
+
+    Where the last of a domain is None, that is the place of NULL.
+    """
+    null = len(domain) - 1 if len(domain) and domain[-1] is None else -1
+    listed = domain if null < 0 else domain[:null]
+    values = column(listed, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
+    plain = _plain(keys, kind)
+    codes = numbers(pc.index_in(plain, value_set=values), missing=-1).astype(np.int64)
+    return codes if null < 0 else np.where(numbers(plain.is_null().cast(pa.int8())) == 1, null, codes)
 
 
 def _placed(found: Any, at: NDArray[np.int64], groups: int) -> NDArray[Any]:
