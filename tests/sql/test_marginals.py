@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import nowiser
 from nowiser.engines.reference import tally_rows
 from nowiser.errors import NotAnswerable
-from nowiser.model.schema import Protect, Role
+from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 
@@ -200,3 +200,23 @@ def test_two_sets_without_their_product(ask):
     answer = ask("SELECT a, b, COUNT(*) AS n FROM t GROUP BY GROUPING SETS ((a), (b))")
     assert len(answer.rows) == 6
     assert [r[:2] for r in answer.rows] == [("x", None), ("y", None), *((None, b) for b in range(1, 5))]
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "domain", "codes"),
+    [
+        (Kind.TEXT, ["x", None, "None", "y"], ("x", "y", None), [0, 2, -1, 1]),
+        (Kind.TEXT, ["x", None, "None"], ("x", "None"), [0, -1, 1]),
+        (Kind.INTEGER, [0, None, 4, 2], (2, 4, None), [-1, 2, 1, 0]),
+        (Kind.INTEGER, [None, None], (0, None), [1, 1]),
+        (Kind.BOOLEAN, [True, None, False], (False, True, None), [1, 2, 0]),
+        (Kind.INTEGER, [1, None], (None,), [-1, 0]),
+    ],
+)
+def test_null_has_its_own_place_and_is_no_word(kind, keys, domain, codes):
+    import pyarrow as pa
+
+    from nowiser.engines.aligned import _codes
+
+    types = {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.BOOLEAN: pa.bool_()}
+    assert _codes(pa.chunked_array([keys], types[kind]), kind, domain).tolist() == codes
