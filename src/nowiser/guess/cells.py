@@ -9,11 +9,12 @@ A distribution that is only known by its distribution function F is cut into fin
 constant density inside a cell gets wrong is bounded, not ignored: on a cell of width w where the density is monotone
 between values p and q, no partial mass is off by more than η = |p − q|·w/4, hence (integrating by parts) no partial
 integral of e^{kx} by more than η·e^{kx} at the border and η·(variation of e^{kx}) for whole cells to its left. These
-errors are summed like masses and pushed to the unfavourable side.
+errors are summed like masses and pushed to the unfavourable side. Between victims, where only the cells with their
+constant densities are followed, the error is bounded for a whole range of victims at once (`Sums.spread`).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,19 @@ class CellLine:
         self.total = float(total[-1])
         self.below = np.concatenate([np.zeros(1, LONG), total])
         self._sums: dict[float, Sums] = {}
+
+    @cached_property
+    def plain(self) -> "CellLine":
+        """The same cells with a constant density in each: what the search for the worst victim may follow exactly."""
+        if not self.cells.wobble.any():
+            return self
+        flat = replace(self.cells, wobble=np.zeros(self.starts.size), part=None, floor=None, roof=None, lean=None)
+        return CellLine(flat)
+
+    @cached_property
+    def wobbles(self) -> Ranges:
+        """The largest η among neighbouring cells."""
+        return Ranges(self.cells.wobble, self.cells.wobble)
 
     def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Bounds on the slope of ln density over (a, b): flat inside one cell, unknown across borders."""
@@ -163,6 +177,28 @@ class CellLine:
     def _gaps(self) -> Floats:
         """How many gaps of the support lie left of each cell."""
         return np.concatenate([[0.0], np.cumsum(self.starts[1:] > self.ends[:-1])])
+
+    def level(self, k: float, first: Floats, last: Floats, radius: float) -> tuple[Floats, Floats]:
+        """Odds (from above) and prior mass of all goals of victims between `first` and `last` that lie in one cell.
+
+        Inside a cell of constant density p the equation of `UniformLine` holds with α = k·E⁺(l)e^{−kl}/p and
+        β = k·E⁻(u)e^{ku}/p, whatever lies outside the cell. Both are 1 minus a multiple of e^{∓kx}, so on a range each
+        is smallest at one of the ends, and the odds fall with both. (∞, 0) where goals leave the cell; for k > 0.
+        """
+        n, ends = self.starts.size, (first - radius, last - radius, first + radius, last + radius)
+        i = np.clip(np.searchsorted(self.starts, ends[0], "right") - 1, 0, n - 1)
+        inside = (self.starts[i] <= ends[0]) & (self.ends[i] >= ends[3]) & (self.density[i] > 0)
+        if not inside.any() or self.cells.wobble.any():
+            return np.full(first.size, np.inf), np.zeros(first.size)
+        sums, scale = self.sums(k), np.log(self.density[i] / k)
+        with np.errstate(all="ignore"):
+            alpha = [np.asarray(sums.plus_at(l, i) - k * (l - sums.x0) - scale, float) for l in ends[:2]]
+            beta = [np.asarray(sums.minus_at(u, i) + k * (u - sums.x1) - scale, float) for u in ends[2:]]
+            a, b = np.exp(np.minimum(*alpha)), np.exp(np.minimum(*beta))
+            rise = np.expm1(2 * k * radius)
+            odds = 2 * rise / (a + b + np.sqrt((a + b) ** 2 + 4 * a * b * rise)) * (1 + 4 * sums.slack)
+        mass = 2 * radius * self.density[i] / self.total
+        return np.where(inside & np.isfinite(odds), odds, np.inf), np.where(inside, mass * (1 - 8 * EPS), 0.0)
 
     def peak(self, k: float, l: float, u: float) -> float:
         return float(self.sums(k).odds(np.array([l], float), np.array([u], float))[1][0])

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -32,6 +33,56 @@ class _Curve:
     mode: float
     rare: tuple[float, float]
     lean: Callable[[Floats, Floats], tuple[Floats, Floats]] | None = None  # bounds on the slope of ln density
+    # what is known about the shape: rises to the mode and falls from there ("known"), does so but the mode is only
+    # known to lie next to the highest point looked at ("near"), nothing ("none")
+    shape: Literal["known", "near", "none"] = "known"
+    between: Callable[[Floats, Floats], Floats] | None = None  # the mass between two points, where that is quicker
+
+
+# Families with one mode (or a falling or rising density), for all their arguments. Of others nothing is assumed.
+UNIMODAL = frozenset(
+    {
+        "cauchy",
+        "chi",
+        "chi2",
+        "erlang",
+        "expon",
+        "f",
+        "fisk",
+        "gamma",
+        "genpareto",
+        "gompertz",
+        "gumbel_l",
+        "gumbel_r",
+        "halfcauchy",
+        "halflogistic",
+        "halfnorm",
+        "hypsecant",
+        "invgamma",
+        "invgauss",
+        "invweibull",
+        "laplace",
+        "levy",
+        "logistic",
+        "lognorm",
+        "lomax",
+        "maxwell",
+        "nakagami",
+        "norm",
+        "pareto",
+        "powerlaw",
+        "rayleigh",
+        "rice",
+        "skewnorm",
+        "t",
+        "triang",
+        "truncexpon",
+        "truncnorm",
+        "uniform",
+        "weibull_max",
+        "weibull_min",
+    }
+)
 
 
 def cells_of(prior: Prior) -> Cells:
@@ -76,6 +127,7 @@ def _normal(prior: Normal) -> _Curve:
         np.concatenate([mean + sd * z, mean - sd * z]),
         mean,
         (mean + sd * rare, mean - sd * rare),
+        between=lambda a, b: gauss.between((a - mean) / sd, (b - mean) / sd),
     )
 
 
@@ -109,6 +161,7 @@ def _lognormal(prior: LogNormal) -> _Curve:
         math.exp(max(mean - sd * sd, -700.0)),
         (math.exp(mean + sd * rare), math.exp(min(mean - sd * rare, 700.0))),
         lean,
+        between=lambda a, b: gauss.between(z(a), z(b)),
     )
 
 
@@ -125,7 +178,14 @@ def _frozen(prior: Frozen) -> Cells:
         points = np.concatenate([points, ends])
         mode = float(points[np.argmax(np.nan_to_num(it.pdf(points), nan=0.0, posinf=0.0))])
         rare = float(it.ppf(RAREST)), float(it.isf(RAREST))
-    return _curve(_Curve(it.cdf, it.sf, it.pdf, points, mode, rare))
+    return _curve(_Curve(it.cdf, it.sf, it.pdf, points, mode, rare, shape=_shape(prior)))
+
+
+def _shape(prior: Frozen) -> Literal["near", "none"]:
+    # a beta density has one mode unless both its parameters are below 1
+    if prior.name in UNIMODAL or (prior.name == "beta" and len(prior.args) >= 2 and max(prior.args[:2]) >= 1):
+        return "near"
+    return "none"
 
 
 def _discrete(prior: Frozen) -> Cells:
@@ -162,7 +222,8 @@ def _curve(curve: _Curve) -> Cells:
     if not keep.any() or not np.isfinite(masses).all():
         raise Misconfigured("the distribution has no usable distribution function (its masses are not finite)")
     total = float(masses[keep].sum())
-    ends = height[:-1][keep] / total, height[1:][keep] / total
+    with np.errstate(over="ignore"):
+        ends = height[:-1][keep] / total, height[1:][keep] / total
     return Cells(
         edges[:-1][keep],
         edges[1:][keep],
@@ -171,14 +232,17 @@ def _curve(curve: _Curve) -> Cells:
         max(curve.rare[0], edges[0]),
         min(curve.rare[1], edges[-1]),
         lambda a, b: _between(curve, a, b) / total,
-        np.fmin(*ends),
-        np.fmax(*ends),
+        # a density that rises and then falls is lowest at an end of a cell; highest too unless the mode lies inside
+        np.fmin(*ends) if curve.shape != "none" else np.zeros(ends[0].size),
+        np.fmax(*ends) if curve.shape == "known" else np.full(ends[0].size, np.inf),
         curve.lean,
     )
 
 
 def _between(curve: _Curve, a: Floats, b: Floats) -> Floats:
     """The mass between a and b, from the side on which fewer digits cancel."""
+    if curve.between is not None:
+        return curve.between(a, b)
     with np.errstate(all="ignore"):
         lower = curve.below(a)
         return np.clip(np.where(lower < 0.5, curve.below(b) - lower, curve.above(a) - curve.above(b)), 0.0, None)
@@ -191,6 +255,11 @@ def _cell_masses(edges: Floats, curve: _Curve) -> tuple[Floats, Floats, Floats]:
     masses = np.clip(masses, 0.0, None)
     with np.errstate(invalid="ignore"):
         wobble = np.abs(np.diff(height)) * np.diff(edges) / 4
+        if curve.shape == "near":  # the mode may lie inside the cells beside the highest point
+            top = int(np.nanargmax(np.where(np.isfinite(height), height, -np.inf)))
+            wobble[max(top - 1, 0) : top + 1] = np.inf
+        elif curve.shape == "none":
+            wobble[:] = np.inf
     # an infinite density at an edge tells nothing: then no partial mass is off by more than the mass of the cell
     return masses, np.fmin(np.where(np.isfinite(wobble), wobble, np.inf), masses), np.nan_to_num(height, nan=np.inf)
 

@@ -12,7 +12,8 @@ The gain of every victim in a range [x₁, x₂] is bounded in these ways, and t
   unit) bound the speed over the range, and with the gain at both ends that bounds the gain between.
 * *one slope for all* (`_local`): where ln density has a slope between two numbers, the peak and the tails of all those
   victims lie below the same exponentials;
-* *one peak that moves along* (`_shared`): for log-concave priors.
+* *one peak that moves along* (`_shared`): for log-concave priors;
+* *a flat stretch* (`CellLine.level`): where all the goals lie in one cell of constant density.
 """
 
 import math
@@ -21,6 +22,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from nowiser.guess.cells import CellLine
 from nowiser.guess.line import EPS, Line
 from nowiser.guess.profile import Near, lifted
 from nowiser.model.priors.base import Floats
@@ -69,6 +71,8 @@ class Follow:
     def __init__(self, profile: Near, objective: Objective, *, negated: bool) -> None:
         self.objective = objective
         self.line, self.r, self.ends = profile.line, profile.radius, profile.ends
+        # an approximated prior is followed as what approximates it; `_slip` is what that may get wrong
+        self.base = self.line.plain if isinstance(self.line, CellLine) else self.line
         self.side = -1.0 if negated else 1.0
         self.k, self.jump = self.side * profile.rate, self.side * profile.jump
         good = self.side > 0 and isinstance(self.line, Concave) and self.line.concave
@@ -78,12 +82,12 @@ class Follow:
     def node(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Before and after of the (negated) goal, posterior without the jump, peak and N for single victims."""
         l, u = self.ends(x)
-        odds, t = self.line.tight(self.k, l, u)
-        before, after = self.line.mass(l, u), lifted(odds, self.jump)
+        odds, t = self.base.tight(self.k, l, u)
+        before, after = self.base.mass(l, u), lifted(odds, self.jump)
         if self.side < 0:
             before, after = 1 - before, 1 - after
         with np.errstate(over="ignore"):
-            return before - 4 * EPS, after + 4 * EPS, lifted(odds, 0.0), t, self.line.weight(self.k, t)
+            return before - 4 * EPS, after + 4 * EPS, lifted(odds, 0.0), t, self.base.weight(self.k, t)
 
     def nodes(self, x: Floats) -> Floats:
         """`node` for victims in order; those that were looked at before are not looked at again."""
@@ -111,8 +115,15 @@ class Follow:
         with np.errstate(all="ignore"):
             local = np.fmin(self._local(lo, hi, 14.0), self._local(lo, hi, 40.0)) if self.side > 0 else np.inf
             found = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
+            if self.base is not self.line:
+                found = found + self._slip(lo, hi, nodes[3, where[: lo.size]], nodes[3, where[lo.size :]])
         found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
         found = np.fmin(found, local)
+        if self.side > 0 and isinstance(self.line, CellLine):
+            odds, before = self.line.level(self.k, lo, hi, self.r)
+            found = np.fmin(
+                found, np.where(np.isfinite(odds), self.objective.of(before, lifted(odds, self.jump)), np.inf)
+            )
         if self.concave is not None:
             found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
         spare = self.line.wiggle() * float(self.objective.down.max())
@@ -124,7 +135,7 @@ class Follow:
         ahead = np.maximum(t2 - t1, 0.0)
         move = abs(k) * ahead
         thin, thick = np.maximum(n1, n2) * np.exp(-move), np.minimum(n1, n2) * np.exp(move)
-        p_l, p_u = self.line.heights(x1 - r, x2 - r), self.line.heights(x1 + r, x2 + r)
+        p_l, p_u = self.base.heights(x1 - r, x2 - r), self.base.heights(x1 + r, x2 + r)
         if self.concave is None:
             most_u, least_u = _range(k, np.maximum(x1 + r - t2, 0.0), x2 + r - t1)
             most_l, least_l = _range(k, np.maximum(t1 - x2 + r, 0.0), t2 - x1 + r)
@@ -161,6 +172,24 @@ class Follow:
             peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
             best = np.maximum(best, np.maximum(peak, np.maximum(g1, g2)))
         return np.asarray(best + 64 * EPS)
+
+    def _slip(self, x1: Floats, x2: Floats, t1: Floats, t2: Floats) -> Floats:
+        """How far the gain of a victim between x1 and x2 can be above that with a constant density in each cell.
+
+        With 1 + odds off by a factor e^D (`Sums.spread`), the posterior is off by at most (e^D − 1)·max(1, e^jump);
+        the prior probability by η at each end of the goal.
+        """
+        assert isinstance(self.line, CellLine)
+        (l1, u1), (l2, u2) = self.ends(x1), self.ends(x2)
+        off = self.line.sums(self.k).spread((l1, u1, t1), (l2, u2, t2))
+        after = np.expm1(np.minimum(off, 700.0)) * max(1.0, math.exp(min(self.jump, 300.0)))
+        n = self.line.starts.size
+        before = np.zeros(x1.size)
+        for a, b in ((l1, l2), (u1, u2)):
+            i, j = (np.clip(np.searchsorted(self.line.starts, y, "right") - 1, 0, n - 1) for y in (a, b))
+            before = before + self.line.wobbles.between(i, j)[1]
+        before = before / self.line.total
+        return np.asarray(np.minimum(after, 1.0) * self.objective.up.max() + before * self.objective.down.max())
 
     def _shared(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:
         """The fourth bound, for log-concave priors: one peak that moves with the victim (see `TiltLine.shared`).

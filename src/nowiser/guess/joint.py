@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.candidates import candidates, value_of
 from nowiser.guess.disc import Shares, disc
 from nowiser.guess.formula import holds, simple_goals
 from nowiser.guess.metric import Question, reach_of, solved
@@ -312,13 +313,11 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
             hint="Give the victim, ask about the disc alone, or give the prior as JointAtoms.",
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
-    for at in np.argwhere(space.masses > 0):
-        who = {a.name: _value(a, int(i)) for a, i in zip(space.axes, at, strict=True)}
-        slack = {a.name: float(a.half[int(i)]) for a, i in zip(space.axes, at, strict=True) if a.borders is not None}
+    for who, slack in candidates(space, goal):
         inside = _truth(space, goal, who, slack).most > 0
         key = inside.tobytes()
-        if key not in goals:
-            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()} if slack else None).least
+        if key not in goals and inside.any():
+            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()}).least if space.continuous else inside
             goals[key] = (float((space.masses * inner).sum()), who, inside)
     reach = reach_of(space, question)
     ranked = []
@@ -346,15 +345,11 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
     return before, before + max(gain, rest), smallest, who, found, tight
 
 
-def _value(axis: Any, i: int) -> Any:
-    return axis.labels[i] if axis.places is None else float(axis.places[i])
-
-
 def _witness(space: Space, found: Solution, who: Any) -> Witness:
     flat = found.likelihood[: space.masses.size]
     table = []
     for at, f in zip(np.ndindex(*space.masses.shape), flat, strict=True):
         if space.masses[at] > 0:
-            record = tuple(_value(a, i) for a, i in zip(space.axes, at, strict=True))
+            record = tuple(value_of(a, i) for a, i in zip(space.axes, at, strict=True))
             table.append((record if len(record) > 1 else record[0], float(f)))
     return Witness("programme", victim=who, table=tuple(table))

@@ -47,6 +47,10 @@ def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
         assert goal.low is not None
         assert goal.high is not None
         low, high = goal.low, goal.high
+        if high < row.low or low > row.high:
+            raise Misconfigured(
+                f"no possible value of {what} ({row.low:g} to {row.high:g}) is in `{goal}`: the goal is never met"
+            )
     else:
         low, high, _ = _members(goal, starts, ends, what)
     return Between(row, 0.0, cost.slope, cost.jump, what, low, high)

@@ -38,6 +38,8 @@ class Sums:
         # what a cell that is cut in two adds: its unknown shape moves the mass, or (known mass) only its weight
         with np.errstate(divide="ignore"):
             self.rough = np.log(row.cells.wobble if row.cells.part is None else sway)
+        if k < 0:  # then the weight is largest where the cell begins, not where it is cut
+            self.rough = self.rough + abs(k) * row.widths
         if self.wobbly:
             self.plus_err = _prefix(sway, k * (near - self.x0))
             self.minus_err = _prefix(sway[::-1], -k * (far[::-1] - self.x1))[::-1]
@@ -209,6 +211,38 @@ class Sums:
         worst = np.fmax(np.where(a > -np.inf, err_a, 0.0), np.where(b > -np.inf, err_b, 0.0))
         top = np.fmax(np.where(a > -np.inf, top_a, 0.0), np.where(b > -np.inf, top_b, 0.0))
         return np.log1p(top) - np.log1p(-np.minimum(worst, 1 - 1e-16))
+
+    def spread(self, first: tuple[Floats, Floats, Floats], last: tuple[Floats, Floats, Floats]) -> Floats:
+        """How far ln of the factors of the theorem can be from those of the plain cells, for all victims of a range.
+
+        first, last: l, u and the plain crossing t of the victims at its ends; all three move forward between them. The
+        theorem holds for every t, hence for the plain one. What the cells get wrong up to y is at most the whole cells'
+        η·(variation of e^{kx}) and the cut cell's η·e^{kx}; it only grows with y, and so do the integrals it is to be
+        compared with: the error at one end over the integral at the other bounds the share of it in between.
+        """
+        row, k, n = self.row, self.k, self.row.starts.size
+        plain = row.plain.sums(k)
+        (l1, u1, t1), (l2, u2, t2) = first, last
+
+        def left(y1: Floats, y2: Floats) -> Floats:
+            i, j = (np.clip(np.searchsorted(row.starts, y, "left") - 1, 0, n - 1) for y in (y1, y2))
+            border = k * ((y2 if k > 0 else row.starts[i]) - self.x0)
+            wrong = np.logaddexp(self.plus_err[j], np.log(row.wobbles.between(i, j)[1]) + border)
+            return np.where(y2 <= row.low, 0.0, np.where(y1 <= row.low, np.inf, np.exp(wrong - plain.plus_at(y1, i))))
+
+        def right(y1: Floats, y2: Floats) -> Floats:
+            i, j = (np.clip(np.searchsorted(row.ends, y, "right"), 0, n - 1) for y in (y1, y2))
+            border = -k * ((y1 if k > 0 else row.ends[j]) - self.x1)
+            wrong = np.logaddexp(self.minus_err[i + 1], np.log(row.wobbles.between(i, j)[1]) + border)
+            return np.where(
+                y1 >= row.high, 0.0, np.where(y2 >= row.high, np.inf, np.exp(wrong - plain.minus_at(y2, j)))
+            )
+
+        with np.errstate(all="ignore"):
+            # a side on which nothing lies outside the goals takes no part
+            sides = [(left(l1, l2), left(t1, t2), l2 <= row.low), (right(u1, u2), right(t1, t2), u1 >= row.high)]
+            found = [np.where(gone, 0.0, np.log1p(top) - np.log1p(-np.minimum(out, 1.0))) for out, top, gone in sides]
+        return np.nan_to_num(np.maximum(*found), nan=np.inf, posinf=np.inf)
 
 
 def _lean(k: float, width: Floats) -> Floats:
