@@ -264,34 +264,54 @@ class TiltLine:
 
     def heights(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Bounds on the density over (a, b), piece by piece: each is highest nearest its mean, lowest at an end."""
-        low, high = np.zeros_like(a), np.zeros_like(a)
-        for p in self.pieces:
-            scale = np.exp(p.weight - self.total)
-            if p.sd:
-                scale /= p.sd * math.sqrt(2 * math.pi)
-                near = np.clip(p.mean, np.maximum(a, p.low), np.minimum(b, p.high))
-                far = np.maximum(np.abs(a - p.mean), np.abs(b - p.mean))
-                top, bottom = np.exp(-(((near - p.mean) / p.sd) ** 2) / 2), np.exp(-((far / p.sd) ** 2) / 2)
-            else:
-                top, bottom = np.ones_like(a), np.ones_like(a)
-            high += scale * np.where((b > p.low) & (a < p.high), top, 0.0)
-            low += scale * np.where((a >= p.low) & (b <= p.high), bottom, 0.0)
-        return low, high
+        both = [self._height(p, a, b) for p in self.pieces]
+        return np.asarray(sum(low for low, _ in both)), np.asarray(sum(high for _, high in both))
+
+    def _height(self, p: Piece, a: Floats, b: Floats) -> tuple[Floats, Floats]:
+        scale = np.exp(p.weight - self.total)
+        if p.sd:
+            scale /= p.sd * math.sqrt(2 * math.pi)
+            near = np.clip(p.mean, np.maximum(a, p.low), np.minimum(b, p.high))
+            far = np.maximum(np.abs(a - p.mean), np.abs(b - p.mean))
+            top, bottom = np.exp(-(((near - p.mean) / p.sd) ** 2) / 2), np.exp(-((far / p.sd) ** 2) / 2)
+        else:
+            top, bottom = np.ones_like(a), np.ones_like(a)
+        inside, touched = (a >= p.low) & (b <= p.high), (b > p.low) & (a < p.high)
+        return np.where(inside, scale * bottom, 0.0), np.where(touched, scale * top, 0.0)
 
     def peak(self, k: float, l: float, u: float) -> float:
         return float(self.crossing(k, np.array([l], dtype=float), np.array([u], dtype=float))[2][0])
 
     def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """Bounds on the slope of ln density over (a, b): an average of the pieces' slopes, hence between them."""
-        low, high = np.full_like(a, np.inf), np.full_like(a, -np.inf)
+        """Bounds on the slope of ln density over (a, b): an average of the pieces' slopes, weighted with their heights.
+
+        So it lies between them, and near that of the highest piece: each other pulls it away by at most its weight,
+        which is at most its largest height over the smallest height of all together.
+        """
         smooth = np.ones(a.shape, bool)
+        falls, rises, floors, roofs = [], [], [], []
         for p in self.pieces:
             away = (b <= p.low) | (a >= p.high)
             smooth &= away | ((a >= p.low) & (b <= p.high))
-            falls = (p.mean - b) / p.sd**2 if p.sd else np.zeros_like(a)
-            rises = (p.mean - a) / p.sd**2 if p.sd else np.zeros_like(a)
-            low, high = np.where(away, low, np.minimum(low, falls)), np.where(away, high, np.maximum(high, rises))
+            falls.append(np.where(away, np.inf, (p.mean - b) / p.sd**2 if p.sd else 0.0))
+            rises.append(np.where(away, -np.inf, (p.mean - a) / p.sd**2 if p.sd else 0.0))
+            floor, roof = self._height(p, a, b)
+            floors.append(floor)
+            roofs.append(roof)
+        low, high = np.minimum.reduce(falls), np.maximum.reduce(rises)
         smooth &= low <= high
+        if len(self.pieces) > 1:
+            total = np.sum(floors, axis=0)
+            with np.errstate(all="ignore"):
+                for j in range(len(self.pieces)):
+                    down, up = falls[j], rises[j]
+                    for i in range(len(self.pieces)):
+                        if i != j:
+                            weight = np.where(roofs[i] > 0, np.fmin(roofs[i] / total, 1.0), 0.0)
+                            up = up + np.where(weight > 0, weight * np.maximum(rises[i] - falls[j], 0.0), 0.0)
+                            down = down - np.where(weight > 0, weight * np.maximum(rises[j] - falls[i], 0.0), 0.0)
+                    sure = np.isfinite(up) & np.isfinite(down) & (floors[j] > 0)
+                    low, high = np.where(sure, np.maximum(low, down), low), np.where(sure, np.minimum(high, up), high)
         return np.where(smooth, low, -np.inf), np.where(smooth, high, np.inf)
 
     def landmarks(self) -> Floats:
