@@ -149,8 +149,10 @@ def draw(found: list[dict]) -> None:
     linear = pd.DataFrame(
         [{"rows": n, "seconds": row.seconds * n / largest, "what": row.what} for row in at.itertuples() for n in ends]
     )
-    x = alt.X("rows:Q", scale=alt.Scale(type="log"), title="rows", axis=alt.Axis(format="~s", values=list(SIZES)))
-    y = alt.Y("seconds:Q", scale=alt.Scale(type="log"), title="seconds of processors", axis=alt.Axis(format="~g"))
+    log = alt.Scale(type="log", nice=False, padding=12)
+    powers = [10.0**i for i in range(-3, 4)]
+    x = alt.X("rows:Q", scale=log, title="rows", axis=alt.Axis(format="~s", values=list(SIZES)))
+    y = alt.Y("seconds:Q", scale=log, title="seconds of processors", axis=alt.Axis(format="~g", values=powers))
     color = alt.Color("what:N", title=None)
     title = alt.TitleParams(
         "Processor seconds against rows: SUM by 100 keys, DuckDB", subtitle="dashed: linear, from the largest"

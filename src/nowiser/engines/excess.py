@@ -28,7 +28,7 @@ from nowiser.engines.render import quote, text
 from nowiser.errors import Misconfigured
 
 MOST_ROWS = 2**31 - 1  # places of bits are 32 bits wide
-COMPILED = 200_000  # rows from which loading a compiler pays: a second, and once per installation a few more
+COMPILED = 100_000  # rows from which loading a compiler pays: a second, and once per installation a few more
 
 
 class Excess(NamedTuple):
