@@ -346,3 +346,36 @@ def test_ctrl_c_while_it_works_leaves_nothing_behind(tmp_path):
     assert work.returncode != 0
     assert "Traceback" not in out + err
     assert files(tmp_path) == ["big.csv"]
+
+
+@pytest.mark.parametrize("stream", [[], ["--stream"]])
+def test_nothing_but_json_goes_to_standard_output_however_long_it_takes(nowiser, monkeypatch, stream):
+    """DuckDB would draw its own progress bar there, after two seconds, in a notebook and with python -c."""
+    import duckdb
+
+    connect, said = duckdb.connect, []
+
+    class Spy:
+        def __init__(self, *given, **options):
+            self.engine, self.said = connect(*given, **options), []
+            said.append(self.said)
+
+        def execute(self, sql):
+            self.said.append(sql)
+            return self.engine.execute(sql)
+
+        def __getattr__(self, name):
+            return getattr(self.engine, name)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            self.engine.close()
+
+    monkeypatch.setattr(duckdb, "connect", Spy)
+    options = ("--quasi", QUASI, "--sensitive", "Condition", "-k", "2", "--method", "generalise", "-o", "out.csv")
+    code, out, _ = nowiser("publish", "table.csv", *options, "--json", *stream)
+    assert code == 0
+    assert json.loads(out)["rows"] == 11
+    assert [engine[0] for engine in said] == ["SET enable_progress_bar = false"] * 2

@@ -99,3 +99,13 @@ def test_what_exceeds_the_memory_goes_to_disk_and_is_taken_away(tmp_path, monkey
         "out.report.html",
         "room",
     ]
+
+
+def test_a_column_is_unique_by_rows_not_by_combinations(tmp_path):
+    lines = "".join(f"{i % 20},{'ab'[i % 2]}\n" for i in range(200))  # every age has one illness
+    (tmp_path / "t.csv").write_text("age,ill\n" + lines, encoding="utf-8")
+    options = {"quasi": ["age"], "sensitive": ["ill"], "k": 2, "steps": ["generalise"]}
+    assert publish(tmp_path / "t.csv", stream=True, **options).chosen.smallest == 10
+    (tmp_path / "u.csv").write_text("age,ill\n" + "".join(f"{i},a\n" for i in range(30)), encoding="utf-8")
+    with pytest.raises(Misconfigured, match="each of the 30 rows"):
+        publish(tmp_path / "u.csv", stream=True, **options)

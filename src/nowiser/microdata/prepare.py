@@ -93,8 +93,9 @@ def named_by(step: Any) -> tuple[str, ...]:
 
 
 def is_unique(column: Column) -> bool:
-    rows = len(column.codes)
-    return rows >= FEW and len(column.values) == rows
+    if len(column.values) < max(FEW, len(column.codes)):
+        return False
+    return len(column.values) == int(column.counts().sum())  # of a table that stands for more rows: all of those
 
 
 def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) -> tuple[MicroTable, tuple[str, ...]]:

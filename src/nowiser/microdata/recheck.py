@@ -62,6 +62,7 @@ def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) 
     import duckdb
 
     with duckdb.connect(config={"temp_directory": str(path.parent)}) as engine:  # a folder that is taken away
+        engine.execute("SET enable_progress_bar = false")  # it would go to standard output, among the answers
         check = _Check(engine, path, evidence)
         found_rows = check.one("SELECT coalesce(sum(rows), 0) FROM released")
         if int(found_rows) != rows:

@@ -59,6 +59,7 @@ class InDuckDB:
         check_file(path)
         room = tempfile.mkdtemp(prefix="nowiser-")  # for what exceeds the memory; gone with the engine
         engine = duckdb.connect(config={"temp_directory": room, "memory_limit": f"{MEMORY // 2**20}MiB"})
+        engine.execute("SET enable_progress_bar = false")  # it would go to standard output, among the answers
         weakref.finalize(engine, shutil.rmtree, room, ignore_errors=True)
         if path.suffix.lower() in {".parquet", ".pq"}:
             return InDuckDB(engine, f"read_parquet({literal(str(path))})", path)

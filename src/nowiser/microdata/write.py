@@ -76,6 +76,7 @@ def write_table(table: MicroTable, path: Path, separator: str = ",") -> None:
 
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
     with duckdb.connect() as engine:
+        engine.execute("SET enable_progress_bar = false")  # it would go to standard output, among the answers
         engine.register("released", compact(table))
         target = str(path).replace("'", "''")
         engine.execute(f"COPY released TO '{target}' (FORMAT csv, HEADER, DELIMITER '{separator}')").fetchall()
