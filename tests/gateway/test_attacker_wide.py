@@ -68,7 +68,7 @@ CONSTRUCTS = {
     "grouped join": (f"SELECT dish, item, COUNT(*) FROM {PAIR} GROUP BY dish, item", False),
     "left join": ("SELECT COUNT(*) FROM t LEFT JOIN u ON u.pid = t.id AND u.item = 'a' WHERE u.pid IS NULL", False),
     "public join": ("SELECT floor, SUM(time) FROM t JOIN w ON w.ward = t.ward GROUP BY floor", False),
-    "self-join": ("SELECT COUNT(*) FROM u a JOIN u b ON a.pid = b.pid WHERE a.amount + b.amount > 9", False),
+    "self-join": ("SELECT COUNT(*) FROM u a JOIN u b ON a.pid = b.pid WHERE a.amount + b.amount > 19", False),
     "per person": (f"SELECT AVG(s), COUNT(*) FROM {EACH}", False),
     "per person, by number": (f"SELECT n, COUNT(*) FROM {EACH} WHERE s > 6 GROUP BY n", True),
     "union": ("SELECT COUNT(*) FROM (SELECT hour AS x FROM t UNION ALL SELECT amount FROM u WHERE item = 'a') q WHERE x < 9", True),
