@@ -21,8 +21,8 @@ from nowiser.model.priors.base import Floats
 
 TOLERANCE = 5e-7
 ROUGH = 2e-6  # tolerance where the prior itself is approximated
-PATIENCE = 20_000  # evaluations after which the tolerance is loosened tenfold, twice
-MOST = 80_000  # evaluations after which the search stops and reports the bound it has
+PATIENCE = 60_000  # evaluations after which the tolerance is loosened tenfold, twice
+MOST = 150_000  # evaluations after which the search stops and reports the bound it has
 
 
 @dataclass(frozen=True)
