@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import platform
 import random
 import subprocess
 import sys
@@ -336,3 +337,19 @@ def test_what_the_engine_line_may_end_in(tmp_path):
     (tmp_path / "nowiser.yaml").write_text(text.replace("nowiser: 1", "nowiser: 1\nengine: duckdb:///?prepar=no"))
     with pytest.raises(Misconfigured, match=r"\?prepar=no"):
         connect(policies.read(tmp_path / "nowiser.yaml"))
+
+
+def test_what_killed_processes_left_on_disk_is_cleared_away(tmp_path):
+    policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    state = tmp_path / ".nowiser"
+    owners = [f"{platform.node()}-{gone.pid}", f"{platform.node()}-{os.getppid()}", f"elsewhere-{gone.pid}"]
+    for owner in owners:
+        (state / f"spill-{owner}").mkdir(parents=True)
+    engine.version()
+    assert [(state / f"spill-{owner}").exists() for owner in owners] == [False, True, True]
+    other = connect(policy)
+    assert other.version() == engine.version(), "two in one process"
+    other.close()
+    engine.close()

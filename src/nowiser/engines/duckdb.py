@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import platform
 import secrets
 import shutil
 import threading
@@ -226,7 +227,7 @@ class DuckDB:
         """Rows are limited inside every question. Nothing but the sources can be read, and they cannot be written."""
         import duckdb
 
-        connection = duckdb.connect(config=DENSE | _room_to_work(self._state / "spill"))
+        connection = duckdb.connect(config=DENSE | _room_to_work(_spill(self._state)))
         with _reading():
             connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
             filling.fill(connection, self._policy, DIALECT, salt, stored=False)
@@ -243,7 +244,7 @@ class DuckDB:
                 duckdb.connect(
                     str(self._state / str(manifest["file"])),
                     read_only=True,
-                    config=self._locked | DENSE | _room_to_work(self._state / "spill"),
+                    config=self._locked | DENSE | _room_to_work(_spill(self._state)),
                 )
                 if self._stored
                 else self._views(str(manifest["salt"]))
@@ -256,6 +257,23 @@ class DuckDB:
 def _room(path: Path) -> int:
     """About what the copy of a file will take: compressed files unfold, and the units of reals are stored beside."""
     return path.stat().st_size * (3 if path.suffix in (".parquet", ".gz") else 1)
+
+
+def _spill(state: Path) -> Path:
+    """A folder of this process for what does not fit in memory; those of processes that were killed are cleared away.
+
+    One for the whole process: DuckDB opens a file twice in it only with the same settings.
+    """
+    here = f"spill-{platform.node()}-"
+    for left in state.glob(f"{here}*"):
+        owner_of = left.name.removeprefix(here)
+        try:
+            os.kill(int(owner_of) if owner_of.isdigit() else os.getpid(), 0)
+        except ProcessLookupError:
+            shutil.rmtree(left, ignore_errors=True)
+        except PermissionError:
+            continue  # it lives, and is somebody else's
+    return state / f"{here}{os.getpid()}"
 
 
 def _room_to_work(spill: Path) -> dict[str, Any]:
