@@ -12,6 +12,8 @@ import numpy as np
 from nowiser.microdata.perturb.columns import Floats
 from nowiser.microdata.utility.pair import Pair
 
+TINY = 1e-100  # a spread below this is none: changes would overflow in units of it
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -30,8 +32,8 @@ def moments(pair: Pair) -> Moments:
     s0, s1 = np.sqrt(np.diag(c0)), np.sqrt(np.diag(c1))
     r0, r1 = correlation(c0), correlation(c1)
     return Moments(
-        {n: float((m1[j] - m0[j]) / s0[j]) if s0[j] > 0 else 0.0 for j, n in enumerate(names)},
-        {n: float((s1[j] / s0[j]) ** 2 - 1) if s0[j] > 0 else 0.0 for j, n in enumerate(names)},
+        {n: float((m1[j] - m0[j]) / s0[j]) if s0[j] > TINY else 0.0 for j, n in enumerate(names)},
+        {n: float((s1[j] / s0[j]) ** 2 - 1) if s0[j] > TINY else 0.0 for j, n in enumerate(names)},
         {(names[i], names[j]): float(r1[i, j] - r0[i, j]) for i, j in combinations(range(len(names)), 2)},
     )
 

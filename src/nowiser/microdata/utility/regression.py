@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.microdata.perturb.columns import Floats
+from nowiser.microdata.utility.moments import TINY
 from nowiser.microdata.utility.pair import Pair
 
 MOST_ROWS = 200_000
@@ -58,7 +59,8 @@ def design(pair: Pair) -> tuple[Floats, Floats, list[str], list[str]]:
     for c in pair.columns:
         if c in numeric:
             a, b = pair.original[c].numbers, pair.released[c].numbers
-            centre, spread = np.nanmean(a), np.nanstd(a) or 1.0
+            centre, spread = np.nanmean(a), float(np.nanstd(a))
+            spread = spread if spread > TINY else 1.0
             old.append(np.nan_to_num((a - centre) / spread))
             new.append(np.nan_to_num((b - centre) / spread))
             names.append(c)
