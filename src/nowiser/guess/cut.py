@@ -16,7 +16,7 @@ from nowiser.model.priors.base import Floats
 FINE = 1 << 13  # cells of an approximated distribution
 OUTERMOST = 1e-40  # mass beyond the outermost cells on each side, which is added to them
 RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
-SMOOTH = 3e-4  # by how much, relative to its mass, a cell may differ from a constant density
+SMOOTH = 1e-4  # by how much, relative to its mass, a cell may differ from a constant density
 TAIL = 1e-16  # discrete distributions: mass beyond the outermost values
 Function = Callable[[Floats], Floats]
 _SQRT_2PI = math.sqrt(2 * math.pi)

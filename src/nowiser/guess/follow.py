@@ -126,6 +126,8 @@ class Follow:
             )
         if self.concave is not None:
             found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
+        if self.base is not self.line and self.objective is PLAIN:
+            found = np.fmin(found, self._faint(lo, hi))
         spare = self.line.wiggle() * float(self.objective.down.max())
         return found + spare, self.objective.of(nodes[0, whole], nodes[1, whole]), x[whole]
 
@@ -190,6 +192,16 @@ class Follow:
             before = before + self.line.wobbles.between(i, j)[1]
         before = before / self.line.total
         return np.asarray(np.minimum(after, 1.0) * self.objective.up.max() + before * self.objective.down.max())
+
+    def _faint(self, x1: Floats, x2: Floats) -> Floats:
+        """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c| + jump}/∫e^{−k|x−c|}dπ, for any c."""
+        assert isinstance(self.line, CellLine)
+        k, row = abs(self.k), self.line
+        wrong = float((row.cells.wobble * -np.expm1(-k * row.widths)).sum()) / row.total
+        with np.errstate(all="ignore"):
+            weight = row.plain.weight(k, (x1 + x2) / 2) * (1 - 1e-14) - wrong
+            found = np.expm1(np.minimum(k * (self.r + (x2 - x1) / 2) + abs(self.jump) - np.log(weight), 700.0)) + 1e-14
+        return np.where((weight > 0) & (self.side > 0), found, np.inf)
 
     def _shared(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:
         """The fourth bound, for log-concave priors: one peak that moves with the victim (see `TiltLine.shared`).
