@@ -91,7 +91,11 @@ def holds(sql, planned, lives) -> None:
     cells = {name: measured(gateway._engine, planned) for name, gateway in lives.items()}
     present = [name for name in cells if name != "absent"]
     if planned.discovery is not None:
-        few(sql, planned.discovery.groups, {name: groups_of(found) for name, found in cells.items()})
+        stays = all(
+            reach.persons is None for reach in planned.reaches
+        )  # then she moves: out of her groups, into others
+        most = planned.discovery.groups * (2 if stays else 1)
+        few(sql, most, {name: groups_of(found) for name, found in cells.items()})
     for i, reach in enumerate(planned.reaches):
         for name in present:
             away = moved(cells[name][i], cells["absent"][i])

@@ -51,6 +51,12 @@ def test_the_variance_of_a_sum_is_an_upper_bound(strategy, data):
     assert spread(strategy).own[stop] == pytest.approx(float((each[:, stop] ** 2).sum()), rel=1e-6)
 
 
+@pytest.mark.parametrize("strategy", [Flat(10), Tree(10, 3, 3), SquareRoot(10)])
+def test_no_group_has_no_sums(strategy):
+    none = strategy.measure(np.zeros((0, strategy.size), dtype=np.int64))
+    assert strategy.running(none.astype(np.float64)).shape == (0, strategy.size + 1)
+
+
 def test_running_sums_of_1024_steps():
     """Independent noise 32, a plain binary tree 10.5, the square root below 3.3: times the noise of one count."""
     root = SquareRoot(1024)

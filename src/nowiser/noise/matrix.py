@@ -20,12 +20,14 @@ All entries of T are at least zero. So when a person moves from buckets u to buc
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 BITS = 20
 Matrix = NDArray[np.float64]
+Number = TypeVar("Number", np.int64, np.float64)
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,11 @@ class Tree:
         return int(self.branch**self.levels)
 
     def measure(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        groups = len(counts)
-        leaves = np.zeros((groups, self._leaves), dtype=np.int64)
+        leaves: NDArray[np.int64] = np.zeros((len(counts), self._leaves), dtype=np.int64)
         leaves[:, : self.size] = counts
         found = [leaves]
         for _ in range(self.levels - 1):
-            found.append(found[-1].reshape(groups, -1, self.branch).sum(axis=2))
+            found.append(_in_parts(found[-1], self.branch).sum(axis=2))
         return np.concatenate(found, axis=1)
 
     def running(self, noisy: Matrix) -> Matrix:
@@ -185,20 +186,24 @@ def _running(values: Matrix) -> Matrix:
     return np.concatenate([np.zeros((len(values), 1)), np.cumsum(values, axis=1)], axis=1)
 
 
+def _in_parts(level: NDArray[Number], branch: int) -> NDArray[Number]:
+    """The nodes of a level, `branch` of them under each node above; also where there is no group at all."""
+    return level.reshape(len(level), level.shape[1] // branch, branch)
+
+
 def _consistent(levels: list[Matrix], branch: int) -> Matrix:
     """Least-squares leaves of a tree whose nodes all carry the same noise (Hay and others 2010)."""
-    groups = len(levels[0])
     up = [levels[0]]
     for i, level in enumerate(levels[1:], start=1):
-        below = up[-1].reshape(groups, -1, branch).sum(axis=2)
+        below = _in_parts(up[-1], branch).sum(axis=2)
         b, own = float(branch), float(branch**i)
         weight = (b ** (i + 1) - own) / (b ** (i + 1) - 1)
         up.append(weight * level + (1 - weight) * below)
     found = up[-1]
     for lower in reversed(up[:-1]):
-        parts = lower.reshape(groups, -1, branch)
+        parts = _in_parts(lower, branch)
         excess = (found - parts.sum(axis=2)) / branch
-        found = (parts + excess[:, :, None]).reshape(groups, -1)
+        found = (parts + excess[:, :, None]).reshape(lower.shape)
     return found
 
 

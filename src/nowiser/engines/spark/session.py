@@ -50,9 +50,9 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
             "This policy's engine is Spark, which is not installed.", hint="Install it: pip install 'nowiser[spark]'."
         ) from None
     _hush()
+    _listening(engine)
     if _used.get("engine", engine) != engine:
         raise _another()
-    _listening(engine)
     builder = SparkSession.builder.appName(app)
     if engine.startswith(f"{CONNECT}://"):
         # Looked for here: PySpark itself ends the whole process in some hosts when one of them is missing.
