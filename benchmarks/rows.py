@@ -97,7 +97,7 @@ def million(table: MicroTable, trees: dict[str, str], rows: int) -> list[dict[st
             out.append(whole_process(f"k=5, {rows:,} rows, file to file, {name}", source, trees))
         write_table(big, source, ";")
         options: dict[str, Any] = {"quasi": trees, "k": 5, "suppress": "5%", "steps": ["generalise"]}
-        stream = lambda: publish(source, output=source.with_name("out.csv"), stream=True, **options)  # noqa: E731
+        stream = lambda: publish(source, output=source.with_name("streamed.csv"), stream=True, **options)  # noqa: E731
         out.append(measure(f"k=5, {rows:,} rows, file to file, in a stream", 5.0, stream, loss))
     target = target_of(big, "occupation", built["occupation"])
     checks = lambda: all_models(groups_of(big, EIGHT, [target]), 10 * rows)  # noqa: E731 (used twice)

@@ -67,11 +67,11 @@ def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content,
 
 
 def test_what_exceeds_the_memory_goes_to_disk_and_is_taken_away(tmp_path, monkeypatch):
-    from nowiser.microdata import stream
+    from nowiser.microdata import in_duckdb
 
     room = tmp_path / "room"
     room.mkdir()
-    monkeypatch.setattr(stream, "MEMORY", 110 * 2**20)
+    monkeypatch.setattr(in_duckdb, "MEMORY", 110 * 2**20)
     monkeypatch.setattr(stream.tempfile, "tempdir", str(room))
     random = np.random.default_rng(0)
     rows = 700_000  # their strings, sorted at random, take more than that

@@ -1,12 +1,12 @@
 """Groups of look-alikes: how many rows each has, and how the sensitive values are spread in it.
 
 This is all the models ever see, so a table can be counted here from its codes, by the search from a
-finer grouping, or by an engine (`Grouper`) for tables larger than memory.
+finer grouping, or by an engine (see `stream`) for tables larger than memory.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -100,13 +100,6 @@ def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
         histograms=tuple(add(h[order], starts, axis=0) if count else h[:0] for h in groups.histograms),
         population=None if groups.population is None else add(groups.population[order], starts),
     )
-
-
-class Grouper(Protocol):
-    """Counts distinct tuples wherever the rows are: in memory, in DuckDB, on a cluster."""
-
-    def tuples(self, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
-        """The distinct combinations of these columns, and how many rows have each."""
 
 
 def target_of(

@@ -36,10 +36,6 @@ class Hierarchy:
         """The highest level."""
         return len(self.labels) - 1
 
-    @property
-    def has_root(self) -> bool:
-        return len(self.labels[-1]) == 1
-
     def path(self) -> dict[str | None, tuple[str | None, ...]]:
         """For every value of the domain, its label at each level."""
         out: dict[str | None, tuple[str | None, ...]] = {}

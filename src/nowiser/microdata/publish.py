@@ -18,13 +18,14 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchy_spec import Spec
+from nowiser.microdata.in_duckdb import InDuckDB
 from nowiser.microdata.judged import whole_of
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.read import csv_shape, load
 from nowiser.microdata.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import Recipe, parse
 from nowiser.microdata.release import Run, quiet, silent
-from nowiser.microdata.stream import made_in_stream, write_stream
+from nowiser.microdata.stream import made_in_stream
 from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import check_target, companions, staged, write_table
 
@@ -161,7 +162,7 @@ def release_stream(
     enter: Enter | None,
 ) -> Published:
     """The same flow for a table larger than memory."""
-    made = made_in_stream(source, recipe, progress=progress, notice=notice)
+    made = made_in_stream(InDuckDB.open(source), recipe, progress=progress, notice=notice)
     chosen, left_out = made.candidate, made.left_out
     if check is not None:
         check(chosen, made.run)
@@ -175,7 +176,7 @@ def release_stream(
     known = replace(known, joint={parts: made.whole(parts) for parts in known.joint})
 
     def put(path: Path) -> None:
-        write_stream(made.grouper, made.sql, path, separator, keep_order=keep_order)
+        made.grouper.rewrite(made.rewriting, path, separator, keep_order=keep_order)
 
     return write(published, recipe, output, put, known, enter=enter)
 

@@ -5,7 +5,7 @@ everywhere in this package: **NULL is a value of its own**. It is code −1, it 
 NULLs, and it is neither a number nor in any set; a method that treats it otherwise says so.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -250,8 +250,3 @@ def group_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Any, in
         key += 1
         room *= radix
     return key, room
-
-
-def describe(table: MicroTable) -> Mapping[str, Any]:
-    """Names, rows and distinct values per column, for reports."""
-    return {"rows": table.rows, "columns": {c.name: len(c.values) for c in table.columns}}

@@ -30,9 +30,6 @@ class Interval:
     def holds(self, value: End) -> bool:
         return self.low <= value <= self.high
 
-    def with_zero(self) -> "Interval":
-        return Interval(min(self.low, 0), max(self.high, 0))
-
     def __neg__(self) -> "Interval":
         return Interval(-self.high, -self.low)
 

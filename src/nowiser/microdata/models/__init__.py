@@ -20,8 +20,6 @@ p_v ≤ (1 − f)·b_v + f. A model that bounds a convex score by t, with scores
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -158,22 +156,6 @@ def lost_above(shares: Floats, bound: Floats) -> Floats:
     room = np.maximum(1.0 - bound, 1e-12)
     over = np.where(bound < 1.0, (shares - bound - TOLERANCE) / room, 0.0)
     return np.asarray(np.clip(over, 0.0, 1.0).max(axis=-1, initial=0.0), dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """A model's value on a released table, as `--json` prints it."""
-
-    model: str
-    column: str | None
-    value: float | None
-    limit: float | None
-    holds: bool
-
-    def to_json(self) -> Mapping[str, Any]:
-        return {"model": self.model, "column": self.column, "value": self.value, "limit": self.limit} | {
-            "holds": self.holds
-        }
 
 
 def population(groups: Groups, who: str) -> Ints:
