@@ -72,7 +72,7 @@ def test_what_exceeds_the_memory_goes_to_disk_and_is_taken_away(tmp_path, monkey
     room = tmp_path / "room"
     room.mkdir()
     monkeypatch.setattr(in_duckdb, "MEMORY", 110 * 2**20)
-    monkeypatch.setattr(stream.tempfile, "tempdir", str(room))
+    monkeypatch.setattr(in_duckdb.tempfile, "tempdir", str(room))
     random = np.random.default_rng(0)
     rows = 700_000  # their strings, sorted at random, take more than that
     columns = [Column.of(f"q{j}", random.integers(0, 5, rows).tolist()) for j in range(3)]
