@@ -50,9 +50,9 @@ lock: $(BIN)/uv
 	@for set in run dev; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	    --output-file requirements/$$set.txt requirements/$$set.in; done
-	@for peer in $(basename $(notdir $(wildcard requirements/peers/*.txt))); do echo $$peer | \
+	@for peer in $(wildcard requirements/peers/*.in); do \
 	  $(BIN)/uv pip compile --quiet --python-version 3.11 --no-header --no-annotate --no-emit-index-url \
-	    --output-file requirements/peers/$$peer.txt -; done
+	    --output-file $${peer%.in}.txt $$peer; done
 
 clean:
 	rm -rf $(VENV) .venv-peers build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
