@@ -94,7 +94,8 @@ class Gateway:
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
-        `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out.
+        `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
+        where the allowance has no room for that any more, the answer is given and says so.
 
         Raises NotAnswerable, Exhausted, NotAuthorised: nothing charged, no data touched. Raises NotEvaluated: the
         engine failed, the charge stays.

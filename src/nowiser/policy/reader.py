@@ -12,7 +12,15 @@ from nowiser.policy.priors import read_priors
 from nowiser.policy.tables import Read, read_tables
 from nowiser.policy.tree import Entries, Leaf, Node, parse_tree, read_tree, suggestion
 
-_ENGINES = ("duckdb", "duckdb:///file", "postgresql://…", "spark", "spark://…", "spark-connect://…")
+_ENGINES = (
+    "duckdb",
+    "duckdb:///file",
+    "duckdb:///?prepare=no",
+    "postgresql://…",
+    "spark",
+    "spark://…",
+    "spark-connect://…",
+)
 _LEDGERS = ("sqlite:///file", "postgresql://…")
 
 

@@ -203,7 +203,7 @@ def _utility_rows(utility: Mapping[str, Any]) -> list[Sequence[str]]:
                 f"classifier of {c['case']}: AUC",
                 f"{c['released']:.3f} of {c['original']:.3f}",
                 _percent(c["kept"]),
-                "skill kept",
+                "skill kept" if c["kept"] is not None else "no skill to keep",
             )
         )
     if "groups" in utility:

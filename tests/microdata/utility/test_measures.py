@@ -131,6 +131,10 @@ def test_a_classifier_loses_its_skill_with_the_dependence():
     assert classifier(pair(table(), table(noise=30)), "income").kept > 0.5
 
 
+def test_where_nothing_can_be_predicted_no_skill_is_kept_or_lost():
+    assert classifier(pair(table(), table(noise=30)), "region").kept is None
+
+
 def test_the_frontier_marks_what_another_beats():
     points = frontier([Point("a", 0.1, 0.9), Point("b", 0.2, 0.8), Point("c", 0.05, 0.5), Point("d", 0.1, 0.9)])
     assert {p.title: p.dominated for p in points} == {"a": False, "b": True, "c": False, "d": False}

@@ -27,10 +27,13 @@ class Classifier:
     case: str  # what is predicted: "salary = >50K", "income > 100"
     original: float  # AUC
     released: float
+    chance: float  # by how far a worthless classifier's AUC is off ½ (one standard deviation, Mann and Whitney)
 
     @property
-    def kept(self) -> float:
-        return (self.released - 0.5) / (self.original - 0.5) if self.original > 0.5 else 1.0
+    def kept(self) -> float | None:
+        """The share of the skill. None where the original has none worth speaking of: below two deviations."""
+        skill = self.original - 0.5
+        return (self.released - 0.5) / skill if skill > 2 * self.chance else None
 
 
 def classifier(pair: Pair, target: str, *, seed: int = 0) -> Classifier | None:
@@ -56,7 +59,8 @@ def classifier(pair: Pair, target: str, *, seed: int = 0) -> Classifier | None:
     if len(np.unique(truth[test])) < 2:
         return None
     a, b = (auc(s, truth[test]) for s in scores)
-    return Classifier(target, case[0], a, b)
+    cases, others = int(truth[test].sum()), int((~truth[test]).sum())
+    return Classifier(target, case[0], a, b, float(((cases + others + 1) / (12 * cases * others)) ** 0.5))
 
 
 def auc(score: Floats, truth: np.ndarray) -> float:
