@@ -200,7 +200,7 @@ def test_texts_with_one_digest_have_one_meaning(our_worlds, seed):
     toss = random.Random(seed)
     grammar = Grammar(toss)
     same = asked = 0
-    while asked < 400:
+    while asked < 250:
         sql = toss.choice((grammar.tame, grammar.wide, grammar.widest))()
         words = TOKEN.findall(sql)
         names = [i for i, w in enumerate(words) if w[0].isalnum() or w[0] == "'"]
@@ -215,7 +215,7 @@ def test_texts_with_one_digest_have_one_meaning(our_worlds, seed):
         if digest(one, "x") == digest(other, "x"):
             same += 1
             assert exact_part(gateway, plans[0]) == exact_part(gateway, plans[1]), f"{sql}\n{''.join(words)}"
-    assert same >= 10, "some exchanges must mean nothing, or nothing was tried"
+    assert same >= 6, "some exchanges must mean nothing, or nothing was tried"
 
 
 # -- many at once -----------------------------------------------------------------------------------------------------
