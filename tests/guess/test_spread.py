@@ -5,8 +5,10 @@ import pytest
 
 import nowiser as nw
 from nowiser.guess.cut import cells_of
+from nowiser.guess.follow import PLAIN, Follow
 from nowiser.guess.leaf import profile_of
 from nowiser.guess.line import line
+from nowiser.guess.profile import Near
 
 PRIORS = [
     (nw.LogNormal(3, 0.4), 2.0),
@@ -47,6 +49,32 @@ def test_the_cells_are_never_further_from_the_truth_than_they_say(prior, radius)
         true, _ = row.tight(k, v - radius, v + radius)
         rough, _ = plain.tight(k, v - radius, v + radius)
         assert (np.log1p(true) <= np.log1p(rough) + 2 * slip + 1e-9).all()
+
+
+@pytest.mark.parametrize("prior", [nw.LogNormal(3, 0.5), nw.LogNormal(0, 1), nw.Normal(20, 5)])
+@pytest.mark.parametrize(("slope", "jump"), [(0.3, 0.0), (1.0, 0.0), (1.0, 0.4), (6.0, 0.0)])
+def test_one_slope_for_all_bounds_every_victim_of_a_range(prior, slope, jump):
+    """Against each victim's own posterior at the crossing, which a Laplace peak there reaches."""
+    profile = profile_of(prior, nw.Within(2.0), nw.Cost(slope, jump))
+    assert isinstance(profile, Near)
+    follow = Follow(profile, PLAIN, negated=False)
+    low, high = (float(end) for end in (profile.line.victims()[0].min(), profile.line.victims()[1].max()))
+    x = np.linspace(max(low, -15.0), min(high, 400.0), 300)
+    with np.errstate(all="ignore"):
+        bound = follow._local(x[:-1], x[1:])
+    assert np.isfinite(bound).any()
+    for share in (0.0, 0.31, 0.77, 1.0):
+        before, after = follow.nodes(x[:-1] + share * (x[1:] - x[:-1]))[:2]
+        assert (after - before <= bound + 1e-5).all()  # the cells themselves are off by less than that
+
+
+def test_a_step_of_the_density_at_the_end_of_a_goal_is_no_slope():
+    profile = profile_of(nw.Histogram([0, 1000, 1004, 2000], [0.001, 0.998, 0.001]), nw.Within(2.0), nw.Cost(1.0))
+    assert isinstance(profile, Near)
+    with np.errstate(all="ignore"):
+        found = Follow(profile, PLAIN, negated=False)._local(np.array([1002.0, 500.0]), np.array([1002.0, 500.0]))
+    assert found[0] == np.inf
+    assert found[1] < 1
 
 
 def test_nothing_is_assumed_about_families_with_more_than_one_mode():

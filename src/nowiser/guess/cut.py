@@ -13,10 +13,12 @@ from nowiser.guess.cells import Cells
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
-FINE = 1 << 13  # cells of an approximated distribution
+CARE, FLANK = 14.0, 12.0  # how many times as fine as in a tail cells are where people are, and on a steep flank
+COARSE = 1 << 10  # points at which a distribution is first looked at
+FINE = 28 << 10  # cells of an approximated distribution; of one about whose shape nothing is known twice as many
 OUTERMOST = 1e-40  # mass beyond the outermost cells on each side, which is added to them
 RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
-SMOOTH = 1e-4  # by how much, relative to its mass, a cell may differ from a constant density
+STEEPEST = 12.0  # the costs that cells are made for, in nats over the middle half of the people
 TAIL = 1e-16  # discrete distributions: mass beyond the outermost values
 Function = Callable[[Floats], Floats]
 _SQRT_2PI = math.sqrt(2 * math.pi)
@@ -112,8 +114,8 @@ def _made(starts: Floats, ends: Floats, masses: Floats, wobble: Floats | None = 
 
 def _levels() -> Floats:
     """Quantile levels up to one half that follow the tail; the other half is their mirror image."""
-    tail = np.logspace(math.log10(OUTERMOST), -2, FINE // 4)
-    return np.concatenate([tail, np.linspace(0.01, 0.5, FINE // 2)[1:]])
+    tail = np.logspace(math.log10(OUTERMOST), -2, COARSE)
+    return np.concatenate([tail, np.linspace(0.01, 0.5, COARSE)[1:]])
 
 
 def _normal(prior: Normal) -> _Curve:
@@ -203,16 +205,15 @@ def _discrete(prior: Frozen) -> Cells:
 
 
 def _curve(curve: _Curve) -> Cells:
-    """Cells between the given points (and the mode) with exact masses; refined where the density changes fast."""
+    """Cells between the given points (and the mode) with exact masses; narrower where the density changes fast."""
     finite = curve.points[np.isfinite(curve.points)]
     first, last = max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max())
-    edges = np.unique(np.concatenate([finite, np.linspace(first, last, FINE), [curve.mode]]))
+    edges = np.unique(np.concatenate([finite, np.linspace(first, last, COARSE), [curve.mode]]))
+    edges = _divided(edges, curve)
     masses, wobble, height = _cell_masses(edges, curve)
-    for _ in range(8):
-        # where victims are looked for, the shape of the density counts; further out only its mass
-        near = (edges[1:] >= first - (last - first) / 4) & (edges[:-1] <= last + (last - first) / 4)
-        rough = (wobble > 2e-9) | (wobble > np.where(near, SMOOTH, 0.02) * masses)
-        if not rough.any() or edges.size > 8 * FINE:
+    for _ in range(24 if curve.shape == "near" else 0):  # the cells beside the highest point count with their mass
+        rough = (wobble == masses) & (wobble > 2e-9)
+        if not rough.any() or rough.sum() > 64:
             break
         edges = np.unique(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
         masses, wobble, height = _cell_masses(edges, curve)
@@ -237,6 +238,34 @@ def _curve(curve: _Curve) -> Cells:
         np.fmax(*ends) if curve.shape == "known" else np.full(ends[0].size, np.inf),
         curve.lean,
     )
+
+
+def _divided(edges: Floats, curve: _Curve) -> Floats:
+    """The cells between these edges, each divided in as many as it needs; they only decide how sharp a bound is.
+
+    With η its wobble and p its density, a cell of width w leaves e^{kx} integrated up to it uncertain by a share of
+    about η·max(k, s)/p, s the slope of ln p. η falls with w²: so as many parts as the root of that, all roots scaled
+    such that the number of cells is what was asked for. Far beyond all victims only the mass of a cell counts.
+    """
+    masses, wobble, height = _cell_masses(edges, curve)
+    width = np.diff(edges)
+    half = edges[np.searchsorted(np.cumsum(masses), [0.25, 0.75])]
+    rate = STEEPEST / max(float(half[1] - half[0]), float(width.min()))
+    with np.errstate(all="ignore"):
+        share = wobble / masses
+        lean = np.abs(np.diff(np.log(height))) / width
+        rest = np.minimum(curve.below(edges[1:]), curve.above(edges[:-1]))
+        care = 1 + CARE * rest**0.25  # more where people are
+        lean = np.where(np.isfinite(lean), lean, 0.0)
+        need = np.sqrt(share * width * np.maximum(rate * care**2, lean * np.minimum(lean / rate, 1) * FLANK**2))
+    need = np.where((rest > 1e-2 * RAREST) & np.isfinite(need), need, 0.0)
+    many = (2 if curve.shape == "none" else 1) * FINE
+    parts = np.ceil(need * (many / max(float(need.sum()), 1e-300))).clip(1, many)
+    with np.errstate(invalid="ignore"):
+        parts = np.maximum(parts, np.where(share > 0.02, 4.0, 1.0)).astype(np.intp)
+    start, step = np.repeat(edges[:-1], parts), np.repeat(width / parts, parts)
+    within = np.arange(start.size) - np.repeat(np.cumsum(parts) - parts, parts)
+    return np.unique(np.append(start + step * within, edges[-1]))
 
 
 def _between(curve: _Curve, a: Floats, b: Floats) -> Floats:

@@ -10,8 +10,8 @@ The gain of every victim in a range [x₁, x₂] is bounded in these ways, and t
   movement
   does not count). Bounds on the densities p, on t (which moves forward) and on N (whose logarithm moves at most k per
   unit) bound the speed over the range, and with the gain at both ends that bounds the gain between.
-* *one slope for all* (`_local`): where ln density has a slope between two numbers, the peak and the tails of all those
-  victims lie below the same exponentials;
+* *one slope for all* (`_local`): where the slope of ln density is bounded inside the goals and beside them, the peak
+  and the tails of all those victims lie below the same exponentials;
 * *one peak that moves along* (`_shared`): for log-concave priors;
 * *a flat stretch* (`CellLine.level`): where all the goals lie in one cell of constant density.
 """
@@ -102,6 +102,10 @@ class Follow:
             self._x, self._nodes = every[order], values[:, order]
         return self._nodes[:, np.searchsorted(self._x, x)]
 
+    @property
+    def approximated(self) -> bool:
+        return self.base is not self.line
+
     def gains(self, x: Floats) -> Floats:
         found = self.nodes(x)
         return self.objective.of(found[0], found[1])
@@ -113,10 +117,10 @@ class Follow:
         nodes = np.full((5, x.size), np.nan)
         nodes[:, whole] = self.nodes(x[whole])
         with np.errstate(all="ignore"):
-            local = np.fmin(self._local(lo, hi, 14.0), self._local(lo, hi, 40.0)) if self.side > 0 else np.inf
-            found = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
-            if self.base is not self.line:
-                found = found + self._slip(lo, hi, nodes[3, where[: lo.size]], nodes[3, where[lo.size :]])
+            local = self._local(lo, hi) if self.side > 0 else np.inf
+            found, least = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
+            if self.approximated:
+                found = found + self._slip(lo, hi, nodes[3, where[: lo.size]], nodes[3, where[lo.size :]], least)
         found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
         found = np.fmin(found, local)
         if self.side > 0 and isinstance(self.line, CellLine):
@@ -126,12 +130,17 @@ class Follow:
             )
         if self.concave is not None:
             found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
-        if self.base is not self.line and self.objective is PLAIN:
+        if self.approximated and self.objective is PLAIN:
             found = np.fmin(found, self._faint(lo, hi))
         spare = self.line.wiggle() * float(self.objective.down.max())
         return found + spare, self.objective.of(nodes[0, whole], nodes[1, whole]), x[whole]
 
-    def _tent(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:
+    def alone(self, x: float) -> float:
+        """What `ceiling` says of one victim: no split of a range brings its bound below that of a victim in it."""
+        return float(self.ceiling(np.array([x]), np.array([x]))[0][0])
+
+    def _tent(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats]:
+        """The second bound; and the least posterior without the jump."""
         k, r, delta = self.k, self.r, x2 - x1
         (b1, f1, a1, t1, n1), (b2, f2, a2, t2, n2) = first, second
         ahead = np.maximum(t2 - t1, 0.0)
@@ -173,18 +182,25 @@ class Follow:
             peak = g1 + np.clip(cross, 0.0, delta) * fastest
             peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
             best = np.maximum(best, np.maximum(peak, np.maximum(g1, g2)))
-        return np.asarray(best + 64 * EPS)
+        return np.asarray(best + 64 * EPS), lower
 
-    def _slip(self, x1: Floats, x2: Floats, t1: Floats, t2: Floats) -> Floats:
+    def _slip(self, x1: Floats, x2: Floats, t1: Floats, t2: Floats, least: Floats) -> Floats:
         """How far the gain of a victim between x1 and x2 can be above that with a constant density in each cell.
 
-        With 1 + odds off by a factor e^D (`Sums.spread`), the posterior is off by at most (e^D − 1)·max(1, e^jump);
-        the prior probability by η at each end of the goal.
+        With 1 + odds o off by a factor e^D (`Sums.spread`), the posterior e^J·o/(1 + e^J·o), concave in o, is off by at
+        most (e^D − 1)·e^J(1 + o)/(1 + e^J·o)². For J ≥ 0 that falls with o, so the least o of the range counts (`least`
+        is o/(1 + o)); in any case it is at most max(1, e^J). The prior probability is off by η at each end of the goal.
         """
         assert isinstance(self.line, CellLine)
         (l1, u1), (l2, u2) = self.ends(x1), self.ends(x2)
-        off = self.line.sums(self.k).spread((l1, u1, t1), (l2, u2, t2))
-        after = np.expm1(np.minimum(off, 700.0)) * max(1.0, math.exp(min(self.jump, 300.0)))
+        sums = self.line.sums(self.k)
+        off = sums.spread((l1, u1, t1), (l2, u2, t2))
+        lift = math.exp(min(self.jump, 300.0))
+        share: Floats | float = max(1.0, lift)
+        if self.side > 0:
+            out = 1 - np.where(least > 0, least, 0.0)  # (not a number: nothing is known)
+            share = np.minimum(share, lift * out / (out + lift * (1 - out)) ** 2 * (1 + 8 * sums.slack + 1e-12))
+        after = np.expm1(np.minimum(off, 700.0)) * share
         n = self.line.starts.size
         before = np.zeros(x1.size)
         for a, b in ((l1, l2), (u1, u2)):
@@ -220,30 +236,38 @@ class Follow:
             found[whole] = self.objective.of(np.minimum(b1[whole], b2[whole]), after)
         return found
 
-    def _local(self, x1: Floats, x2: Floats, room: float) -> Floats:
-        """The third bound: one for a whole stretch of victims on which ln density has a slope between s₁ and s₂.
+    def _local(self, x1: Floats, x2: Floats) -> Floats:
+        """The third bound: one for a whole stretch of victims, from bounds on the slope of ln density.
 
-        Left of t, mass inside over mass outside is at most (e^{α(t−l)} − 1)/(1 − e^{−αh}) with α = k + s₂, when the
-        slope
-        holds down to l − h; right of t likewise with β = k − s₁. Prior masses are at least 2r·(smallest density).
+        With p(l) the density at the goal's lower end: inside, up to t, p(x) ≤ p(l)·e^{s(x−l)} with s the largest slope
+        inside; outside, p(x) ≥ p(l)·e^{−s'(l−x)} with s' the largest slope on a stretch of length h below l. So left of
+        t mass inside over mass outside is at most (e^{α(t−l)} − 1)/α · α'/(1 − e^{−α'h}), α = k + s, α' = k + s'. Right
+        of t likewise with β = k − (smallest slope). Prior masses are at least 2r·(smallest density).
         """
         k, r = self.k, self.r
-        room = room / k
-        s1, s2 = self.line.leanings(x1 - r - room, x2 + r + room)
-        if not np.isfinite(s1 + s2).any():
-            return np.full(x1.size, np.inf)
-        alpha, beta = k + s2, k - s1
-        tau = 2 * r * np.clip(beta / (alpha + beta), 1e-6, 1 - 1e-6)
-        ends = np.log(-np.expm1(-alpha * room)), np.log(-np.expm1(-beta * room))
-        for _ in range(4):
-            left, right = np.log(np.expm1(alpha * tau)) - ends[0], np.log(np.expm1(beta * (2 * r - tau))) - ends[1]
-            rate = -alpha / np.expm1(-alpha * tau) - beta / np.expm1(-beta * (2 * r - tau))
-            tau = np.clip(tau - (left - right) / rate, 1e-6 * r, (2 - 1e-6) * r)
-        left, right = np.expm1(alpha * tau) / np.exp(ends[0]), np.expm1(beta * (2 * r - tau)) / np.exp(ends[1])
-        after = lifted(np.maximum(left, right) * (1 + 1e-13), self.jump)
+        low, high = self.line.leanings(x1 - r, x2 + r)
+        found = np.full(x1.size, np.inf)
+        some = np.flatnonzero(np.isfinite(low) & np.isfinite(high) & (k + high > 0) & (k - low > 0))
+        if not some.size:
+            return found
+        x1, x2, alpha, beta = x1[some], x2[some], k + high[some], k - low[some]
         before = 2 * r * self.line.heights(x1 - r, x2 + r)[0] * (1 - 1e-13)
-        usable = (alpha > 0) & (beta > 0) & np.isfinite(alpha + beta) & np.isfinite(left + right)
-        return np.where(usable, self.objective.of(before, after), np.inf)
+        for room in (14.0 / k, 40.0 / k):
+            far = k + self.line.leanings(x1 - r - room, x2 - r)[1], k - self.line.leanings(x1 + r, x2 + r + room)[0]
+            ends = [np.log(-np.expm1(-a * room) / a) for a in far]
+            tau = 2 * r * np.clip(beta / (alpha + beta), 1e-6, 1 - 1e-6)
+            for _ in range(4):
+                left = np.log(np.expm1(alpha * tau) / alpha) - ends[0]
+                right = np.log(np.expm1(beta * (2 * r - tau)) / beta) - ends[1]
+                rate = -alpha / np.expm1(-alpha * tau) - beta / np.expm1(-beta * (2 * r - tau))
+                tau = np.clip(tau - (left - right) / rate, 1e-6 * r, (2 - 1e-6) * r)
+            left = np.expm1(alpha * tau) / alpha / np.exp(ends[0])
+            right = np.expm1(beta * (2 * r - tau)) / beta / np.exp(ends[1])
+            after = lifted(np.maximum(left, right) * (1 + 1e-13), self.jump)
+            smooth = np.isfinite(np.add(*self.line.leanings(x1 - r - room, x2 + r + room)))  # no step at l or u
+            usable = smooth & (far[0] > 0) & (far[1] > 0) & np.isfinite(left + right)
+            found[some] = np.fmin(found[some], np.where(usable, self.objective.of(before, after), np.inf))
+        return found
 
     def _lift(self, a: Floats) -> Floats:
         """How fast `after` moves with the posterior before the jump is applied."""

@@ -20,8 +20,10 @@ from nowiser.guess.profile import Anyone, Figures, Near, Profile
 from nowiser.model.priors.base import Floats
 
 TOLERANCE = 5e-7
+COARSEST = 1e-3  # tolerance where the prior is approximated very roughly
 ROUGH = 2e-6  # tolerance where the prior itself is approximated
 PATIENCE = 60_000  # evaluations after which the tolerance is loosened tenfold, twice
+SOONER = 8_000  # the same where the prior itself is approximated
 MOST = 150_000  # evaluations after which the search stops and reports the bound it has
 
 
@@ -99,7 +101,7 @@ def _nodes(profile: Profile) -> Floats:
 
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
     follow = Follow(profile, objective, negated=negated) if isinstance(profile, Near) and profile.rate > 0 else None
-    sharpest = ROUGH if isinstance(profile, Near) and profile.line.wiggle() > 0 else TOLERANCE
+    sharpest, patience = _effort(profile)
     finest = 1e-12 if objective is PLAIN else 1e-9  # other objectives pass through zero
 
     def gains_of(x: Floats) -> Floats:
@@ -132,7 +134,9 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
         if gains.max() > best:
             best, at = float(gains.max()), float(probe[int(np.argmax(gains))])
         spent += lo.size
-        tolerance = min(sharpest, max(finest, 1e-5 * abs(best))) * 10.0 ** min(spent // PATIENCE, 2)
+        tolerance = min(sharpest, max(finest, 1e-5 * abs(best))) * 10.0 ** min(spent // patience, 2)
+        if follow is not None and follow.approximated:  # what cells get wrong remains, however small the ranges
+            tolerance = max(tolerance, min(follow.alone(at) - best, COARSEST) + tolerance / 4)
         hard = ceiling > best + tolerance
         if hard.any():
             bounds = profile.bounds_negated(lo[hard], hi[hard]) if negated else profile.bounds(lo[hard], hi[hard])
@@ -150,6 +154,12 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
     figures = _one(found.negated() if negated else found, 0)
     own = float(objective.of(np.array([figures.before]), np.array([figures.after]))[0])
     return Worst(at, figures, max(dropped, own))
+
+
+def _effort(profile: Profile) -> tuple[float, int]:
+    """How near the bound is to come, and after how many evaluations less will do."""
+    rough = isinstance(profile, Near) and profile.line.wiggle() > 0
+    return (ROUGH, SOONER) if rough else (TOLERANCE, PATIENCE)
 
 
 def _climb(gains_of: Callable[[Floats], Floats], nodes: Floats) -> tuple[float, float]:
