@@ -68,6 +68,10 @@ class Changes:
     def tightened(self) -> tuple[str, ...]:
         return self._lines(Effect.TIGHTENS)
 
+    @property
+    def neutral(self) -> tuple[str, ...]:
+        return self._lines(Effect.NEUTRAL)
+
 
 def compare(old: Policy, new: Policy) -> Changes:
     """What `new` changes over `old`; empty exactly when both mean the same."""
