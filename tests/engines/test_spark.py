@@ -126,25 +126,31 @@ def test_a_slow_question_is_stopped_and_stays_charged(tmp_path, spark_session):
         well_again(gateway, engine)
 
 
-def test_a_cancelled_question_stays_charged(tmp_path, spark_session):
+def test_a_cancelled_question_stays_charged(tmp_path, spark_session, monkeypatch):
     policy = written(tmp_path, "spark")
     engine = Spark(policy)
     with nowiser.gateway.Gateway(policy, engine=engine) as gateway:
         slow(engine)
-        done = threading.Event()
+        over, left, lost = threading.Event(), gateway.allowance()["left"], engine._lost
 
-        def strike():
-            tracker = spark_session.sparkContext.statusTracker()
-            while not done.wait(0.2):
-                if tracker.getActiveJobsIds():
+        def strike():  # again and again once it is charged: Spark lists and starts jobs late
+            while not over.wait(0.2):
+                if gateway.allowance()["left"] < left:
                     spark_session.sparkContext.cancelAllJobs()
-                    return
+
+        def spared():  # from where the engine looks whether Spark is still alive
+            over.set()
+            killer.join()
+            lost()
 
         killer = threading.Thread(target=strike)
+        monkeypatch.setattr(engine, "_lost", spared)
         killer.start()
-        fails(gateway)
-        done.set()
-        killer.join()
+        try:
+            fails(gateway)
+        finally:
+            over.set()
+            killer.join()
         well_again(gateway, engine)
 
 
