@@ -16,7 +16,8 @@ from pathlib import Path
 
 from benchmarks.peers import ROOT, ask
 
-REPEATS = 25
+REPEATS = 400  # a mean of |Laplace| over so many is known to a twentieth of itself
+OF_SMARTNOISE = 40  # which takes some hundred times as long
 POLICY = """
 nowiser: 1
 tables:
@@ -75,7 +76,7 @@ def run() -> list[dict]:
             folder=str(folder),
             questions={n: q for n, (q, _) in QUESTIONS.items()},
             epsilon=epsilon,
-            repeats=REPEATS,
+            repeats=OF_SMARTNOISE,
         ),
         "OpenDP": ask(
             "smartnoise-sql",
@@ -104,7 +105,7 @@ def row(name: str, epsilon: float, truth: dict, found: dict[str, dict]) -> dict:
             shown[system] = result["absent"]
             continue
         theirs = errors(truth, result["answers"])
-        shown[system] = f"{typical(theirs):.2%}"
+        shown[system] = f"{typical(theirs):.2%} ±{spread(theirs, len(result['answers'])):.2%}"
         share = len(theirs) / (len(truth) * len(result["answers"]))
         if share < 0.995:
             same = [e for key, _ in theirs for k, e in ours if k == key]
@@ -125,6 +126,12 @@ def errors(truth: dict, answers: list) -> list[tuple[str, float]]:
 def typical(found: list[tuple[str, float]]) -> float:
     grouped = len({key for key, _ in found}) > 1
     return (statistics.median if grouped else statistics.fmean)(e for _, e in found)
+
+
+def spread(found: list[tuple[str, float]], repeats: int) -> float:
+    """The standard error of the figure, from four parts of the repetitions."""
+    parts = [found[i * len(found) // 4 : (i + 1) * len(found) // 4] for i in range(4)]
+    return statistics.stdev(typical(part) for part in parts) / 2 if repeats >= 8 else float("nan")
 
 
 def exact(folder: Path) -> dict[str, dict[str, float]]:
