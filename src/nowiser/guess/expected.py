@@ -5,21 +5,21 @@ Bayes-optimal attacker does less well. This is *not* a promise: it is exact for 
 nothing else. The proofs are in docs/mathematics/expected.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, expm1, prod
 from typing import Any
 
 import numpy as np
 
-from nowiser.guess import law
+from nowiser.guess import law, windows
 from nowiser.model.checks import number
 from nowiser.model.cost import Cost
 from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
 from nowiser.model.prior import Atoms, Categories, Prior, Uniform
 from nowiser.model.priors.base import Floats
 
-_MAX_CELLS = 1536  # per prior; the work grows with its square
+_WORK = 1.2e6  # cells times cells per window, twice
 _MAX_POINTS = 4096
 _CERTAIN = 40.0  # guessing the output itself succeeds with 1 − e^−slope: beyond this the figure is 1 to 17 digits
 
@@ -120,9 +120,9 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
     low, high = law.support(prior)
     across = (high - low) / (2 * radius)  # windows side by side
     wanted = max(64.0, 16 * min(slope, _CERTAIN))  # steep likelihoods need narrow cells
-    per_window = int(min(wanted, max(8, _MAX_CELLS // max(1.0, across))))
+    per_window = int(min(wanted, (_WORK / (2 * max(1.0, across))) ** 0.5))
     per_window -= per_window % 2
-    if across * per_window > 2 * _MAX_CELLS:
+    if per_window < 8:
         return None  # too fine a goal for so wide a prior to be integrated honestly
     if slope == 0.0 or slope > _CERTAIN:
         before = _on_cells(prior, radius, 0.0, per_window)[0]
@@ -136,77 +136,31 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
 
 
 def _on_cells(prior: Prior, radius: float, slope: float, per_window: int) -> tuple[float, float]:
+    """The best guess before, and on average after, with the mass of each cell spread evenly in it."""
     low, high = law.support(prior)
     edges = np.linspace(low, high, max(8, int(np.ceil((high - low) / (2 * radius) * per_window))) + 1)
     cumulative = law.cdf(prior, edges)
     cumulative[0] = 0.0  # an atom at the very end belongs to its cell
-    w, half, k = np.diff(cumulative) / cumulative[-1], (edges[1] - edges[0]) / 2, slope / radius
-    windows = _Windows(edges, radius)
-    # seen from an edge, a cell of constant density weighs as its centre times sinh(kh)/kh
-    swell = np.sinh(k * half) / (k * half) if k * half > 1e-4 else 1.0
-    x = (edges[:-1] + edges[1:]) / 2
-    return float(windows.best(_summed(w[None, :]))[0]), _integral(x, w * swell, windows.best, k, edges)
-
-
-class _Windows:
-    """All intervals of length 2r that begin or end at an edge of a cell; inside cells the mass is spread evenly."""
-
-    def __init__(self, edges: Floats, radius: float) -> None:
-        width = edges[1] - edges[0]
-        place = np.clip((edges - edges[0] + 2 * radius) / width, 0.0, edges.size - 1.0)
-        self._to = np.minimum(place.astype(int), edges.size - 2)
-        self._share = place - self._to
-
-    def best(self, total: Floats) -> Floats:
-        """The heaviest window per row of cumulative weights."""
-        right = total[:, self._to] * (1 - self._share) + total[:, self._to + 1] * self._share
-        begins = (right - total).max(axis=1)
-        mirrored = total[:, -1:] - total[:, ::-1]
-        left = mirrored[:, self._to] * (1 - self._share) + mirrored[:, self._to + 1] * self._share
-        best: Floats = np.maximum(begins, (left - mirrored).max(axis=1))
-        return best
-
-
-def _summed(weight: Floats) -> Floats:
-    total = np.zeros((weight.shape[0], weight.shape[1] + 1))
-    np.cumsum(weight, axis=1, out=total[:, 1:])
-    return total
+    w, width, k = np.diff(cumulative) / cumulative[-1], edges[1] - edges[0], slope / radius
+    span = min(2 * radius / width, float(w.size))
+    before = float(windows.on_cells(w, span, 0.0).max())
+    if not slope:
+        return before, before
+    values = windows.on_cells(w, span, k * width)
+    return before, windows.integral(values, edges, k)
 
 
 def _on_points(x: Floats, w: Floats, *, radius: float, slope: float, how: str) -> Expected | None:
     if x.size > _MAX_POINTS:
         return None
-    last = np.searchsorted(x, x + 2 * radius * (1 + 1e-12), side="right")
-
-    def best(total: Floats) -> Floats:
-        found: Floats = (total[:, last] - total[:, :-1]).max(axis=1)
-        return found
-
-    before = float(best(_summed(w[None, :]))[0])
+    last = np.searchsorted(x, x + 2 * radius * (1 + 1e-12), side="right") - 1
+    total = np.cumsum(w)
+    before = float((total[last] - total + w).max())
     if x.size == 1 or slope == 0.0:
         return Expected(before, before, 0.0, how)
     if slope > _CERTAIN:
         return Expected(before, 1.0, exp(-slope), how)
     between = max(2, min(64, 4096 // x.size))
-    fine, coarse = (_integral(x, w, best, slope / radius, _refined(x, n)) for n in (2 * between, between))
+    fine, coarse = (windows.on_points(x, w, last, slope / radius, n) for n in (2 * between, between))
     after = fine + (fine - coarse) / 3
     return Expected(before, min(1.0, max(before, after)), abs(fine - coarse) + 1e-9, how)
-
-
-def _refined(x: Floats, n: int) -> Floats:
-    inner = x[:-1, None] + np.diff(x)[:, None] * (np.arange(n) / n)
-    return np.concatenate([inner.ravel(), x[-1:]])
-
-
-def _integral(x: Floats, w: Floats, best: Callable[[Floats], Floats], k: float, at: Floats) -> float:
-    """∫ max over windows of Σ w(x)·(k/2)e^{−k|y−x|} dy; the two outer tails in closed form."""
-    if k == 0.0:
-        return float(best(_summed(w[None, :]))[0])
-    values = np.empty(at.size)
-    for chunk in np.array_split(np.arange(at.size), max(1, at.size * x.size // 2_000_000)):
-        values[chunk] = best(_summed(w * np.exp(-k * np.abs(at[chunk, None] - x[None, :]))))
-    # between nodes the logarithm bends little: the logarithmic mean integrates an exponential exactly
-    a, b, h = values[:-1], values[1:], np.diff(at)
-    ratio = np.log(b / a)
-    mean = np.where(np.abs(ratio) < 1e-6, (a + b) / 2, (b - a) / np.where(ratio == 0, 1.0, ratio))
-    return float(k / 2 * (mean * h).sum() + (values[0] + values[-1]) / 2)
