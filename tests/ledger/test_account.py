@@ -177,15 +177,15 @@ def test_a_missing_folder_is_made(tmp_path):
 
 
 def test_sqlite_writes_ahead_and_syncs_fully(tmp_path):
-    with open_ledger(f"sqlite:///{tmp_path / 'l.sqlite'}") as ledger, ledger._database.read() as connection:
-        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
-        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+    with open_ledger(f"sqlite:///{tmp_path / 'l.sqlite'}") as ledger, ledger._store.read() as work:
+        assert work.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert work.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_a_broken_total_stops_the_next_charge(opened):
     ledger = opened()
     ask(ledger)
-    with ledger._database.write() as connection:
-        connection.exec_driver_sql("UPDATE nowiser_totals SET charge = '[]'")
+    with ledger._store.write() as work:
+        work.execute("UPDATE nowiser_totals SET charge = '[]'")
     with pytest.raises(LedgerBroken, match="totals"):
         ask(ledger)

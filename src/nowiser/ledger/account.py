@@ -1,4 +1,4 @@
-"""The ledger on SQLAlchemy Core: the same code on SQLite and PostgreSQL.
+"""The ledger: the same code and the same statements on SQLite and PostgreSQL.
 
 *Why a killed process has charged at least what it answered.* `reserve` commits before it returns, the data is
 read afterwards, and nothing ever takes a charge back. *Why many writers never exceed a limit.* `admit` sees the totals
@@ -10,55 +10,70 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Self
 
-import sqlalchemy as sa
-from sqlalchemy.engine import Connection
-
 from nowiser.errors import LedgerBroken
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Entry, EntryKind, Head, Reservation
-from nowiser.ledger.chain import EVERYONE, GENESIS, Row, Totals, build, canonical, check_chain, digest, scope_of
+from nowiser.ledger.chain import (
+    EVERYONE,
+    GENESIS,
+    Row,
+    Totals,
+    build,
+    charge_of,
+    check_chain,
+    digest,
+    scope_of,
+    text_of,
+)
 from nowiser.ledger.chain import entry_hash as hash_of
-from nowiser.ledger.database import Database, answers, entries, totals
 from nowiser.ledger.declaration import declaration
-from nowiser.model.charge import Charge, from_json, to_json
+from nowiser.ledger.store import Store, Work
+from nowiser.model.charge import Charge, to_json
 from nowiser.model.policy import Policy
 
-# The statements of a question, built once: building them takes longer than running them.
-_ADD, _KEEP, _OPEN_TOTAL = entries.insert(), answers.insert(), totals.insert()
-_CHANGE = totals.update().where(totals.c.scope == sa.bindparam("of")).values(charge=sa.bindparam("charge"))
-_TOTALS = sa.select(totals.c.scope, totals.c.charge)
-_LAST = sa.select(entries).order_by(entries.c.seq.desc()).limit(1)
-_OPEN = sa.select(entries.c.seq, entries.c.kind).where(
-    (entries.c.seq == sa.bindparam("held")) | (entries.c.refers == sa.bindparam("held"))
+_ADD = (
+    "INSERT INTO nowiser_entries (seq, kind, body, previous, hash, refers)"
+    " VALUES (:seq, :kind, :body, :previous, :hash, :refers)"
 )
+_KEEP = (
+    "INSERT INTO nowiser_answers (seq, question, data_version, answer) VALUES (:seq, :question, :data_version, :answer)"
+)
+_CHANGE = (
+    "INSERT INTO nowiser_totals (scope, charge) VALUES (:scope, :charge)"
+    " ON CONFLICT (scope) DO UPDATE SET charge = excluded.charge"
+)
+_TOTALS = "SELECT scope, charge FROM nowiser_totals"
+_ROWS = "SELECT seq, kind, body, previous, hash, refers FROM nowiser_entries ORDER BY seq"
+_LAST = f"{_ROWS} DESC LIMIT 1"
+_ONE = "SELECT hash FROM nowiser_entries WHERE seq = :seq"
+_OPEN = "SELECT seq, kind FROM nowiser_entries WHERE seq = :held OR refers = :held"
 _STORED = (
-    sa.select(answers.c.seq, answers.c.answer, entries.c.body)
-    .join_from(answers, entries, answers.c.seq == entries.c.seq)
-    .where((answers.c.question == sa.bindparam("question")) & (answers.c.data_version == sa.bindparam("data_version")))
-    .order_by(answers.c.seq)
-    .limit(1)
+    "SELECT a.seq, a.answer, e.body FROM nowiser_answers a JOIN nowiser_entries e ON a.seq = e.seq"
+    " WHERE a.question = :question AND a.data_version = :data_version ORDER BY a.seq LIMIT 1"
 )
+_ANSWERS = "SELECT seq, question, data_version, answer FROM nowiser_answers"
+_POLICY = "SELECT body FROM nowiser_entries WHERE kind = 'policy' ORDER BY seq DESC LIMIT 1"
 
 
 class SqlLedger:
     """An account in a database, its head anchored in a file."""
 
-    def __init__(self, database: Database, anchor: Anchor | None) -> None:
-        self._database = database
+    def __init__(self, store: Store, anchor: Anchor | None) -> None:
+        self._store = store
         self._anchor = anchor
         self._check_anchor()
 
     # ------------------------------------------------------------------ writing
 
     def declare(self, policy: Policy, *, reason: str | None = None) -> bool:
-        with self._database.read() as connection:
-            if _declared(connection) == policy.digest:
+        with self._store.read() as work:
+            if _declared(work) == policy.digest:
                 return False
-        with self._database.write() as connection:
-            body = declaration(_last_policy(connection), policy, reason)
+        with self._store.write() as work:
+            body = declaration(_last_policy(work), policy, reason)
             if body is None:
                 return False
-            head = self._append(connection, "policy", body)
+            head = self._append(work, "policy", body)
         self._advance(head)
         return True
 
@@ -79,31 +94,31 @@ class SqlLedger:
             "data_version": reservation.data_version,
             "answer": digest(answer),
         }
-        with self._database.write() as connection:
-            head = self._append(connection, "settle", body, reservation)
+        with self._store.write() as work:
+            head = self._append(work, "settle", body, reservation)
             kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
-            connection.execute(_KEEP, {"seq": head.seq, **kept})
+            work.execute(_KEEP, {"seq": head.seq, **kept})
         self._advance(head, durable=False)  # its charge is anchored already
 
     def fail(self, reservation: Reservation) -> None:
-        with self._database.write() as connection:
-            head = self._append(connection, "failed", {"reservation": reservation.seq}, reservation)
+        with self._store.write() as work:
+            head = self._append(work, "failed", {"reservation": reservation.seq}, reservation)
         self._advance(head, durable=False)  # its charge is anchored already
 
     def _charge(
         self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]
     ) -> tuple[Head, Totals]:
-        with self._database.write() as connection:
-            now = _totals(connection)
+        with self._store.write() as work:
+            now = _totals(work)
             admit(now.of(EVERYONE), now.of(scope_of(analyst)))
             whole = {**body, "analyst": analyst, "charge": to_json(charge)}
-            head = self._append(connection, kind, whole, charged=(analyst, charge), now=now)
+            head = self._append(work, kind, whole, charged=(analyst, charge), now=now)
         self._advance(head)
         return head, now
 
     def _append(
         self,
-        connection: Connection,
+        work: Work,
         kind: EntryKind,
         body: Mapping[str, Any],
         reservation: Reservation | None = None,
@@ -112,43 +127,44 @@ class SqlLedger:
         now: Totals | None = None,
     ) -> Head:
         """Add one entry. Refuses to build on a last entry or on totals that do not match their hashes."""
-        current = now if now is not None else _totals(connection)
-        head = _checked_head(connection, current)
+        current = now if now is not None else _totals(work)
+        head = _checked_head(work, current)
         if reservation is not None:
-            _check_open(connection, reservation)
+            _check_open(work, reservation)
         if charged is not None:
             for scope in current.add(*charged):
-                _store_total(connection, scope, current.of(scope))
+                work.execute(_CHANGE, {"scope": scope, "charge": text_of(current.of(scope))})
         stamped = {**body, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
         entry, text = build(head, kind, stamped, current)
         link = {"seq": entry.seq, "kind": kind, "body": text, "previous": entry.previous, "hash": entry.hash}
-        connection.execute(_ADD, {**link, "refers": reservation.seq if reservation is not None else None})
+        work.execute(_ADD, {**link, "refers": reservation.seq if reservation is not None else None})
         return Head(entry.seq, entry.hash)
 
     # ------------------------------------------------------------------ reading
 
     def stored(self, question: str, data_version: str) -> bytes | None:
-        with self._database.read() as connection:
-            row = connection.execute(_STORED, {"question": question, "data_version": data_version}).first()
+        with self._store.read() as work:
+            row = work.execute(_STORED, {"question": question, "data_version": data_version}).fetchone()
         if row is None:
             return None
-        if json.loads(row.body)["answer"] != digest(row.answer):
-            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {row.seq} was changed")
-        return bytes(row.answer)
+        seq, answer, body = row
+        if json.loads(body)["answer"] != digest(answer):
+            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {seq} was changed")
+        return bytes(answer)
 
     def totals(self, analyst: str | None = None) -> Charge:
-        with self._database.read() as connection:
-            return _totals(connection).of(EVERYONE if analyst is None else scope_of(analyst))
+        with self._store.read() as work:
+            return _totals(work).of(EVERYONE if analyst is None else scope_of(analyst))
 
     def analysts(self) -> dict[str, Charge]:
-        with self._database.read() as connection:
-            scopes = _totals(connection).scopes
+        with self._store.read() as work:
+            scopes = _totals(work).scopes
         prefix = scope_of("")
         return {s.removeprefix(prefix): charge for s, charge in sorted(scopes.items()) if s.startswith(prefix)}
 
     def entries(self) -> Iterator[Entry]:
-        with self._database.read() as connection:
-            for row in _rows(connection):
+        with self._store.read() as work:
+            for row in _rows(work):
                 yield Entry(row.seq, row.kind, json.loads(row.body), row.previous, row.hash)
 
     # ------------------------------------------------------------------ checking
@@ -157,10 +173,10 @@ class SqlLedger:
         anchored = self._anchor.read() if self._anchor is not None else GENESIS  # before the view, so never ahead of it
         if anchored is None:
             raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
-        with self._database.read() as connection:
+        with self._store.read() as work:
             counted, head = Totals(), GENESIS
-            kept = _answer_digests(connection)
-            for entry in check_chain(_rows(connection), counted):
+            kept = _answer_digests(work)
+            for entry in check_chain(_rows(work), counted):
                 head = Head(entry.seq, entry.hash)
                 if entry.seq == anchored.seq and entry.hash != anchored.hash:
                     raise _rolled_back(anchored)
@@ -176,7 +192,7 @@ class SqlLedger:
                 )
             if head.seq < anchored.seq:
                 raise _rolled_back(anchored)
-            if _totals(connection).scopes != counted.scopes:
+            if _totals(work).scopes != counted.scopes:
                 raise LedgerBroken("the ledger does not verify: the totals are not the sum of the entries")
         return head
 
@@ -185,24 +201,24 @@ class SqlLedger:
         if self._anchor is None:
             return
         anchored = self._anchor.read()
-        with self._database.read() as connection:
-            head = _head(connection)
+        with self._store.read() as work:
+            last = _last(work)
             if anchored is not None and anchored.seq > 0:
-                found = connection.execute(sa.select(entries.c.hash).where(entries.c.seq == anchored.seq)).scalar()
-                if found != anchored.hash:
+                found = work.execute(_ONE, {"seq": anchored.seq}).fetchone()
+                if found is None or found[0] != anchored.hash:
                     raise _rolled_back(anchored)
         if anchored is None:
-            if head.seq and self._database.is_sqlite:
+            if last is not None and self._store.file is not None:
                 raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
             # a new ledger; or another host's ledger, trusted as it is found when first used from here
-            self._anchor.create(head)
+            self._anchor.create(Head(last.seq, last.hash) if last is not None else GENESIS)
 
     def _advance(self, head: Head, *, durable: bool = True) -> None:
         if self._anchor is not None:
             self._anchor.advance(head, durable=durable)
 
     def close(self) -> None:
-        self._database.close()
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -222,21 +238,19 @@ def _rolled_back(anchored: Head) -> LedgerBroken:
     )
 
 
-def _rows(connection: Connection) -> Iterator[Row]:
-    columns = (entries.c.seq, entries.c.kind, entries.c.body, entries.c.previous, entries.c.hash, entries.c.refers)
-    for row in connection.execute(sa.select(*columns).order_by(entries.c.seq)).yield_per(1000):
+def _rows(work: Work) -> Iterator[Row]:
+    for row in work.execute(_ROWS):
         yield Row(*row)
 
 
-def _head(connection: Connection) -> Head:
-    last = sa.select(entries.c.seq, entries.c.hash).order_by(entries.c.seq.desc()).limit(1)
-    row = connection.execute(last).first()
-    return Head(row.seq, row.hash) if row is not None else GENESIS
+def _last(work: Work) -> Row | None:
+    row = work.execute(_LAST).fetchone()
+    return Row(*row) if row is not None else None
 
 
-def _checked_head(connection: Connection, current: Totals) -> Head:
+def _checked_head(work: Work, current: Totals) -> Head:
     """The last entry, whose hash must match its content and whose totals must be the ones at hand."""
-    row = connection.execute(_LAST).first()
+    row = _last(work)
     if row is None:
         return GENESIS
     if hash_of(row.seq, row.kind, row.body, row.previous) != row.hash:
@@ -246,37 +260,27 @@ def _checked_head(connection: Connection, current: Totals) -> Head:
     return Head(row.seq, row.hash)
 
 
-def _check_open(connection: Connection, reservation: Reservation) -> None:
-    found = connection.execute(_OPEN, {"held": reservation.seq}).all()
-    if ("reserve", reservation.seq) not in [(row.kind, row.seq) for row in found]:
+def _check_open(work: Work, reservation: Reservation) -> None:
+    found = [(seq, kind) for seq, kind in work.execute(_OPEN, {"held": reservation.seq})]
+    if (reservation.seq, "reserve") not in found:
         raise ValueError(f"entry {reservation.seq} is no reservation")
     if len(found) > 1:
         raise ValueError(f"reservation {reservation.seq} was settled or failed before")
 
 
-def _totals(connection: Connection) -> Totals:
-    rows = connection.execute(_TOTALS)
-    return Totals({scope: from_json(json.loads(charge)) for scope, charge in rows})
+def _totals(work: Work) -> Totals:
+    return Totals({scope: charge_of(text) for scope, text in work.execute(_TOTALS)})
 
 
-def _store_total(connection: Connection, scope: str, charge: Charge) -> None:
-    text = canonical(to_json(charge))
-    changed = connection.execute(_CHANGE, {"of": scope, "charge": text})
-    if changed.rowcount == 0:
-        connection.execute(_OPEN_TOTAL, {"scope": scope, "charge": text})
+def _answer_digests(work: Work) -> dict[int, tuple[str, str, str]]:
+    return {seq: (question, version, digest(answer)) for seq, question, version, answer in work.execute(_ANSWERS)}
 
 
-def _answer_digests(connection: Connection) -> dict[int, tuple[str, str, str]]:
-    rows = connection.execute(sa.select(answers.c.seq, answers.c.question, answers.c.data_version, answers.c.answer))
-    return {row.seq: (row.question, row.data_version, digest(row.answer)) for row in rows.yield_per(100)}
+def _last_policy(work: Work) -> dict[str, Any] | None:
+    row = work.execute(_POLICY).fetchone()
+    return json.loads(row[0]) if row is not None else None
 
 
-def _last_policy(connection: Connection) -> dict[str, Any] | None:
-    last = sa.select(entries.c.body).where(entries.c.kind == "policy").order_by(entries.c.seq.desc()).limit(1)
-    text = connection.execute(last).scalar()
-    return json.loads(text) if text is not None else None
-
-
-def _declared(connection: Connection) -> str | None:
-    body = _last_policy(connection)
+def _declared(work: Work) -> str | None:
+    body = _last_policy(work)
     return body["digest"] if body is not None else None

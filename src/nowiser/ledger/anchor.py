@@ -37,6 +37,10 @@ def _head(line: bytes) -> Head | None:
         return None
 
 
+def _heads(content: bytes) -> tuple[Head | None, Head | None]:
+    return _head(content[:LENGTH]), _head(content[LENGTH : 2 * LENGTH])
+
+
 def _check(head: Head) -> str:
     return hashlib.sha256(f"{head.seq} {head.hash}".encode()).hexdigest()[:8]
 
@@ -48,7 +52,7 @@ class Anchor:
     def read(self) -> Head | None:
         """The anchored head; None when there is no such file."""
         try:
-            lines = self._lines()
+            lines = _heads(self.path.read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -60,7 +64,7 @@ class Anchor:
 
     def create(self, head: Head) -> None:
         """Write the first anchor, unless another process was faster."""
-        with self._locked():
+        with self._locked(made=True):
             if not self.path.exists():
                 fresh = self.path.with_name(self.path.name + ".new")
                 with fresh.open("wb") as file:
@@ -75,26 +79,24 @@ class Anchor:
         Every process sees it at once. `durable`: also after the power fails.
         """
         with self._locked():
-            lines = self._lines()
-            seqs = [line.seq if line is not None else -1 for line in lines]
-            if max(seqs) >= head.seq:
-                return
-            file = os.open(self.path, os.O_WRONLY)
+            file = os.open(self.path, os.O_RDWR)
             try:
+                lines = _heads(os.pread(file, 2 * LENGTH, 0))
+                seqs = [line.seq if line is not None else -1 for line in lines]
+                if max(seqs) >= head.seq:
+                    return
                 os.pwrite(file, _line(head), LENGTH * seqs.index(min(seqs)))
                 if durable:
                     os.fsync(file)
             finally:
                 os.close(file)
 
-    def _lines(self) -> tuple[Head | None, Head | None]:
-        content = self.path.read_bytes()
-        return _head(content[:LENGTH]), _head(content[LENGTH : 2 * LENGTH])
-
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, *, made: bool = False) -> Iterator[None]:
+        """Alone in its folder, which is `made` if it is not there."""
         try:
-            private(self.path.parent)
+            if made:
+                private(self.path.parent)
             with locked(self.path.parent):
                 yield
         except OSError as error:

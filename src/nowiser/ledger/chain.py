@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from nowiser.errors import LedgerBroken
@@ -32,6 +33,17 @@ def entry_hash(seq: int, kind: str, body: str, previous: str) -> str:
     return digest(f"{previous}\n{seq}\n{kind}\n{body}".encode())
 
 
+@lru_cache(maxsize=1024)
+def text_of(charge: Charge) -> str:
+    """The canonical JSON of a charge. Remembered, like its inverse: totals are read and written again and again."""
+    return canonical(to_json(charge))
+
+
+@lru_cache(maxsize=1024)
+def charge_of(text: str) -> Charge:
+    return from_json(json.loads(text))
+
+
 def scope_of(analyst: str) -> str:
     return f"analyst:{analyst}"
 
@@ -53,7 +65,9 @@ class Totals:
         return self.scopes.get(scope, Charge())
 
     def digest(self) -> str:
-        return digest(canonical({scope: to_json(charge) for scope, charge in self.scopes.items()}).encode())
+        """Of the canonical JSON of all scopes, put together from that of each charge."""
+        parts = (f"{canonical(scope)}:{text_of(charge)}" for scope, charge in sorted(self.scopes.items()))
+        return digest(f"{{{','.join(parts)}}}".encode())
 
 
 def build(head: Head, kind: EntryKind, body: Mapping[str, Any], totals: Totals) -> tuple[Entry, str]:

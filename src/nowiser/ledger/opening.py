@@ -16,12 +16,12 @@ def open_ledger(url: str, *, anchor: Path | None = None) -> Ledger:
     """
     from nowiser.ledger.account import SqlLedger
     from nowiser.ledger.anchor import Anchor
-    from nowiser.ledger.database import Database
+    from nowiser.ledger.store import open_store
 
-    database = Database(url)
-    if anchor is None and database.is_sqlite:
-        anchor = Path(str(database.url.database)).with_suffix(".head")
-    return SqlLedger(database, Anchor(anchor) if anchor is not None else None)
+    store = open_store(url)
+    if anchor is None and store.file is not None:
+        anchor = store.file.with_suffix(".head")
+    return SqlLedger(store, Anchor(anchor) if anchor is not None else None)
 
 
 def state_folder(policy: Policy) -> Path:

@@ -1,0 +1,95 @@
+"""The ledger in a SQLite file, by the standard library: between a question and its answer stand few calls."""
+
+import contextlib
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+from nowiser.ledger.lock import locked, private
+from nowiser.ledger.store import damaged, schema, unreachable
+
+_WAIT = 60  # seconds a writer waits for its turn
+
+
+class Sqlite:
+    """Connections to one file: as many as there are transactions at once, kept for the next ones."""
+
+    def __init__(self, file: str) -> None:
+        self.file = Path(file)
+        self._idle: deque[sqlite3.Connection] = deque()  # whose ends are safe to use from any thread
+        self._process = os.getpid()
+        self._inherited: object = None
+        with _reachable():
+            private(self.file.parent)
+        with self.write() as connection:
+            for statement in schema(whole="INTEGER", binary="BLOB"):
+                connection.execute(statement)
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        # Writers queue up before they ask for the file's own lock.
+        with _reachable(), locked(self.file.parent), self._transaction("BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        with _reachable(), self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextlib.contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        connection = self._connection()
+        try:
+            connection.execute(begin)
+            yield connection
+            connection.execute("COMMIT")
+        except sqlite3.Error:
+            connection.close()  # and with it the transaction
+            raise
+        except BaseException:  # whatever stopped it: nothing was written, and the next may use the connection
+            connection.rollback()
+            self._idle.append(connection)
+            raise
+        self._idle.append(connection)
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._process != os.getpid():
+            # The parent's connections are the parent's: not used here, and not closed either, as that ends its locks.
+            self._inherited = (self._inherited, self._idle)
+            self._idle = deque()
+            self._process = os.getpid()
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _connected(self.file)
+
+    def close(self) -> None:
+        if self._process == os.getpid():
+            while self._idle:
+                self._idle.pop().close()
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    """Transactions begin where we say so (no isolation level), and a commit returns when it is on the disk."""
+    connection = sqlite3.connect(file, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+            connection.execute(f"PRAGMA {pragma}").close()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def _reachable() -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.OperationalError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OSError) as error:
+        raise unreachable(error) from error
+    except sqlite3.IntegrityError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise damaged() from error
