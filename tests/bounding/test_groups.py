@@ -13,14 +13,13 @@ from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned
 from nowiser.engines.render import statement
+from nowiser.sql import clipping
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 
-POLICY = """
-nowiser: 1
-tables:
-  t:
-    source: t.csv
+TABLE = """
+  {name}:
+    source: {name}.csv
     person: p
     rows_per_person: {m}
     groups_per_person: {g}
@@ -30,93 +29,121 @@ tables:
       k: {{public: {{range: [0, 5]}}, kind: integer}}
       s: {{sensitive: [x, y, z], nullable: true}}
       v: {{sensitive: [-3, 10], kind: integer, nullable: false}}
+      r: {{sensitive: [1, 8], nullable: true}}
+"""
+POLICY = """
+nowiser: 1
 attackers: [{{guess: t.v within 1, gain: 10%}}]
+tables:{tables}
 """
 QUESTIONS = [
-    "SELECT k, COUNT(*), SUM(v) FROM t GROUP BY k",
-    "SELECT k, SUM(v) FROM t WHERE v > 2 GROUP BY k",
+    "SELECT k, COUNT(*), SUM(v), AVG(r), COUNT(DISTINCT p) FROM t GROUP BY k",
+    "SELECT k, SUM(v), COUNT(r), AVG(v) FROM t WHERE v > 2 GROUP BY k",
+    "SELECT k, SUM(r * r - v), AVG(r) FILTER (WHERE s = 'x') FROM t WHERE k > 0 GROUP BY k",
     "SELECT k, s, COUNT(*) FROM t WHERE s IN ('x', 'y', 'z') GROUP BY k, s",
     "SELECT s, SUM(v), COUNT(*) FROM t GROUP BY s",
+    "SELECT k, STDDEV(v), COUNT(DISTINCT v) FROM t GROUP BY k",
     "SELECT COUNT(*), SUM(v) FROM t",
     "SELECT COUNT(*) FROM t WHERE k = 2",
-    "SELECT k, AVG(v) FROM t GROUP BY k",
 ]
 SALT = "0" * 32
+LIMITS = {"m": 2, "g": 3, "protect": "persons"}
 
 
 def rows(rng, persons):
     found = [
-        (p, rng.choice([*range(6), ""]), rng.choice(["x", "y", "z", ""]), rng.randint(-5, 12))
+        (
+            p,
+            rng.choice([*range(6), ""]),
+            rng.choice(["x", "y", "z", ""]),
+            rng.randint(-5, 12),
+            rng.choice(["", 1, 2.5, 9]),
+        )
         for p in range(persons)
-        for _ in range(rng.choice([1, 2, 5, 12]))
+        for _ in range(rng.choice([1, 2, 5, 30]))
     ]
     rng.shuffle(found)
     return found
 
 
-def opened(folder, table, **limits):
-    folder.mkdir()
+def opened(folder, limits, engine="duckdb", **tables):
+    """All of them in one copy, which takes far less time than a copy of each; ranks do not look at a table's name."""
+    folder.mkdir(exist_ok=True)
     (folder / ".nowiser").mkdir()
     (folder / ".nowiser/prepared.json").write_text(json.dumps({"salt": SALT, "file": "../t.csv", "recipe": ""}))
-    (folder / "t.csv").write_text("p,k,s,v\n" + "".join(",".join(map(str, r)) + "\n" for r in table))
-    (folder / "nowiser.yaml").write_text(POLICY.format(**limits))
+    for name, table in tables.items():
+        (folder / f"{name}.csv").write_text("p,k,s,v,r\n" + "".join(",".join(map(str, r)) + "\n" for r in table))
+    text = POLICY.format(tables="".join(TABLE.format(name=name, **limits) for name in tables))
+    (folder / "nowiser.yaml").write_text(text.replace("nowiser: 1", f"nowiser: 1\nengine: {engine}"))
     policy = policies.read(folder / "nowiser.yaml")
     return policy, connect(policy)
 
 
-def tallies(policy, engine):
+def tallies(policy, engine, table="t"):
     found = {}
     for sql in QUESTIONS:
-        planned = plan(read(sql, policy), policy)
+        planned = plan(read(sql.replace("FROM t", f"FROM {table}"), policy), policy)
         cells = aligned(engine.run(planned.tally), planned)
         found[sql] = [[int(v) for v in c] for c in cells], planned.reaches
     return found
 
 
-@pytest.mark.parametrize(("m", "g"), [(1, 1), (1, 3), (2, 2), (3, 1)])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_person_moves_no_more_than_is_charged(tmp_path, m, g, seed):
-    rng = random.Random(seed)
+@pytest.mark.parametrize(
+    ("m", "g", "engine"),
+    [(1, 1, "duckdb"), (1, 3, "duckdb"), (2, 2, "duckdb"), (3, 1, "duckdb"), (2, 2, "duckdb:///?prepare=no")],
+)
+def test_a_person_moves_no_more_than_is_charged(tmp_path, m, g, engine):
+    rng, nearest = random.Random(m + 10 * g), dict.fromkeys(QUESTIONS, 0.0)
     full = rows(rng, 6)
-    policy, engine = opened(tmp_path / "full", full, m=m, g=g, protect="persons")
-    whole = tallies(policy, engine)
-    engine.close()
-    largest = 0.0
-    for p in range(6):
-        fewer = [r for r in full if r[0] != p]
-        other = fewer + [(p, *r[1:]) for r in rows(rng, 1)]
-        for kind, table in (("presence", fewer), ("jump", other)):
-            policy, engine = opened(tmp_path / f"{kind}{p}", table, m=m, g=g, protect="persons")
-            for sql, (cells, reaches) in tallies(policy, engine).items():
-                for i, reach in enumerate(reaches):
-                    moved = sum(abs(a - b) for a, b in zip(cells[i], whole[sql][0][i], strict=True))
-                    assert moved <= getattr(reach, kind), (sql, kind, moved, reach)
-                    largest = max(largest, moved / getattr(reach, kind))
-            engine.close()
-    assert largest > 0.5, "the brute force comes near what is charged"
+    neighbours = {f"presence{p}": [r for r in full if r[0] != p] for p in range(6)}
+    neighbours |= {
+        f"jump{p}{i}": [r for r in full if r[0] != p] + [(p, *r[1:]) for r in rows(rng, 1)]
+        for p in range(6)
+        for i in range(2)
+    }
+    limits = {"m": m, "g": g, "protect": "persons"}
+    policy, opened_ = opened(tmp_path, limits, engine, t=full, **neighbours)
+    whole = tallies(policy, opened_)
+    for name in neighbours:
+        kind = name.rstrip("0123456789")
+        for sql, (cells, reaches) in tallies(policy, opened_, name).items():
+            for cell, before, reach in zip(cells, whole[sql][0], reaches, strict=True):
+                moved = sum(abs(a - b) for a, b in zip(cell, before, strict=True))
+                squared = sum((a - b) ** 2 for a, b in zip(cell, before, strict=True))
+                most = reach.presence_squared or reach.presence**2 if kind == "presence" else reach.jump_squared
+                assert moved <= getattr(reach, kind), (sql, kind, moved, reach)
+                assert squared <= most, (sql, kind, squared, reach)
+                nearest[sql] = max(nearest[sql], moved / getattr(reach, kind))
+    opened_.close()
+    assert all(near > 0.3 for near in nearest.values()), "the brute force comes near what is charged"
+    assert max(nearest.values()) > 0.9
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_changing_secrets_moves_no_row_where_values_are_protected(tmp_path, seed):
     rng = random.Random(seed)
     full = rows(rng, 6)
-    policy, engine = opened(tmp_path / "full", full, m=2, g=2, protect="values")
+    changed = {
+        f"jump{p}": [
+            (q, k, rng.choice("xyz"), rng.randint(-9, 20), rng.choice([1, 8])) if q == p else (q, k, *rest)
+            for q, k, *rest in full
+        ]
+        for p in range(6)
+    }
+    policy, engine = opened(tmp_path, {"m": 2, "g": 2, "protect": "values"}, t=full, **changed)
     whole = tallies(policy, engine)
     assert whole[QUESTIONS[0]][1][0].exact, "how many rows there are is public"
-    engine.close()
-    for p in range(6):
-        changed = [(q, k, rng.choice("xyz"), rng.randint(-9, 20)) if q == p else (q, k, s, v) for q, k, s, v in full]
-        policy, engine = opened(tmp_path / f"{p}", changed, m=2, g=2, protect="values")
-        for sql, (cells, reaches) in tallies(policy, engine).items():
-            for i, reach in enumerate(reaches):
-                moved = sum(abs(a - b) for a, b in zip(cells[i], whole[sql][0][i], strict=True))
+    for name in changed:
+        for sql, (cells, reaches) in tallies(policy, engine, name).items():
+            for cell, before, reach in zip(cells, whole[sql][0], reaches, strict=True):
+                moved = sum(abs(a - b) for a, b in zip(cell, before, strict=True))
                 assert moved <= reach.jump, (sql, moved, reach)
-        engine.close()
+    engine.close()
 
 
 def test_limits_are_exact_and_no_group_is_wasted_on_missing_values(tmp_path):
-    table = [(1, k, "x", 1) for k in [*range(6), "", ""] for _ in range(5)]
-    policy, engine = opened(tmp_path / "one", table, m=2, g=3, protect="persons")
+    table = [(1, k, "x", 1, 1) for k in [*range(6), "", ""] for _ in range(5)]
+    policy, engine = opened(tmp_path, LIMITS, t=table)
     planned = plan(read("SELECT k, COUNT(*) FROM t GROUP BY k", policy), policy)
     (counts,) = aligned(engine.run(planned.tally), planned)
     assert sorted(counts) == [0, 0, 0, 2, 2, 2]
@@ -126,17 +153,34 @@ def test_limits_are_exact_and_no_group_is_wasted_on_missing_values(tmp_path):
 
 
 def test_what_was_left_out_is_said(tmp_path):
-    policy, engine = opened(tmp_path / "one", [(1, 1, "x", 1)], m=2, g=3, protect="persons")
-    said = plan(read("SELECT k, COUNT(*) FROM t GROUP BY k", policy), policy).bounding
-    assert (
-        said[0] == "t: of each person at most 3 values of k count, with at most 2 rows each; any further are left out."
+    policy, engine = opened(tmp_path, LIMITS, t=[(1, 1, "x", 1, 1)])
+
+    def said(what):
+        return plan(read(f"SELECT k, {what} FROM t GROUP BY k", policy), policy).bounding[0]
+
+    groups = "t: of each person at most 3 values of k count, "
+    assert said("COUNT(*), SUM(v), AVG(r)") == (
+        f"{groups}any further are left out, each as at most 2 rows, in the sum of t.v as -6 to 20, in averages with the"
+        " weight of at most 2 rows: whatever a person has there, it is clipped to that."
+        " --clipped estimates how many rows, not how many groups."
     )
+    assert said("STDDEV(v)").startswith(f"{groups}with at most 2 rows each; any further are left out.")
+    engine.close()
+
+
+def test_how_many_rows_were_left_out_is_estimated_by_group(tmp_path):
+    """Of a person's n rows in a group, m stand for themselves and up to m for one more: what --clipped counts."""
+    table = [(p, k, "x", 1, 1) for p in range(20) for k, n in enumerate((1, 3, 9)) for _ in range(n)]
+    policy, engine = opened(tmp_path, LIMITS, t=table)
+    planned = plan(clipping.question(read("SELECT k, COUNT(*) FROM t GROUP BY k", policy)), policy)
+    (beyond, counted) = aligned(engine.run(planned.tally), planned)
+    assert [int(beyond[0]), int(counted[0])] == [20 * (0 + 1 + 2), 20 * (1 + 2 + 2)]
     engine.close()
 
 
 def test_how_many_persons_there_are_was_counted_when_the_copy_was_made(tmp_path):
-    table = [(p, p % 6, "x", 1) for p in range(40) for _ in range(3)]
-    policy, engine = opened(tmp_path / "one", table, m=2, g=3, protect="persons")
+    table = [(p, p % 6, "x", 1, 1) for p in range(40) for _ in range(3)]
+    policy, engine = opened(tmp_path, LIMITS, t=table)
 
     def count(sql):
         tally = plan(read(sql, policy), policy).tally
@@ -147,17 +191,6 @@ def test_how_many_persons_there_are_was_counted_when_the_copy_was_made(tmp_path)
     assert found == 40
     assert ":persons:t" in sql
     found, sql = count("SELECT COUNT(DISTINCT p) FROM t WHERE k > 1")
-    assert found == len({p for p, k, _, _ in table if k > 1})
+    assert found == len({p for p, k, *_ in table if k > 1})
     assert ":persons:t" not in sql
-    engine.close()
-
-
-def test_a_person_in_a_group_is_clipped_to_what_so_many_rows_are_worth(tmp_path):
-    """The clip per person and group: a count to m, a sum to m times the ends of the range, however many rows."""
-    table = [(1, k, "x", v) for k, v in ((0, 10), (1, -3), (2, 99), (3, -99)) for _ in range(50)]
-    policy, engine = opened(tmp_path / "one", table, m=4, g=6, protect="persons")
-    planned = plan(read("SELECT k, COUNT(*), SUM(v), AVG(v) FROM t GROUP BY k", policy), policy)
-    found = aligned(engine.run(planned.tally), planned)
-    assert [int(c) for c in found[0]] == [4, 4, 4, 4, 0, 0]
-    assert [int(c) for c in found[1]] == [40, -12, 40, -12, 0, 0]
     engine.close()

@@ -30,6 +30,7 @@ from nowiser.engines.render import Dialect, quote, statement, text
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind
+from nowiser.sql import totals
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.plan import Tally
 from nowiser.sql.tree import Scan
@@ -85,10 +86,11 @@ class DuckDB:
         self._connection: Any = None
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open
         self._guard = threading.RLock()
-        self._dialect = replace(DIALECT, persons=self._counted)
         self._tell: filling.Tell | None = None
         # policies are frozen, so this is decided once
         self._stored = sources.stored(policy)
+        ready = (lambda scan: filling.totalled(scan.table, scan.by)) if self._stored else None
+        self._dialect = replace(DIALECT, persons=self._counted, totals=ready)
         self.capabilities = replace(DuckDB.capabilities, prepares=self._stored)
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
@@ -134,7 +136,8 @@ class DuckDB:
         elif done:
             size = (self._state / str(manifest["file"])).stat().st_size
         else:
-            size = 10**6 + sum(map(_room, self._files()))
+            copies = 1 + max((len(totals.stored(t)) for t in self._policy.tables), default=0)
+            size = 10**6 + copies * sum(map(_room, self._files()))
         return Estimate(str(self._state), size, shutil.disk_usage(self._state).free, done)
 
     def prepare(self, tell: Callable[[float, str], None]) -> Prepared:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.engines import excess, sources
+from nowiser.engines import excess, render, sources
 from nowiser.engines import prepare as preparing
 from nowiser.engines.arrow import column
 from nowiser.engines.owner import owner
@@ -24,6 +24,8 @@ from nowiser.engines.render import Dialect, quote, text
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
+from nowiser.sql import totals
+from nowiser.sql.persons import owner_columns
 
 Tell = Callable[[float, str], None]
 ANYWHERE = "row_number() OVER ()"  # a place that holds for one look only
@@ -50,11 +52,19 @@ def fill(
             connection.execute(f"CREATE {'TABLE' if stored else 'VIEW'} {quote(table.name)} AS {rows}")
         if stored:
             _count(connection, table, owner(table, policy))
+            for by in totals.stored(table):
+                added = render.totals(table, by, owner_columns(policy, table), dialect)
+                connection.execute(f"CREATE TABLE {totalled(table, by)} AS {added}")
 
 
 def persons(table: Table) -> str:
     """The table that holds how many persons a stored table has."""
     return quote(f":persons:{table.name}")
+
+
+def totalled(table: Table, by: str | None) -> str:
+    """The table that holds what each person of a stored table has for each value of a column."""
+    return quote(f":totals:{table.name}:{by}")
 
 
 def _raw(connection: Any, source: sources.Source) -> Raw:

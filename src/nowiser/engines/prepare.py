@@ -27,6 +27,7 @@ from nowiser.sql.clipping import BEYOND, clipped_name, ranged
 from nowiser.sql.functions.dates import EVER
 from nowiser.sql.names import column_type
 from nowiser.sql.spread import group_keys, limits_groups
+from nowiser.sql.totals import stored
 from nowiser.sql.tree import Column as Leaf
 
 
@@ -107,7 +108,7 @@ def statement(
     limit = f'":rank" <= {table.rows_per_person}'
     last = "ranked"
     if keys := group_keys(table):
-        kept += ['":rank"', *(quote(f":{what}:{c.name}") for c in keys for what in ("group", "row"))]
+        kept += ['":rank"', *(quote(f":{what}:{c.name}") for c in keys for what in ("group", "row", "size"))]
         places = ", ".join(_places(c, person, salt, dialect) for c in keys)
         steps.append(f"placed AS (SELECT *, {places} FROM ranked)")
         last, limit = "placed", _counted(table, keys)
@@ -183,13 +184,17 @@ def _places(c: Column, person: tuple[str, ...], salt: str, dialect: Dialect) -> 
     shuffled = dialect.digest([dialect.text(salt + c.name), *(quote(p) for p in person), shown])
     groups = f"dense_rank() OVER (PARTITION BY {by} ORDER BY {missing}, {shuffled}, {name})"
     rows = f'row_number() OVER (PARTITION BY {by}, {name} ORDER BY ":rank")'
-    return f"{groups} AS {quote(f':group:{c.name}')}, {rows} AS {quote(f':row:{c.name}')}"
+    size = f"count(*) OVER (PARTITION BY {by}, {name})"
+    ranks = {"group": groups, "row": rows, "size": size}
+    return ", ".join(f"{rank} AS {quote(f':{what}:{c.name}')}" for what, rank in ranks.items())
 
 
 def _counted(table: Table, keys: tuple[Column, ...]) -> str:
     """Rows that no question will ever count are not kept."""
     m, g = table.rows_per_person, table.groups_per_person
-    ways = [f"({quote(f':group:{c.name}')} <= {g} AND {quote(f':row:{c.name}')} <= {m})" for c in keys]
+    clipped = stored(table)  # there, all rows of the person have a part in what is clipped
+    rows = {c: "" if c.name in clipped else f" AND {quote(f':row:{c.name}')} <= {m}" for c in keys}
+    ways = [f"({quote(f':group:{c.name}')} <= {g}{rows[c]})" for c in keys]
     first = f'":rank" <= {m}'
     return f"({' OR '.join([first, *ways])})"
 

@@ -13,6 +13,7 @@ from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
 from nowiser.sql.plan import Tally
 from nowiser.sql.spread import limits_groups
+from nowiser.sql.totals import Clip
 from nowiser.sql.tree import Column, Exists, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
 
 Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)
@@ -21,11 +22,27 @@ Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: b
 def tally_rows(tally: Tally, tables: Mapping[str, Iterable[Row]]) -> dict[tuple[Any, ...], list[int]]:
     """Cells per group that has rows. With GROUPING SETS the last part of a group is the place of its set."""
     found = relation_rows(tally.relation, tables)
+    if tally.clip is not None:
+        return _clipped(tally, tally.clip, found)
     if tally.sets is None:
         return _grouped(tally, found, tuple(range(len(tally.keys))))
     groups: dict[tuple[Any, ...], list[int]] = {}
     for place, one in enumerate(tally.sets):
         groups |= {(*key, place): cells for key, cells in _grouped(tally, found, one).items()}
+    return groups
+
+
+def _clipped(tally: Tally, clip: Clip, found: Sequence[Row]) -> dict[tuple[Any, ...], list[int]]:
+    """Person by person, and what each has in a group is clipped before it is added."""
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    own: dict[tuple[Any, ...], list[Row]] = {}
+    for row in found:
+        own.setdefault(tuple(_value(e, row) for e in (*clip.person, *tally.keys)), []).append(row)
+    for rows in own.values():
+        ((key, totals),) = _grouped(tally, rows, (0,)).items()
+        cells = groups.setdefault(key, [0] * len(totals))
+        for i, (cell, total) in enumerate(zip(tally.cells, totals, strict=True)):
+            cells[i] += clip.of(cell, total, sum(_adds(cell, row) for row in rows))
     return groups
 
 
@@ -80,7 +97,7 @@ def _counts(scan: Scan, row: Row) -> bool:
     if scan.by is None:
         return bool(row[":rank"] <= table.rows_per_person)
     few = row[f":group:{scan.by}"] <= (table.groups_per_person or 1)
-    return bool(few and row[f":row:{scan.by}"] <= table.rows_per_person)
+    return bool(few and (scan.whole or row[f":row:{scan.by}"] <= table.rows_per_person))
 
 
 def _joined(relation: Join, tables: Mapping[str, Iterable[Row]]) -> list[Row]:

@@ -6,16 +6,20 @@ conformance suite holds the two to each other.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from nowiser.engines.base import Broken
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Column as SchemaColumn
+from nowiser.model.schema import Kind, Table
 from nowiser.sql.cells import Cell, sum_cell
+from nowiser.sql.clipping import beyond_name
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Sql
+from nowiser.sql.names import column_type
 from nowiser.sql.plan import Tally
 from nowiser.sql.spread import limits_groups
+from nowiser.sql.totals import Clip, stored_cells
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -28,10 +32,15 @@ from nowiser.sql.tree import (
     PerPerson,
     Relation,
     Scan,
+    Type,
     Union,
+    columns,
+    conditions,
+    scan,
 )
 
 LONGEST = 2_000_000
+_DIV = Call("div", (), Type(Kind.INTEGER))  # whole numbers, towards zero
 
 
 def quote(name: str) -> str:
@@ -66,6 +75,8 @@ class Dialect:
     total: Callable[[str, bool], str] = lambda x, _: f"sum({x})"
     # Where the number of persons of a table stands ready, as a scalar, if these columns name them.
     persons: Callable[[Scan, tuple[str, ...]], str | None] = field(default=lambda _scan, _names: None)
+    # Where preparation stored what each person has in each group (`totals`); None where nothing is prepared.
+    totals: Callable[[Scan], str] | None = None
     # A raw value of an engine's type, read as a declared kind: NULL where it cannot be, never an error, never NaN.
     read: Callable[[Kind, str, str], str] = lambda kind, raw, _: f"TRY_CAST({raw} AS {kind.value})"
     # A number that depends on all of these, in no way anybody would guess without knowing the first.
@@ -114,6 +125,8 @@ def statement(tally: Tally, dialect: Dialect) -> str:
 
     GROUPING SETS are computed one after the other; a last key says which set a row is of.
     """
+    if tally.clip is not None:
+        return _clipped(tally, tally.clip, dialect)
     if tally.sets is None:
         return _select(tally, tuple(range(len(tally.keys))), dialect)
     return " UNION ALL ".join(_select(tally, one, dialect, place=i) for i, one in enumerate(tally.sets))
@@ -148,6 +161,90 @@ def _counted(tally: Tally, dialect: Dialect) -> str | None:
     return None if ready is None else f"SELECT CAST({ready} AS {dialect.integer}) AS c0"
 
 
+def _clipped(tally: Tally, clip: Clip, dialect: Dialect) -> str:
+    """A tally whose totals are clipped for each person and group.
+
+    Over a copy, only rows of persons who have more of them in a group than count are added up person by person: of the
+    others no total can pass the ends. Without one, finding them would cost as much.
+    """
+    if dialect.totals is None:
+        return _added(_own(tally, clip, dialect), tally, clip, dialect)
+    if (ready := _stored(tally, clip, dialect)) is not None:
+        return ready
+    few, many = (replace(dialect, table=_sized(dialect, f"{word} {clip.rows}")) for word in ("<=", ">"))
+    halves = f"{_select(tally, (0,), few)} UNION ALL {_added(_own(tally, clip, many), tally, clip, dialect)}"
+    added = (f"CAST(sum(c{i}) AS {dialect.integer}) AS c{i}" for i in range(len(tally.cells)))
+    return f"SELECT {', '.join(['k0', *added])} FROM ({halves}) AS halves GROUP BY k0"
+
+
+def _sized(dialect: Dialect, limit: str) -> Callable[[Scan], str]:
+    """The prepared rows of persons who have so many in the group of the row."""
+    return lambda scan: f"(SELECT * FROM {dialect.table(scan)} WHERE {quote(f':size:{scan.by}')} {limit})"
+
+
+def _own(tally: Tally, clip: Clip, dialect: Dialect) -> str:
+    """For each person and group: k0, cells c0, c1, … and, where they are weighed, their numbers of rows n0, n1, …"""
+    key = expression(tally.keys[0], dialect)
+    cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
+    cells += [f"{_summands(c, dialect)} AS n{i}" for i, c in enumerate(tally.cells) if c.weighed]
+    by = ", ".join([*(expression(p, dialect) for p in clip.person), key])
+    return f"SELECT {', '.join([f'{key} AS k0', *cells])} FROM {source(tally.relation, dialect)} GROUP BY {by}"
+
+
+def _added(own: str, tally: Tally, clip: Clip, dialect: Dialect) -> str:
+    cells = (f"CAST(sum({_ends(i, c, clip, dialect)}) AS {dialect.integer}) AS c{i}" for i, c in enumerate(tally.cells))
+    return f"SELECT {', '.join(['k0', *cells])} FROM ({own}) AS own GROUP BY k0"
+
+
+def _ends(i: int, c: Cell, clip: Clip, dialect: Dialect) -> str:
+    """`Clip.of` in SQL. Quotient and remainder apart, so that no product passes 64 bits."""
+    if not c.weighed:
+        low, high = (literal(end, Kind.INTEGER, dialect) for end in clip.ends(c))
+        return f"least(greatest(c{i}, {low}), {high})"
+    div, most = dialect.spell(_DIV), literal(clip.rows, Kind.INTEGER, dialect)
+    assert isinstance(div, str)
+    each = div.format(f"c{i}", f"n{i}")
+    rest = div.format(f"((c{i} - {each} * n{i}) * {most})", f"n{i}")
+    return f"CASE WHEN n{i} > {most} THEN {each} * {most} + {rest} ELSE c{i} END"
+
+
+def _stored(tally: Tally, clip: Clip, dialect: Dialect) -> str | None:
+    """The tally from stored totals, if it asks for no more than was stored."""
+    first, (key,) = scan(tally.relation), tally.keys
+    known = stored_cells(first.table, first.relation)
+    looked = conditions(tally.relation)
+    ready = all(c in known or _persons(c, clip) for c in tally.cells) and set(columns(*looked)) <= {key}
+    if not ready or dialect.totals is None:
+        return None
+    cells = (
+        f"CAST({f'sum(c{known.index(c)})' if c in known else 'count(*)'} AS {dialect.integer}) AS c{i}"
+        for i, c in enumerate(tally.cells)
+    )
+    shown = expression(key, dialect)
+    where = f" WHERE {' AND '.join(expression(c, dialect) for c in looked)}" if looked else ""
+    place = f"{dialect.totals(first)} AS {first.relation}"
+    return f"SELECT {', '.join([f'{shown} AS k0', *cells])} FROM {place}{where} GROUP BY {shown}"
+
+
+def _persons(c: Cell, clip: Clip) -> bool:
+    """Whether a cell counts persons: one for each stored total."""
+    return c.condition is None and c.not_null is None and bool(c.distinct) and set(c.distinct) == set(clip.person)
+
+
+def totals(table: Table, by: str, person: Sequence[SchemaColumn], dialect: Dialect) -> str:
+    """The SELECT of what each person has for each value of a column, clipped: the column itself, and c0, c1, …
+
+    For the cells of `stored_cells`, over the prepared rows.
+    """
+    declared = table.column(by)
+    assert declared is not None
+    key = Column("t0", table.name, declared, column_type(declared))
+    clip = Clip(tuple(Column("t0", table.name, c, column_type(c)) for c in person), table.rows_per_person)
+    tally = Tally(Scan("t0", table, by, whole=True), (key,), stored_cells(table, "t0"), clip=clip)
+    cells = (f"{_ends(i, c, clip, dialect)} AS c{i}" for i, c in enumerate(tally.cells))
+    return f"SELECT {', '.join([f'k0 AS {quote(by)}', *cells])} FROM ({_own(tally, clip, dialect)}) AS own"
+
+
 def cell(c: Cell, dialect: Dialect) -> str:
     only = [] if c.condition is None else [expression(c.condition, dialect)]
     if c.argument is None:
@@ -165,11 +262,17 @@ def cell(c: Cell, dialect: Dialect) -> str:
     total = f"coalesce({dialect.total(units, large)}{_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
         # Where no summand can be missing, the rows are those an average counts anyway: one count serves both.
-        many = f"count({units})" if c.argument.type.nullable else "count(*)"
-        total = f"{total} - CAST({c.shift} AS {dialect.wide}) * {many}{_filter(only)}"
+        total = f"{total} - CAST({c.shift} AS {dialect.wide}) * {_summands(c, dialect)}"
     # A sum of up to 2³³ rows of at most 2³⁰ units fits in 64 bits; anything else is given room.
     room = dialect.wide if large else dialect.integer
     return f"CAST({total} AS {room})"
+
+
+def _summands(c: Cell, dialect: Dialect) -> str:
+    """How many rows have a part in a sum."""
+    assert c.argument is not None
+    only = [] if c.condition is None else [expression(c.condition, dialect)]
+    return f"count({in_units(c.argument, c, dialect) if c.argument.type.nullable else '*'}){_filter(only)}"
 
 
 def in_units(argument: Expression, c: Cell, dialect: Dialect) -> str:
@@ -241,7 +344,11 @@ def _limited(scan: Scan, dialect: Dialect) -> str:
     if scan.by is None:
         return f'(SELECT * FROM {table} WHERE ":rank" <= {m})'
     groups = f"{quote(f':group:{scan.by}')} <= {scan.table.groups_per_person}"
-    return f"(SELECT * FROM {table} WHERE {groups} AND {quote(f':row:{scan.by}')} <= {m})"
+    if scan.whole:
+        return f"(SELECT * FROM {table} WHERE {groups})"
+    row, size = quote(f":row:{scan.by}"), quote(f":size:{scan.by}")
+    beyond = f"({size} >= {row} + {m}) AS {quote(beyond_name(scan.by))}"  # stands for the row m places later
+    return f"(SELECT *, {beyond} FROM {table} WHERE {groups} AND {row} <= {m})"
 
 
 def _as(e: Expression, c: Column, dialect: Dialect) -> str:

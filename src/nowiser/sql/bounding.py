@@ -1,5 +1,8 @@
 """What clipping and row limits may have lost: said from the policy, so that saying it tells nothing."""
 
+from nowiser.model.schema import Table
+from nowiser.sql.cells import sum_cell
+from nowiser.sql.totals import Clip
 from nowiser.sql.tree import Column, Query, columns, scans
 
 NEVER_EXACT = {
@@ -13,7 +16,8 @@ NEVER_EXACT = {
 def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
     """One sentence for each thing that may have been left out or clipped. `found`: groups are found in the data."""
     notes = []
-    for table, by in {(s.table.name, s.by): (s.table, s.by) for s in scans(query.relation)}.values():
+    for scan in {(s.table.name, s.by): s for s in scans(query.relation)}.values():
+        table, by = scan.table, scan.by
         if table.is_public or table.row_is_person:
             continue  # a row that is a person has no further ones
         rows = _plural(table.rows_per_person, "row")
@@ -25,10 +29,11 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
             )
         else:
             groups = _plural(table.groups_per_person or 1, "value")
-            notes.append(
-                f"{table.name}: of each person at most {groups} of {by} count, with at most {rows} each;"
-                " any further are left out."
+            each = (
+                _clipped(query, table, rows) if scan.whole else f"with at most {rows} each; any further are left out."
             )
+            estimated = " --clipped estimates how many rows, not how many groups."
+            notes.append(f"{table.name}: of each person at most {groups} of {by} count, {each}{estimated}")
     for aggregate in query.aggregates:
         for c in columns(aggregate.argument):
             clipped = c.derived is None and c.declared.low is not None and c.declared.high is not None
@@ -64,6 +69,20 @@ def _each(query: Query, rows: str) -> str:
     if any(a.function == "avg" for a in query.aggregates):
         moved.append(f"in averages nobody weighs more than {rows}")
     return "".join(f"; {m}" for m in dict.fromkeys(moved))
+
+
+def _clipped(query: Query, table: Table, rows: str) -> str:
+    """What a person can have in a group, where totals are clipped."""
+    said = [f"as at most {rows}"] if any(a.function == "count" and not a.distinct for a in query.aggregates) else []
+    for a in query.aggregates:
+        if a.function == "sum" and a.argument is not None:
+            low, high = Clip((), table.rows_per_person).ends(cell := sum_cell(a.argument, a.condition, centred=False))
+            what = a.argument.attribute if isinstance(a.argument, Column) else "the expression"
+            said.append(f"in the sum of {what} as {float(low * cell.unit):g} to {float(high * cell.unit):g}")
+    if any(a.function == "avg" for a in query.aggregates):
+        said.append(f"in averages with the weight of at most {rows}")
+    counted = f", each {', '.join(dict.fromkeys(said))}" if said else ""
+    return f"any further are left out{counted}: whatever a person has there, it is clipped to that."
 
 
 def _plural(n: int, what: str) -> str:

@@ -34,6 +34,7 @@ class Cell:
     high: int = 1
     not_null: Expression | None = None  # counts only rows where this is not NULL
     distinct: tuple[Expression, ...] = ()  # counts different persons, by the columns that name them
+    weighed: bool = False  # of a person with more rows in a group than count, that share of the sum (`totals.py`)
     pick: Literal["min", "max"] | None = None  # the least or largest instead of the sum; of public rows only, 0 if none
 
     @property

@@ -14,9 +14,15 @@ from typing import Any
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.interval import EVERYTHING
+from nowiser.sql.spread import spread
 from nowiser.sql.tree import Aggregate, Column, Filter, Join, Output, Query, Relation, Released, Scan, Type, columns
 
 BEYOND = ":beyond"  # the column of the prepared copy that marks rows which stand for one left out
+
+
+def beyond_name(by: str | None) -> str:
+    """The same where rows are limited by the values of a column (`spread.py`)."""
+    return BEYOND if by is None else f"{BEYOND}:{by}"
 
 
 def clipped_name(column: str) -> str:
@@ -33,6 +39,7 @@ def question(query: Query) -> Query | None:
     """Of the rows the query looks at: how many were clipped, for each column it sums; for how many another one of the
     same person was left out, for each table; and how many there are. None if neither can be.
     """
+    query = spread(query)
     marks = (*_clipped(query), *_beyond(query.relation))
     if not marks:
         return None
@@ -61,10 +68,10 @@ def _clipped(query: Query) -> list[Column]:
 def _beyond(relation: Relation) -> Iterator[Column]:
     """Of tables whose rows the query sees one by one, with the usual limit."""
     match relation:
-        case Scan(by=None) if relation.table.person or relation.table.link is not None:
+        case Scan() if relation.table.person or relation.table.link is not None:
             public = relation.table.protect is Protect.VALUES
             role = Role.PUBLIC if public else Role.SENSITIVE
-            yield _mark(relation.relation, relation.table.name, BEYOND, role)
+            yield _mark(relation.relation, relation.table.name, beyond_name(relation.by), role)
         case Filter():
             yield from _beyond(relation.source)
         case Join():
@@ -77,7 +84,7 @@ def _mark(relation: str, table: str, name: str, role: Role, of: str | None = Non
 
 
 def _named(mark: Column) -> str:
-    return mark.table if mark.declared.name == BEYOND else mark.attribute
+    return mark.table if mark.declared.name.startswith(BEYOND) else mark.attribute
 
 
 def notes(

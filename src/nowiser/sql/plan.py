@@ -36,6 +36,7 @@ from nowiser.sql.marginals import Marginals, marginals
 from nowiser.sql.relations import Rows, rows
 from nowiser.sql.sensitivity import Reach, reach
 from nowiser.sql.spread import spread
+from nowiser.sql.totals import Clip, clip, whole
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, existing, holding
 
 MOST_GROUPS = LIMITLESS
@@ -55,6 +56,7 @@ class Tally:
     keys: tuple[Expression, ...]
     cells: tuple[Cell, ...]
     sets: tuple[tuple[int, ...], ...] | None = None  # GROUPING SETS; then a last key says which of them
+    clip: Clip | None = None  # what each person has in a group is clipped before it is added
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
 
     `public`: values of keys that were read where nothing is secret (`keys.public_keys`), by the place of the key.
     """
-    query = spread(query)
+    query = whole(spread(query), policy)
     known = rows(query.relation, policy)
     declared = None if as_found(query, known) else _groups(query, public or {})
     collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
@@ -156,7 +158,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
             hint="The custodian can declare them, as in {public: [a, b, c]}.",
             span=query.keys[0].span,
         )
-    tally = Tally(query.relation, query.keys, tuple(cells), query.sets)
+    tally = Tally(query.relation, query.keys, tuple(cells), query.sets, clip(query.relation, known.person))
     ways = list(_ways(tally.cells, reaches, policy, discovery))
     if isinstance(declared, SetGroups):
         finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)

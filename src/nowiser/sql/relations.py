@@ -288,12 +288,21 @@ def _named(e: Expression, r: Rows) -> set[str]:
 def touched(keys: Sequence[Expression], relation: Relation, policy: Policy) -> int:
     """In how many groups of these keys one person can have rows, at most.
 
-    No more than the person has rows. And a key is a function of the rows it looks at: where those are of tables in
-    which a person has a, b, … rows, there are at most a·b·… combinations of them, however many rows were joined to
-    them. Of a person's own row there is one, so whoever has many visits still lives in one city. Where LEFT JOIN may
-    find nothing, nothing is one more.
+    No more than the person has rows, and where groups are limited by the only column of the keys, no more than that.
+    A key is a function of the rows it looks at: where those are of tables in which a person has a, b, … rows, there
+    are at most a·b·… combinations of them, however many rows were joined to them. Of a person's own row there is one,
+    so whoever has many visits still lives in one city. Where LEFT JOIN may find nothing, nothing is one more.
     """
     known = rows(relation, policy)
+    source = relation
+    while isinstance(source, Filter):
+        source = source.source
+    if (
+        isinstance(source, Scan)
+        and source.by is not None
+        and {c.ident[1] for e in keys for c in columns(e)} == {source.by}
+    ):
+        return min(known.most, source.table.groups_per_person or 1)
     homes = {c.relation for e in keys for c in columns(e)}
     found = [(rows(part, policy), spare) for part, spare in _leaves(relation) if names(part) & homes]
     if not all(r.secret for r, _ in found):  # which public row is found depends on the row it was joined to

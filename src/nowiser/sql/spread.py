@@ -1,8 +1,9 @@
 """People with rows in many groups: `groups_per_person` limits the groups of a question in which one person counts.
 
 A table that declares `groups_per_person: g` besides `rows_per_person: m` keeps, for a question grouped by one of its
-columns, up to g values of that column per person and up to m rows of the person with each of them: g·m rows in all.
-Any other question about it counts m rows of each person, as without the declaration.
+columns, up to g values of that column per person. What the person has with each of them is clipped to what m rows are
+worth, or, where that cannot be, at most m rows with each of them count: `totals.py` says which, and why. Any other
+question about it counts m rows of each person, as without the declaration.
 
 Which groups and rows those are is decided for each person by a salted order of the person's own rows, before any
 condition of the question, and stored as ranks in the prepared copy (`engines/prepare.py`):
@@ -10,10 +11,11 @@ condition of the question, and stored as ranks in the prepared copy (`engines/pr
     :rank        place of the row among all rows of the person
     :group:c     place of the row's value of c among the person's values of c; no value comes last
     :row:c       place of the row among the person's rows with that value of c
+    :size:c      how many these are
 
 *Why that is a bound:* a rank is a function of the person's own rows, so removing a person leaves the ranks of all
-others, and `:group:c ≤ g and :row:c ≤ m` holds for at most g·m rows of anybody. Where values are protected, only
-columns that are not secret are used, and so changing a secret changes no rank.
+others; `:group:c ≤ g` holds for at most g values of c of anybody, and `:row:c ≤ m` besides for at most g·m rows. Where
+values are protected, only columns that are not secret are used, and so changing a secret changes no rank.
 """
 
 from dataclasses import replace
@@ -63,6 +65,6 @@ def _limited(relation: Relation, by: str) -> Relation:
 
 
 def most(scan: Scan) -> int:
-    """How many rows of one person a scan has."""
+    """How many rows of one person a scan has, or is worth where totals are clipped."""
     groups = scan.table.groups_per_person if scan.by is not None else None
     return scan.table.rows_per_person * (groups or 1)

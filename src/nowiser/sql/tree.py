@@ -126,6 +126,7 @@ class Scan:
     relation: str
     table: schema.Table
     by: str | None = None  # rows are limited per value of this column and person (`spread.py`)
+    whole: bool = False  # all rows of the person there; what they come to is clipped instead (`totals.py`)
 
 
 @dataclass(frozen=True)

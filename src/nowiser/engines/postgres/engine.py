@@ -4,14 +4,14 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from nowiser.engines import prepare as preparing
-from nowiser.engines import sources
+from nowiser.engines import render, sources
 from nowiser.engines.arrow import from_rows
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.postgres import catalog
@@ -21,6 +21,8 @@ from nowiser.engines.render import Dialect, quote, statement, text
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
+from nowiser.sql import totals
+from nowiser.sql.persons import owner_columns
 from nowiser.sql.plan import Tally
 
 SCHEMA = "nowiser"
@@ -107,17 +109,20 @@ class Postgres:
     def _read(self, connection: Any, stamps: list[str]) -> Known:
         version = hashlib.sha256(json.dumps([self._recipe, stamps]).encode()).hexdigest()
         found = {t.name: catalog.look(connection, t) for t in self._tables}
-        stored = {t.name: f"{SCHEMA}.{quote(self._stored(version, i))}" for i, t in enumerate(self._tables)}
-        names = list(stored.values())
+        stored = {t.name: self._place(version, i) for i, t in enumerate(self._tables)}
+        added = {(self._tables[i].name, by): self._place(version, f"{i}_{j}") for i, j, by in self._totals()}
+        names = [*stored.values(), *added.values()]
         there = connection.execute(
             "SELECT bool_and(has_table_privilege(to_regclass(n), 'SELECT')) IS TRUE"
             " AND count(to_regclass(n)) = count(*) FROM unnest(%s::text[]) AS n",
             (names,),
         ).fetchone()[0]
         places = stored if there else self._on_the_fly({n: f.raw for n, f in found.items()})
-        dialect = replace(DIALECT, table=lambda scan: places[scan.table.name])
-        if not there:
-            dialect = replace(dialect, units=lambda _: None)
+        dialect = replace(
+            DIALECT,
+            table=lambda scan: places[scan.table.name],
+            **({"totals": lambda scan: added[scan.table.name, scan.by]} if there else {"units": lambda _: None}),
+        )
         size = sum(f.bytes for f in found.values())
         return Known(stamps, version, dialect, bool(there), size, time.monotonic())
 
@@ -142,8 +147,16 @@ class Postgres:
 
     # -- the prepared tables -----------------------------------------------------------------------------
 
-    def _stored(self, version: str, index: int) -> str:
+    def _stored(self, version: str, index: int | str) -> str:
         return f"rows_{self._recipe[:8]}_{version[:16]}_{index}"
+
+    def _place(self, version: str, index: int | str) -> str:
+        return f"{SCHEMA}.{quote(self._stored(version, index))}"
+
+    def _totals(self) -> Iterator[tuple[int, int, str]]:
+        """Which table, which of its totals, and by which column these are."""
+        for i, table in enumerate(self._tables):
+            yield from ((i, j, by) for j, by in enumerate(totals.stored(table)))
 
     def _store(self, known: Known, tell: Callable[[float, str], None]) -> None:
         with self._pool.writing() as connection:
@@ -157,16 +170,26 @@ class Postgres:
             ).fetchall()
             places: dict[str, str] = {}
             keep = {self._stored(known.version, i) for i in range(len(self._tables))}
+            keep |= {self._stored(known.version, f"{i}_{j}") for i, j, _ in self._totals()}
             for i, table in enumerate(self._tables):
                 tell(i / len(self._tables), table.name)
-                name = f"{SCHEMA}.{quote(self._stored(known.version, i))}"
-                places[table.name] = name
+                places[table.name] = self._place(known.version, i)
                 if (self._stored(known.version, i),) in old:
                     continue
                 rows = self._rows(table, catalog.look(connection, table).raw, places, ordered=True)
-                connection.execute(f"CREATE TABLE {name} AS {rows}")
-                connection.execute(f"ANALYZE {name}")
+                _create(connection, places[table.name], rows)
+            prepared = replace(DIALECT, table=lambda scan: places[scan.table.name])
+            for i, j, by in self._totals():
+                if (self._stored(known.version, f"{i}_{j}"),) not in old:
+                    person = owner_columns(self._policy, self._tables[i])
+                    added = render.totals(self._tables[i], by, person, prepared)
+                    _create(connection, self._place(known.version, f"{i}_{j}"), added)
             for (name,) in old:
                 if name not in keep:
                     connection.execute(f"DROP TABLE {SCHEMA}.{quote(name)}")
         tell(1.0, "")
+
+
+def _create(connection: Any, name: str, rows: str) -> None:
+    connection.execute(f"CREATE TABLE {name} AS {rows}")
+    connection.execute(f"ANALYZE {name}")

@@ -10,7 +10,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from nowiser.engines import prepare as preparing
-from nowiser.engines import sources
+from nowiser.engines import render, sources
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.render import Dialect, quote, statement
 from nowiser.engines.spark.dialect import DIALECT, SPELLINGS
@@ -27,6 +27,8 @@ from nowiser.engines.spark.session import gone, limited, open_session, renewed
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
+from nowiser.sql import totals
+from nowiser.sql.persons import owner_columns
 from nowiser.sql.plan import Tally
 
 
@@ -143,7 +145,20 @@ class Spark:
             name = f"nowiser_{version[:16]}_{i}"
             rows.createOrReplaceTempView(name)
             places[table.name] = quote(name)
-        return Known(stamps, version, replace(DIALECT, table=lambda scan: places[scan.table.name]), there)
+        dialect = replace(DIALECT, table=lambda scan: places[scan.table.name])
+        if there:
+            added: dict[tuple[str, str | None], str] = {}
+            for i, j, by in self._totals():
+                name = f"nowiser_{version[:16]}_{i}_{j}"
+                session.read.parquet(f"{place}/{i}_{j}").createOrReplaceTempView(name)
+                added[self._tables[i].name, by] = quote(name)
+            dialect = replace(dialect, totals=lambda scan: added[scan.table.name, scan.by])
+        return Known(stamps, version, dialect, there)
+
+    def _totals(self) -> Iterator[tuple[int, int, str]]:
+        """Which table, which of its totals, and by which column these are."""
+        for i, table in enumerate(self._tables):
+            yield from ((i, j, by) for j, by in enumerate(totals.stored(table)))
 
     def _rows(self, table: Table, places: dict[str, str]) -> str:
         return preparing.statement(
@@ -177,6 +192,11 @@ class Spark:
                 session.sql(self._rows(table, places)).write.mode("overwrite").parquet(f"{place}/{i}")
                 session.read.parquet(f"{place}/{i}").createOrReplaceTempView(f"nowiser_draft_{i}")
                 places[table.name] = quote(f"nowiser_draft_{i}")
+            prepared = replace(DIALECT, table=lambda scan: places[scan.table.name])
+            for i, j, by in self._totals():
+                table = self._tables[i]
+                added = render.totals(table, by, owner_columns(self._policy, table), prepared)
+                session.sql(added).write.mode("overwrite").parquet(f"{place}/{i}_{j}")
             session.range(1).write.mode("overwrite").parquet(f"{place}/done")
         except Exception as error:  # noqa: BLE001 (as in `run`)
             raise Unreachable(f"The prepared rows could not be written ({type(error).__name__}).") from None

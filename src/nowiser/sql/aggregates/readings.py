@@ -18,7 +18,7 @@ from nowiser.sql.groups import Groups
 from nowiser.sql.interval import point
 from nowiser.sql.relations import Rows
 from nowiser.sql.sensitivity import reach, secret
-from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, conditions
+from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, conditions, scan
 
 MOST_STEPS = 4_096  # of a running sum
 
@@ -72,6 +72,7 @@ class Readings:
             rows, first, *rest = (self._index(c) for c in moments.cells(aggregate, noisy=noisy, exact=exact))
             return Reading(aggregate, first, rows, tuple(rest))
         total = sum_cell(argument, condition, centred=noisy, exact=exact)
+        total = replace(total, weighed=scan(self.query.relation).whole)
         return Reading(aggregate, self._index(total), self._index(count))
 
     def _extreme(self, aggregate: Aggregate) -> Reading:
