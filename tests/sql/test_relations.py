@@ -89,6 +89,22 @@ SAME = [
         "WITH a AS (SELECT cost AS c FROM patients) SELECT AVG(c) FROM a",
         "SELECT AVG(c) FROM (SELECT cost AS c FROM patients) q",
     ),
+    (
+        "SELECT COUNT(*) FROM patients WHERE ward = ANY (ARRAY['A', 'B'])",
+        "SELECT COUNT(*) FROM patients WHERE ward IN ('A', 'B')",
+    ),
+    (
+        "SELECT COUNT(*) FROM patients WHERE (ward, cost) IN (('A', 1), ('B', 2))",
+        "SELECT COUNT(*) FROM patients WHERE (ward = 'A' AND cost = 1) OR (ward = 'B' AND cost = 2)",
+    ),
+    (
+        "SELECT COUNT(*) FROM patients WHERE (ward, cost) = ('A', 1)",
+        "SELECT COUNT(*) FROM patients WHERE ward = 'A' AND cost = 1",
+    ),
+    (
+        "SELECT COUNT(*) FROM patients WHERE CAST(ward AS VARCHAR(1)) = 'A'",
+        "SELECT COUNT(*) FROM patients WHERE LEFT(ward, 1) = 'A'",
+    ),
 ]
 OTHER = [
     "SELECT COUNT(*) FROM patients JOIN stays ON patient = id",

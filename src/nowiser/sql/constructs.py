@@ -111,9 +111,41 @@ def member(b: Binder, node: exp.In) -> Expression:
     if node.args.get("query"):
         raise b.unknown(node.args["query"])
     b.only(node, "this", "expressions")
-    if len(node.expressions) > MOST_MEMBERS:
-        raise b.refuse(node.this, f"IN has {len(node.expressions):,} values.", f"At most {MOST_MEMBERS:,}.")
-    return b.call("in", node, *b.meet(*(b.bind(n) for n in (node.this, *node.expressions))))
+    return _among(b, node, node.this, node.expressions)
+
+
+def equal(b: Binder, node: exp.EQ) -> Expression:
+    """`x = ANY (ARRAY[…])` is how drivers write `x IN (…)`."""
+    if isinstance(node.this, exp.Tuple):
+        return _same_row(b, node, node.this, node.expression)
+    if not isinstance(node.expression, exp.Any):
+        return binary("=")(b, node)
+    values = node.expression.this.unnest()
+    if isinstance(values, exp.Query):
+        raise b.unknown(node.expression)
+    if not isinstance(values, exp.Array):
+        raise b.refuse(node.expression, "ANY takes a list of values or a SELECT.", "= ANY (ARRAY['a', 'b'])")
+    b.only(values, "expressions", "value_constructor", "bracket_notation")
+    return _among(b, node, node.this, values.expressions)
+
+
+def _among(b: Binder, node: exp.Expr, wanted: exp.Expr, values: list[exp.Expr]) -> Expression:
+    if not 0 < len(values) <= MOST_MEMBERS:
+        raise b.refuse(wanted, f"IN has {len(values):,} values.", f"At least one, and at most {MOST_MEMBERS:,}.")
+    if isinstance(wanted, exp.Tuple):
+        rows = [_same_row(b, node, wanted, value) for value in values]
+        return rows[0] if len(rows) == 1 else b.call("or", node, *rows)
+    return b.call("in", node, *b.meet(*(b.bind(n) for n in (wanted, *values))))
+
+
+def _same_row(b: Binder, node: exp.Expr, wanted: exp.Tuple, value: exp.Expr) -> Expression:
+    """`(x, y) = (1, 2)`: each part equals its own, NULLs as in AND."""
+    if not isinstance(value, exp.Tuple) or len(value.expressions) != len(wanted.expressions):
+        example = ", ".join(["…"] * len(wanted.expressions))
+        raise b.refuse(value, "Rows compare with rows of as many values.", f"Write ({example}).")
+    pairs = zip(wanted.expressions, value.expressions, strict=True)
+    parts = [b.call("=", node, *b.meet(b.bind(x), b.bind(y))) for x, y in pairs]
+    return parts[0] if len(parts) == 1 else b.call("and", node, *parts)
 
 
 def between(b: Binder, node: exp.Between) -> Expression:
@@ -199,7 +231,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.And: connective("and"),
     exp.Or: connective("or"),
     exp.Not: unary("not"),
-    exp.EQ: binary("="),
+    exp.EQ: equal,
     exp.NEQ: binary("<>"),
     exp.LT: binary("<"),
     exp.LTE: binary("<="),

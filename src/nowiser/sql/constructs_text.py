@@ -162,7 +162,8 @@ def circle(b: Binder, node: exp.Pi) -> Expression:
 def cast(b: Binder, node: exp.Cast) -> Expression:
     b.only(node, "this", "to", "_type", "action", "safe", "format")
     kind, inner, span = node.to.this, b.bind(node.this), b.place(node)
-    if node.args.get("safe") or node.args.get("format") or (node.to.expressions and kind not in _REALS):
+    cut = kind is exp.DType.VARCHAR
+    if node.args.get("safe") or node.args.get("format") or (node.to.expressions and kind not in _REALS and not cut):
         raise b.refuse(node, f"A cast to {node.to.sql()} is not answered.", "Leave out the length.")
     if kind is exp.DType.TIMESTAMPTZ and isinstance(inner, Literal):
         return _moment(b, node, inner, Kind.TIMESTAMP)
@@ -171,7 +172,8 @@ def cast(b: Binder, node: exp.Cast) -> Expression:
     if kind in _TEXTS:
         if isinstance(inner, Literal) and inner.value is None:
             return null(Kind.TEXT, span)
-        return text_of(inner)
+        text = text_of(inner)
+        return b.call("left", node, text, whole(_digits(b, node)[0])) if node.to.expressions else text
     if kind is exp.DType.BOOLEAN:
         return _boolean(b, node, inner)
     wanted = Kind.INTEGER if kind in _INTEGERS else Kind.REAL if kind in _REALS else None
@@ -189,12 +191,18 @@ def cast(b: Binder, node: exp.Cast) -> Expression:
 
 def _decimal(b: Binder, node: exp.Cast, inner: Expression) -> Expression:
     """NUMERIC(p, s) rounds to s places; what does not fit in p digits is not cut off, and does not fail."""
-    digits = [p.this.name for p in node.to.expressions if isinstance(p.this, exp.Literal)]
-    if len(digits) != len(node.to.expressions) or not all(d.isdecimal() and len(d) < 3 for d in digits):
-        raise b.refuse(node, f"A cast to {node.to.sql()} is not answered.", "NUMERIC(10, 2)")
-    places = int(digits[1]) if len(digits) > 1 else 0
+    places = (*_digits(b, node), 0)[1]
     number = as_number(b, inner, Kind.REAL, b.place(node))
-    return b.call("round_to", node, number, Literal(places, Type(Kind.INTEGER, bounds=point(places))))
+    return b.call("round_to", node, number, whole(places))
+
+
+def _digits(b: Binder, node: exp.Cast) -> list[int]:
+    """What stands in the brackets of NUMERIC(10, 2) and VARCHAR(10)."""
+    found = [p.this.name for p in node.to.expressions if isinstance(p.this, exp.Literal)]
+    longest = 2 if node.to.this is exp.DType.DECIMAL else 6
+    if len(found) != len(node.to.expressions) or not all(d.isdecimal() and len(d) <= longest for d in found):
+        raise b.refuse(node, f"A cast to {node.to.sql()} is not answered.", "NUMERIC(10, 2), VARCHAR(10)")
+    return [int(d) for d in found]
 
 
 def collated(b: Binder, node: exp.Collate) -> Expression:

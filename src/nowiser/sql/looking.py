@@ -76,8 +76,13 @@ def _looks(node: exp.Expr) -> bool:
         return bool(node.args.get("query"))
     if type(node) in _LARGEST:
         sides = (node.this.unnest(), node.expression.unnest())
-        return any(_extreme(s) is not None for s in sides) or isinstance(node.expression, exp.Any)
+        return any(_extreme(s) is not None for s in sides) or _any_row(node.expression)
     return isinstance(node, exp.Exists)
+
+
+def _any_row(node: exp.Expr) -> bool:
+    """ANY over a SELECT; over a list of values it is a plain condition."""
+    return isinstance(node, exp.Any) and isinstance(node.this.unnest(), exp.Query)
 
 
 def _extreme(node: exp.Expr) -> exp.Min | exp.Max | None:
@@ -106,7 +111,7 @@ class _Looking:
         elif isinstance(inner, exp.In):
             self.binder.only(inner, "this", "query")
             self._member(node, inner.this, inner.args["query"], negated=negated)
-        elif isinstance(inner.expression, exp.Any):
+        elif _any_row(inner.expression):
             if not isinstance(inner, exp.EQ):
                 raise self.context.refuse(node, "ANY is answered with = only.", "Compare with (SELECT MAX(…) …).")
             self._member(node, inner.this, inner.expression.this, negated=False)
