@@ -11,7 +11,7 @@ from nowiser.cli.asked import Question, understand
 from nowiser.cli.telling import as_object, draw, say
 from nowiser.errors import Misconfigured
 
-EXAMPLE = """How much better can an attacker guess, once something of this cost is released?
+HELP = """How much better can an attacker guess, once something of this cost is released?
 
 [bold]Examples[/bold]
 

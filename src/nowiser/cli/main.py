@@ -1,22 +1,49 @@
-"""The command line: one command per file, heavy imports only inside the commands."""
+"""The command line: one command per file, imported when it is called; heavy imports only inside the commands."""
 
+import gc
 import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 import typer
 
-from nowiser.cli import check, compare, demo, explain, guess, init, ledger, output, prepare, publish, query, risk
+from nowiser.cli.options import Command, Group
 from nowiser.errors import NowiserError
 
-app = typer.Typer(
-    name="nowiser",
-    help="Publish what the data says. Leave attackers no wiser.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
+# in the order of the help; each is a function in the module of its name
+COMMANDS = (
+    "demo",
+    "guess",
+    "init",
+    "check",
+    "query",
+    "explain",
+    "prepare",
+    "ledger",
+    "publish",
+    "risk",
+    "compare",
 )
 
 
-@app.callback(invoke_without_command=True)
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The commands of these names, together."""
+    app = typer.Typer(
+        name="nowiser",
+        cls=Group,
+        help="Publish what the data says. Leave attackers no wiser.",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(version)
+    for name in names:
+        module = import_module(f"nowiser.cli.{name}")
+        app.command(cls=Command, help=getattr(module, "HELP", None))(getattr(module, name))
+    return app
+
+
 def version(
     context: typer.Context,
     *,
@@ -30,23 +57,20 @@ def version(
         raise typer.Exit
 
 
-app.command()(demo.demo)
-app.command(help=guess.EXAMPLE)(guess.guess)
-app.command()(init.init)
-app.command()(check.check)
-app.command()(query.query)
-app.command()(explain.explain)
-app.command()(prepare.prepare)
-app.command()(ledger.ledger)
-app.command()(publish.publish)
-app.command()(risk.risk)
-app.command()(compare.compare)
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        return application()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def run() -> None:
     """Entry point: every refusal becomes its message and its exit code."""
+    gc.set_threshold(50_000)  # a command is over before collecting pays; while modules load it only takes time
+    asked = [word for word in sys.argv[1:2] if word in COMMANDS]
     try:
-        app()
+        application(asked or COMMANDS)()
     except NowiserError as error:
+        from nowiser.cli import output
+
         output.failed(error)
         sys.exit(error.exit_code)

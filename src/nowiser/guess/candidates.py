@@ -14,6 +14,7 @@ import numpy as np
 
 from nowiser.guess.formula import simple_goals
 from nowiser.guess.line import EPS
+from nowiser.guess.ranges import distinct
 from nowiser.guess.space import Axis, Space
 from nowiser.model.goal import Exactly, Goal, On, Within
 from nowiser.model.priors.base import Floats
@@ -65,7 +66,7 @@ def _guesses(axis: Axis, parts: list[On]) -> list[Any]:
         return [value_of(axis, i) for i in range(axis.size)]
     radii = [goal.radius for goal in own if isinstance(goal, Within)]
     every = np.concatenate([axis.places, *[axis.places - r for r in radii], *[axis.places + r for r in radii]])
-    events = np.unique(np.clip(every, axis.places[0], axis.places[-1]))
+    events = distinct(np.clip(every, axis.places[0], axis.places[-1]))
     return list(dict.fromkeys([*axis.places.tolist(), *events.tolist(), *((events[:-1] + events[1:]) / 2).tolist()]))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import gauss
 from nowiser.guess.cells import Cells
+from nowiser.guess.ranges import distinct
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
@@ -208,14 +209,14 @@ def _curve(curve: _Curve) -> Cells:
     """Cells between the given points (and the mode) with exact masses; narrower where the density changes fast."""
     finite = curve.points[np.isfinite(curve.points)]
     first, last = max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max())
-    edges = np.unique(np.concatenate([finite, np.linspace(first, last, COARSE), [curve.mode]]))
+    edges = distinct(np.concatenate([finite, np.linspace(first, last, COARSE), [curve.mode]]))
     edges = _divided(edges, curve)
     masses, wobble, height = _cell_masses(edges, curve)
     for _ in range(24 if curve.shape == "near" else 0):  # the cells beside the highest point count with their mass
         rough = (wobble == masses) & (wobble > 2e-9)
         if not rough.any() or rough.sum() > 64:
             break
-        edges = np.unique(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
+        edges = distinct(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
         masses, wobble, height = _cell_masses(edges, curve)
     masses[0] += float(curve.below(edges[:1])[0])
     masses[-1] += float(curve.above(edges[-1:])[0])
@@ -265,7 +266,7 @@ def _divided(edges: Floats, curve: _Curve) -> Floats:
         parts = np.maximum(parts, np.where(share > 0.02, 4.0, 1.0)).astype(np.intp)
     start, step = np.repeat(edges[:-1], parts), np.repeat(width / parts, parts)
     within = np.arange(start.size) - np.repeat(np.cumsum(parts) - parts, parts)
-    return np.unique(np.append(start + step * within, edges[-1]))
+    return distinct(np.append(start + step * within, edges[-1]))
 
 
 def _between(curve: _Curve, a: Floats, b: Floats) -> Floats:
@@ -322,7 +323,7 @@ def _cut_off(cells: Cells, prior: Truncated) -> Cells:
 
 def _merged(parts: list[tuple[float, Cells]]) -> Cells:
     """Cells of a mixture: every border of every part is a border; atoms keep their place."""
-    borders = np.unique(np.concatenate([np.concatenate([c.starts, c.ends]) for _, c in parts]))
+    borders = distinct(np.concatenate([np.concatenate([c.starts, c.ends]) for _, c in parts]))
     atoms = np.zeros(borders.size)
     masses = np.zeros(max(borders.size - 1, 0))
     wobble = np.zeros(max(borders.size - 1, 0))

@@ -14,6 +14,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.line import EPS, Line, UniformLine
+from nowiser.guess.ranges import distinct
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
@@ -208,7 +209,7 @@ def centres(line: Line, radius: float) -> tuple[Floats, Floats]:
         return first, last
     if not np.array_equal(first, last):
         return np.array([first.min()]), np.array([last.max()])
-    events = np.unique(np.clip(np.concatenate([first - radius, first + radius]), first[0], first[-1]))
+    events = distinct(np.clip(np.concatenate([first - radius, first + radius]), first[0], first[-1]))
     every = np.concatenate([first, events, (events[:-1] + events[1:]) / 2])
     grain = 4 * EPS * (np.abs(every) + radius)
     i = np.searchsorted(first, every - radius - grain, "left")

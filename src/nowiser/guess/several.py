@@ -16,6 +16,7 @@ from nowiser.guess.formula import Formula, leaves, value
 from nowiser.guess.line import EPS
 from nowiser.guess.pair import Bilinear, worst_pair
 from nowiser.guess.profile import Figures, Near, Profile, lifted
+from nowiser.guess.ranges import distinct
 from nowiser.guess.worst import worst_of
 from nowiser.model.priors.base import Floats
 
@@ -163,10 +164,10 @@ def _start(profile: Profile, most: int) -> tuple[Floats, Floats]:
     lo, hi = profile.start()
     if isinstance(profile, Near):
         if np.isinf(lo.min()) or np.isinf(hi.max()):
-            marks = np.unique(profile.line.landmarks())
+            marks = distinct(profile.line.landmarks())
             lo, hi = np.concatenate([[lo.min()], marks]), np.concatenate([marks, [hi.max()]])
         elif lo.size < most and (hi > lo).any():
-            marks = np.unique(np.concatenate([lo, hi, np.linspace(lo.min(), hi.max(), most)]))
+            marks = distinct(np.concatenate([lo, hi, np.linspace(lo.min(), hi.max(), most)]))
             lo, hi = profile.snap(marks[:-1], marks[1:])
         while lo.size > most:
             lo, hi = _coarser(lo, hi)

@@ -16,6 +16,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.cells import CellLine
 from nowiser.guess.line import line
 from nowiser.guess.programme import LARGEST
+from nowiser.guess.ranges import distinct
 from nowiser.model.prior import (
     Categories,
     Histogram,
@@ -154,11 +155,11 @@ def _graded(name: str, edges: Floats, focus: Focus, count: int) -> Floats:
         size, found = (high - low) / count, np.linspace(low, high, count + 1)
     else:
         found = np.concatenate([back, near, ahead])
-    fixed = np.unique(edges)
+    fixed = distinct(edges)
     found = found[(found > low) & (found < high)]
     # a border next to an edge would only make one narrow cell
     closest = np.abs(found[:, None] - fixed).min(axis=1)
-    return np.unique(np.concatenate([fixed, found[closest > 0.35 * np.maximum(size, 0.25 * np.abs(found - at))]]))
+    return distinct(np.concatenate([fixed, found[closest > 0.35 * np.maximum(size, 0.25 * np.abs(found - at))]]))
 
 
 def _checked_size(sizes: list[int]) -> None:
@@ -187,7 +188,7 @@ def _atoms(prior: JointAtoms) -> Space:
     for i, name in enumerate(prior.names):
         values = [record[i] for record in prior.records]
         if isinstance(values[0], (int, float)) and not isinstance(values[0], bool):
-            axes.append(Axis(name, np.unique(np.array(values, float))))
+            axes.append(Axis(name, distinct(np.array(values, float))))
         else:
             axes.append(Axis(name, None, tuple(dict.fromkeys(values))))
     _checked_size([a.size for a in axes])
@@ -207,7 +208,7 @@ def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int, fo
     every = []
     for name, edges in zip(prior.names, prior.edges, strict=True):
         extra = cuts.get(name, np.zeros(0))
-        inner = np.unique(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
+        inner = distinct(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
         each = max(4, int(cells ** (1 / len(prior.names))))
         every.append(inner if focus is None else _graded(name, inner, focus, each))
     while focus is None and 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
@@ -236,7 +237,7 @@ def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, fo
         low, high = prior.mean[i] - TAILS * spread[i], prior.mean[i] + TAILS * spread[i]
         inner = prior.mean[i] + spread[i] * np.linspace(-4, 4, each)
         extra = cuts.get(name, np.zeros(0))
-        borders = np.unique(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]]))
+        borders = distinct(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]]))
         axes.append(_cells_axis(name, borders if focus is None else _graded(name, np.array([low, high]), focus, each)))
     _checked_size([a.size for a in axes])
     masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
@@ -314,7 +315,7 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
     # cells of equal width where the mass is; the far tails are one cell each
     kept = even[:-1][shares > 1e-9 * shares.max()]
     inner = np.linspace(float(kept.min()), float(kept.max()), each + 1)
-    borders = np.unique(np.concatenate([[low, high], inner, cuts[(cuts > low) & (cuts < high)]]))
+    borders = distinct(np.concatenate([[low, high], inner, cuts[(cuts > low) & (cuts < high)]]))
     if focus is not None:
         fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else np.zeros(0)
         borders = _graded(name, np.concatenate([[low, high], fixed]), focus, each)

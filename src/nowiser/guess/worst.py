@@ -17,6 +17,7 @@ import numpy.typing as npt
 from nowiser.guess.follow import PLAIN, Follow, Objective
 from nowiser.guess.line import EPS
 from nowiser.guess.profile import Anyone, Figures, Near, Profile
+from nowiser.guess.ranges import distinct
 from nowiser.model.priors.base import Floats
 
 TOLERANCE = 5e-7
@@ -86,7 +87,7 @@ def _nodes(profile: Profile) -> Floats:
     """
     lo, hi = profile.start()
     if not isinstance(profile, Near):
-        return np.unique(np.concatenate([lo, hi]))
+        return distinct(np.concatenate([lo, hi]))
     marks = profile.line.landmarks()
     ends = np.array([profile.line.low, profile.line.high])
     ends = ends[np.isfinite(ends)]
@@ -96,7 +97,7 @@ def _nodes(profile: Profile) -> Floats:
     steps = profile.radius * 4.0 ** np.arange(16)
     many = [marks, near + profile.radius, near - profile.radius, np.linspace(marks.min(), marks.max(), 65)]
     many += [(ends + step + side * profile.radius) for side in (-1, 1) for step in np.concatenate([steps, -steps])]
-    return np.unique(np.clip(np.concatenate(many), lo.min(), hi.max()))
+    return distinct(np.clip(np.concatenate(many), lo.min(), hi.max()))
 
 
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
@@ -113,7 +114,7 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
 
     nodes = _nodes(profile)
     best, at = _climb(gains_of, nodes)
-    nodes = np.unique(np.append(nodes, at))
+    nodes = distinct(np.append(nodes, at))
     lo, hi = nodes[:-1], nodes[1:]
     first, last = profile.start()
     if first.min() == -np.inf:
@@ -127,7 +128,7 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
         if follow is not None:
             ceiling, gains, probe = follow.ceiling(lo, hi)
         else:
-            probe = np.unique(np.concatenate([lo, hi]))
+            probe = distinct(np.concatenate([lo, hi]))
             probe = probe[np.isfinite(probe)]
             ceiling, gains = np.full(lo.size, np.inf), gains_of(probe)
         dropped = max(dropped, float(gains.max()))
@@ -174,7 +175,7 @@ def _climb(gains_of: Callable[[Floats], Floats], nodes: Floats) -> tuple[float, 
         low, high = float(nodes[max(i - 1, 0)]), float(nodes[min(i + 1, nodes.size - 1)])
         if not high > low:
             break
-        nodes = np.unique(np.append(np.linspace(low, high, 33), at))
+        nodes = distinct(np.append(np.linspace(low, high, 33), at))
         gains = gains_of(nodes)
     i = int(np.argmax(gains))
     return (float(gains[i]), float(nodes[i])) if gains[i] > best else (best, at)
