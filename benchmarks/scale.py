@@ -94,8 +94,8 @@ def grouped(folder: Path) -> list[dict]:
         for key, named in (("k100", "clipped, 100"), ("k10000", "clipped, 5")):
             for name, (sql, target) in crowd.QUESTIONS.items():
                 asked = sql.format(k=key)
-                target = target if "WHERE" not in name else 20  # other conditions than on the key: added up anew
-                one = row(name, named, target, lambda: gate.query(asked), lambda: raw.sql(asked).to_arrow_table())  # noqa: B023
+                most = target if "WHERE" not in name else 20  # other conditions than on the key: added up anew
+                one = row(name, named, most, lambda: gate.query(asked), lambda: raw.sql(asked).to_arrow_table())  # noqa: B023
                 exact = dict(raw.sql(asked).fetchall()) if name != "three at once" else {}
                 off = [(v - exact[k]) / exact[k] for k, v, *_ in gate.query(asked).rows if k in exact]
                 found.append(one | ({"mean error": sum(off) / len(off)} if off else {}))

@@ -110,7 +110,7 @@ class Table(TypedDict, total=False):
     rows_per_person: Annotated[int, Ge(1)]
     """Rows of one person that count; enforced. Default: 1."""
     groups_per_person: Annotated[int, Ge(1)]
-    """Groups in which one person counts."""
+    """Groups in which one person counts; in each, totals are clipped to what `rows_per_person` rows are worth."""
     protect: Literal["persons", "values"]
     """What is secret: presence and everything (`persons`, default), or only sensitive values."""
     presence: Share

@@ -294,20 +294,26 @@ def touched(keys: Sequence[Expression], relation: Relation, policy: Policy) -> i
     so whoever has many visits still lives in one city. Where LEFT JOIN may find nothing, nothing is one more.
     """
     known = rows(relation, policy)
-    source = relation
-    while isinstance(source, Filter):
-        source = source.source
-    if (
-        isinstance(source, Scan)
-        and source.by is not None
-        and {c.ident[1] for e in keys for c in columns(e)} == {source.by}
-    ):
-        return min(known.most, source.table.groups_per_person or 1)
+    if (few := limited_groups(keys, relation)) is not None:
+        return min(known.most, few)
     homes = {c.relation for e in keys for c in columns(e)}
     found = [(rows(part, policy), spare) for part, spare in _leaves(relation) if names(part) & homes]
     if not all(r.secret for r, _ in found):  # which public row is found depends on the row it was joined to
         return known.most
     return min(known.most, prod(r.most + spare for r, spare in found))
+
+
+def limited_groups(keys: Sequence[Expression], relation: Relation) -> int | None:
+    """In how many groups one person can be because that is what is limited (`spread.py`); None where it is not.
+
+    Then a person's share of each group is limited too: to the same part of what `rows` says of all groups together.
+    """
+    source = relation
+    while isinstance(source, Filter):
+        source = source.source
+    if not isinstance(source, Scan) or source.by is None or {c.declared.name for c in columns(*keys)} != {source.by}:
+        return None
+    return source.table.groups_per_person
 
 
 def _leaves(relation: Relation, spare: int = 0) -> Iterator[tuple[Relation, int]]:

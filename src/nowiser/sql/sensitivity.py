@@ -22,7 +22,7 @@ from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.persons import attributes
-from nowiser.sql.relations import Rows, rows, touched
+from nowiser.sql.relations import Rows, limited_groups, rows, touched
 from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
 
 ULP = Fraction(1, 2**50)  # a generous bound on the relative error of one double operation
@@ -111,7 +111,7 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
     if cell.argument is not None and cell.argument.type.nullable:
         deciding += secret(cell.argument)
     several = known.most > 1 or not known.plain
-    distance = squared = presence = 0
+    distance = squared = presence = presence_squared = 0
     for one in sets:
         own = [query.keys[i] for i in one]
         m = _contributions(cell, known, own, query, policy)
@@ -120,12 +120,16 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
         )
         if cell.argument is None:  # whoever is replaced may as well have fewer rows: no count is free
             found = max(found[0], m), max(found[1], m * m)
-        distance, squared = distance + found[0], squared + found[1]
+        # In L2, the same in each of g groups instead of all in one is 1/√g of it.
+        groups = limited_groups(own, query.relation) or 1
+        distance, squared = distance + found[0], squared - (-found[1] // groups)
         presence += m * cell.largest
+        presence_squared = -(-(presence**2) // groups)
     return Reach(
         presence=presence,
         jump=distance,
         jump_squared=squared,
+        presence_squared=presence_squared if len(sets) == 1 else None,
         about=_about(known, policy),
         persons=known.persons.name,
     )
