@@ -18,6 +18,8 @@ from nowiser.sql.plan import Plan
 _AS_NUMBER = {Kind.DATE: (pa.date32(), pa.int32()), Kind.TIMESTAMP: (pa.timestamp("us"), pa.int64())}
 _ARROW = {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.REAL: pa.float64(), Kind.BOOLEAN: pa.bool_()}
 
+_WHOLE = {Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP}
+
 
 def aligned(found: pa.Table, plan: Plan) -> list[NDArray[Any]]:
     """`result[c][g]`: cell c of group g, as whole numbers. Groups outside the declared values are dropped."""
@@ -94,7 +96,7 @@ def _plain(column: Any, kind: Kind) -> Any:
     if kind in _AS_NUMBER:
         plain, number = _AS_NUMBER[kind]
         return column.cast(plain).cast(number)
-    return column.cast(_ARROW[kind])
+    return column if column.type == _ARROW[kind] else column.cast(_ARROW[kind])
 
 
 def _codes(keys: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
@@ -104,8 +106,14 @@ def _codes(keys: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
     """
     null = len(domain) - 1 if len(domain) and domain[-1] is None else -1
     listed = domain if null < 0 else domain[:null]
-    values = column(listed, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
     plain = _plain(keys, kind)
+    if kind in _WHOLE and len(listed) and not plain.null_count:
+        rising = np.asarray(listed, dtype=np.int64)
+        if (rising[1:] > rising[:-1]).all():  # as a declared range is: found by bisection, without a table of hashes
+            wanted = numbers(plain)
+            at = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
+            return np.where(rising[at] == wanted, at, -1)
+    values = column(listed, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
     codes = numbers(pc.index_in(plain, value_set=values), missing=-1).astype(np.int64)
     return codes if null < 0 else np.where(numbers(plain.is_null().cast(pa.int8())) == 1, null, codes)
 

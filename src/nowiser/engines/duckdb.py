@@ -84,7 +84,8 @@ class DuckDB:
         self._locked = {"max_execution_time": str(int(seconds * 1000)), **LOCKED}  # the lock itself comes last
         self._state = sources.folder(policy) / ".nowiser"
         self._connection: Any = None
-        self._open: dict[str, Any] = {}  # the manifest of the copy that is open
+        self._open: dict[str, Any] = {}  # the manifest of the copy that is open,
+        self._copy, self._seen = self._state, list[tuple[Path, list[int]]]()  # where it is, and of which files
         self._guard = threading.RLock()
         self._tell: filling.Tell | None = None
         # policies are frozen, so this is decided once
@@ -96,7 +97,7 @@ class DuckDB:
 
     def version(self) -> str:
         with self._guard:
-            if self._open and self._unchanged(self._open):
+            if self._open and self._as_seen():
                 return str(self._open["version"])
             with _alone(self._state):
                 manifest = self._manifest()
@@ -117,7 +118,7 @@ class DuckDB:
             raise Broken from None
         finally:
             cursor.close()
-        if not self._stored and not self._unchanged(self._open):
+        if not self._stored and not self._as_seen():
             raise Broken  # the sources changed meanwhile, and who has too many rows was found in the old ones
         return found
 
@@ -181,6 +182,13 @@ class DuckDB:
         if self._stored and not (self._state / str(manifest["file"])).is_file():
             return False
         return bool(manifest["stamps"] == {str(f): sources.stamp(f) for f in self._files()})
+
+    def _as_seen(self) -> bool:
+        """The same of the copy that is open, before every question: nothing is looked at but the files themselves."""
+        try:
+            return self._copy.exists() and all(sources.stamp(f) == s for f, s in self._seen)
+        except OSError:
+            return False  # looking for the sources again says what is missing
 
     def _prepare(self, old: dict[str, Any]) -> dict[str, Any]:
         stamps = {str(f): sources.stamp(f) for f in self._files()}
@@ -255,6 +263,8 @@ class DuckDB:
         except duckdb.Error as error:
             raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
         self._open = manifest
+        self._copy = self._state / str(manifest["file"]) if self._stored else self._state
+        self._seen = [(Path(f), s) for f, s in manifest["stamps"].items()]
 
 
 def _room(path: Path) -> int:
