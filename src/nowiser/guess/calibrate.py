@@ -1,8 +1,7 @@
 """From a gain to the largest cost that keeps it, and from there to noise.
 
-`after` grows with the cost, so the largest cost is found by bracketing and a safeguarded secant on the ceiling,
-which is
-rounded up. The lower end of the bracket is returned: it has been *asked* and found to keep the promise, compared in
+`after` grows with the cost, so the largest cost is found by bracketing and inverse interpolation on the ceiling, which
+is rounded up. The lower end of the bracket is returned: it has been *asked* and found to keep the promise, compared in
 exact arithmetic (`Fraction`), so the promise holds in every digit.
 """
 
@@ -82,7 +81,10 @@ def largest(
     def cost_at(times: float) -> Cost:
         return fixed + direction * times
 
-    return cost_at(_largest(lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim)), limit, _size([direction])))
+    found = _largest(
+        lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim)), limit, _size([direction]), spent=bool(fixed)
+    )
+    return cost_at(found)
 
 
 def _checked(name: str, cost: Any) -> Cost:
@@ -133,45 +135,83 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
 
 
-def _largest(gain_at: Callable[[float], tuple[Fraction, float]], limit: Fraction, size: float) -> float:
-    """The largest multiple whose gain is at most the limit: the lower end of a bracket that was asked itself."""
-    spent, before = gain_at(0.0)
-    if spent > limit:
+def _largest(
+    gain_at: Callable[[float], tuple[Fraction, float]], limit: Fraction, size: float, *, spent: bool = False
+) -> float:
+    """The largest multiple whose gain is at most the limit: the lower end of a bracket that was asked itself.
+
+    `spent`: whether something is spent already when the multiple is 0; else nobody gains anything there.
+    """
+    start = gain_at(0.0)[0] if spent else Fraction(0)
+    if start > limit:
         raise Misconfigured(
-            f"gain must be at least {float(spent):.6g}, which the fixed part costs, found {float(limit):g}"
+            f"gain must be at least {float(start):.6g}, which the fixed part costs, found {float(limit):g}"
         )
-    most, before = gain_at(MOST / size)
-    if most <= limit:
-        raise Misconfigured(
-            f"gain must be below {float(most):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
-            f"found {float(limit):.6g}",
-            hint="Such a gain allows certainty: no noise can fail to keep it.",
-        )
-    low, high = 0.0, MOST / size
+    low, highest = 0.0, MOST / size
+    high = 2 * highest  # beyond all that is asked
+    asked = [(0.0, float(start - limit))]  # costs, and by how much their gain is above the limit
     # the two-point worst case gives the right order of magnitude
-    probe = 2 * math.log1p(2 * float(limit) / (1 - float(limit))) / size if limit else 2.0**-40 / size
-    f_low, f_high = float(spent - limit), float(most - limit)
+    probe = min(2 * math.log1p(2 * float(limit) / (1 - float(limit))) / size if limit < 1 else highest, highest)
+    probe = probe or 2.0**-40 / size
     for step in range(200):
-        if high - low <= SHARP * high or high < 2.0**-60 / size:
+        gain, before = gain_at(probe)
+        asked.append((probe, float(gain - limit)))
+        if gain > limit:
+            high = probe
+        elif probe >= highest:
+            raise Misconfigured(
+                f"gain must be below {float(gain):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
+                f"found {float(limit):.6g}",
+                hint="Such a gain allows certainty: no noise can fail to keep it.",
+            )
+        else:
+            low = probe
+        if high - low <= SHARP * high or high < 2.0**-60 / size or _is_near(asked, low):
             break
-        if not low < probe < high:
-            probe = (low + high) / 2
-        gap = gain_at(probe)[0] - limit
-        if gap <= 0:
-            low, f_low = probe, float(gap)
-            f_high /= 2 if step % 2 else 1
-        else:
-            high, f_high = probe, float(gap)
-            f_low /= 2 if step % 2 else 1
-        if f_low == 0:
-            probe = low + (high - low) * 1e-3
-        elif (high > 4 * low and step > 3) or step % 5 == 4:
-            probe = min(2 * low, (low + high) / 2) if low else high / 16
-        else:
-            probe = low + (high - low) * f_low / (f_low - f_high)
-            # stay off the ends, so that both of them move
-            probe = min(max(probe, low + 1e-3 * SHARP * high), high - 1e-3 * SHARP * high)
+        probe = min(_next(asked, low, high, step), highest)
     return low
+
+
+def _is_near(asked: list[tuple[float, float]], low: float) -> bool:
+    """Whether the lower end is so near that a straight line from a neighbour meets the limit right behind it."""
+    (at, below), *others = sorted(asked, key=lambda p: abs(p[0] - low))
+    if len(asked) > 8 and -1e-15 < below <= 0 and any(f > 0 for _, f in asked):
+        return True  # nearer than doubles can tell
+    if not low or below >= 0 or abs(others[0][0] - at) > 1e-2 * at or others[0][1] == below:
+        return False
+    return 0 <= below * (others[0][0] - at) / (below - others[0][1]) <= SHARP * at
+
+
+def _next(asked: list[tuple[float, float]], low: float, high: float, step: int) -> float:
+    """Where to ask next: where a parabola through the three best answers meets the limit, a little below at first."""
+    if step % 6 == 5 and high > 4 * low:  # it does not help: only the order of magnitude is known
+        return math.sqrt(low * high) if low else high / 16
+    if asked[-1][0] == low and all(f <= 0 for _, f in asked):
+        line = _crossing(asked[-2:])
+        return line * 1.001 if line is not None and low < line < 8 * low else 4 * low
+    best = sorted(asked, key=lambda p: abs(p[1]))
+    line, bent = _crossing(best[:2]), _crossing(best[:3])
+    if bent is None or line is None or not low < bent < high:
+        return line if line is not None and low < line < high else (low + high) / 2
+    aim = max(SHARP * bent / 3, abs(bent - line) * 1e-3)
+    for probe in (bent - aim, bent + aim):
+        if low < probe < high:
+            return probe
+    return (low + high) / 2
+
+
+def _crossing(points: list[tuple[float, float]]) -> float | None:
+    """The cost at which the polynomial through these points (cost as a function of the excess) has no excess."""
+    found = 0.0
+    for i, (x, f) in enumerate(points):
+        weight = 1.0
+        for j, (_, g) in enumerate(points):
+            if i != j:
+                if f == g:
+                    return None
+                weight *= g / (g - f)
+        found += weight * x
+    return found
 
 
 @dataclass(frozen=True)
