@@ -6,12 +6,14 @@ tables are compared with the reach that the noise was made for.
 
 import json
 import random
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from nowiser import policy as policies
 from nowiser.engines import connect
-from nowiser.engines.aligned import aligned
+from nowiser.engines.aligned import aligned, counts
 from nowiser.engines.render import statement
 from nowiser.sql import clipping
 from nowiser.sql.plan import plan
@@ -193,4 +195,16 @@ def test_how_many_persons_there_are_was_counted_when_the_copy_was_made(tmp_path)
     found, sql = count("SELECT COUNT(DISTINCT p) FROM t WHERE k > 1")
     assert found == len({p for p, k, *_ in table if k > 1})
     assert ":persons:t" not in sql
+    engine.close()
+
+
+def test_a_running_count_brings_the_groups_together_again(tmp_path):
+    """Of a running count all groups of a person move the last step, so that L2 knows no root of their number."""
+    policy, engine = opened(tmp_path, LIMITS, t=[(1, k, "x", 1, 1) for k in range(6) for _ in range(5)])
+    asked = read("SELECT k, SUM(COUNT(*)) OVER (ORDER BY k) FROM t GROUP BY k", policy)
+    planned = plan(asked, replace(policy, delta=Fraction(1, 10**6)))
+    (histogram,), reach = planned.histograms, planned.reaches[-1]
+    found = counts(engine.run(planned.tallies[-1]), planned, histogram)
+    assert (found.astype(object) ** 2).sum() <= reach.presence_squared
+    assert reach.presence_squared == 6**2 * histogram.strategy.column_l2
     engine.close()

@@ -33,8 +33,8 @@ from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
 from nowiser.sql.keys import domain, public_keys
 from nowiser.sql.marginals import Marginals, marginals
-from nowiser.sql.relations import Rows, rows
-from nowiser.sql.sensitivity import Reach, reach
+from nowiser.sql.relations import Rows, limited_groups, rows
+from nowiser.sql.sensitivity import Reach, apart, reach
 from nowiser.sql.spread import spread
 from nowiser.sql.totals import Clip, clip, whole
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, existing, holding
@@ -149,7 +149,8 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     cells = collected.cells
     discovery = discover(query, known, policy, cells) if declared is None and known.secret else None
     readings = collected.numbered(readings)
-    reaches = tuple(reach(c, query, policy, known) for c in cells) + tuple(
+    few = limited_groups(query.keys, query.relation) or 1
+    reaches = tuple(apart(reach(c, query, policy, known), few) for c in cells) + tuple(
         measured(reach(h.cell, h.question(query), policy, known), h.strategy) for h in collected.histograms
     )
     if discovery is not None and reaches[discovery.cell].exact:

@@ -22,7 +22,7 @@ from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.persons import attributes
-from nowiser.sql.relations import Rows, limited_groups, rows, touched
+from nowiser.sql.relations import Rows, rows, touched
 from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
 
 ULP = Fraction(1, 2**50)  # a generous bound on the relative error of one double operation
@@ -99,6 +99,19 @@ def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -
     )
 
 
+def apart(found: Reach, groups: int) -> Reach:
+    """The same where a person is in so many groups, with the same part of all in each: in L2, 1/√groups of it.
+
+    For cells that stay apart. Not for histograms measured together, whose sums bring the groups together again.
+    """
+    if groups == 1:
+        return found
+    presence = Fraction(found.presence**2 if found.presence_squared is None else found.presence_squared)
+    return replace(
+        found, jump_squared=ceil(Fraction(found.jump_squared, groups)), presence_squared=ceil(presence / groups)
+    )
+
+
 def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequence[tuple[int, ...]]) -> Reach:
     """Whole persons are protected: their rows come and go, and whoever is replaced may have other rows.
 
@@ -111,7 +124,7 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
     if cell.argument is not None and cell.argument.type.nullable:
         deciding += secret(cell.argument)
     several = known.most > 1 or not known.plain
-    distance = squared = presence = presence_squared = 0
+    distance = squared = presence = 0
     for one in sets:
         own = [query.keys[i] for i in one]
         m = _contributions(cell, known, own, query, policy)
@@ -120,16 +133,12 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
         )
         if cell.argument is None:  # whoever is replaced may as well have fewer rows: no count is free
             found = max(found[0], m), max(found[1], m * m)
-        # In L2, the same in each of g groups instead of all in one is 1/√g of it.
-        groups = limited_groups(own, query.relation) or 1
-        distance, squared = distance + found[0], squared - (-found[1] // groups)
+        distance, squared = distance + found[0], squared + found[1]
         presence += m * cell.largest
-        presence_squared = -(-(presence**2) // groups)
     return Reach(
         presence=presence,
         jump=distance,
         jump_squared=squared,
-        presence_squared=presence_squared if len(sets) == 1 else None,
         about=_about(known, policy),
         persons=known.persons.name,
     )
