@@ -104,6 +104,8 @@ class Grammar:
                 f"({inner} || {self.text(table, depth + 1)})",
                 f"REPLACE({inner}, 'a', 'b')",
                 f"LEFT({inner}, 2)",
+                f"CAST({inner} AS VARCHAR({self.pick(['0', '2', '999999'])}))",
+                f"TO_CHAR({self.date(table)}, {self.pick(['YYYY', 'YYYY-MM', 'MM', 'DD', 'Mon', '999'])!r})",
                 f"REPEAT({inner}, {self.pick(['2', '1000000000'])})",
                 f"CASE WHEN {self.condition(table, depth + 1)} THEN {inner} END",
             ]
@@ -125,7 +127,7 @@ class Grammar:
             0: lambda: f"{a} {compare} {self.pick(FIGURES)}",
             1: lambda: f"{t} {self.pick(['=', '<>'])} {self.pick(WORDS)}",
             2: lambda: f"{a} BETWEEN {self.pick(FIGURES)} AND {self.pick(FIGURES)}",
-            3: lambda: f"{t} IN ({', '.join(self.pick(WORDS) for _ in range(self.toss.randrange(1, 4)))})",
+            3: lambda: self.among(t, [self.pick(WORDS) for _ in range(self.toss.randrange(1, 4))]),
             4: lambda: f"{a} IS {self.pick(['', 'NOT '])}NULL",
             5: lambda: self.pick(FLAGS[table] or ["TRUE"]),
             6: lambda: f"{t} LIKE {self.pick(WORDS)}",
@@ -138,6 +140,12 @@ class Grammar:
             13: lambda: f"{a} IN (SELECT {self.pick(NUMBERS['visits'])} FROM visits)",
         }
         return shapes[kind]()
+
+    def among(self, text: str, words: list[str]) -> str:
+        values = ", ".join(words)
+        rows = ", ".join(f"({w}, {self.pick(FIGURES)})" for w in words)
+        shape = self.pick([f"{text} IN ({values})", f"{text} = ANY (ARRAY[{values}])", f"({text}, 1) IN ({rows})"])
+        return shape if self.chance(0.5) else f"{text} IN ({values})"
 
     # -- questions ---------------------------------------------------------------------------------------------
 
@@ -339,6 +347,8 @@ class Grammar:
                 "SUBSTRING(p.zip FROM 1 FOR 3)",
                 "TRIM(p.name)",
                 "SPLIT_PART(p.name, 'n', 1)",
+                "TO_CHAR(p.seen, 'YYYY-MM')",
+                "CAST(p.name AS VARCHAR(4))",
             ]
         )
         when = self.pick(

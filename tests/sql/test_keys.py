@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nowiser import policy as policies
 from nowiser.model.schema import Column, Kind, Role
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.calendar import DAY
 from nowiser.sql.keys import MOST_VALUES, domain
 from nowiser.sql.names import column_type
+from nowiser.sql.select import read
 from nowiser.sql.tree import Call
 from nowiser.sql.tree import Column as Leaf
 
@@ -60,3 +62,35 @@ def test_too_many_starts_are_not_listed():
 @pytest.mark.parametrize("unit", ["year", "month"])
 def test_one_start_alone(unit):
     assert domain(start_of(unit, Kind.DATE, 5, 9)) == (0,)
+
+
+POLICY = """
+nowiser: 1
+tables:
+  t:
+    source: t.csv
+    person: id
+    columns:
+      id: {identifier: integer}
+      day: {sensitive: {range: [1960-03-05, 2026-01-31]}, nullable: true}
+      at: {sensitive: {range: [2024-11-30 12:00:00, 2025-02-01 00:00:01]}, kind: timestamp}
+attackers: [{guess: present in t, gain: 20%}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "first", "last", "many"),
+    [
+        ("TO_CHAR(day, 'YYYY-MM')", "1960-03", "2026-01", 791),
+        ("TO_CHAR(day, 'YYYY')", "1960", "2026", 67),
+        ("TO_CHAR(at, 'YYYY-MM-DD')", "2024-11-30", "2025-02-01", 64),
+        ("TO_CHAR(at, 'MM')", "11", "02", 4),
+        ("COALESCE(TO_CHAR(at, 'YYYY'), 'never')", "2024", "never", 3),
+        ("'in ' || TO_CHAR(at, 'YYYY')", "in 2024", "in 2025", 2),
+        ("LENGTH(TO_CHAR(at, 'DD'))", 2, 2, 1),
+    ],
+)
+def test_what_a_function_makes_of_few_values_is_few_values(tmp_path, key, first, last, many):
+    (tmp_path / "nowiser.yaml").write_text(POLICY, encoding="utf-8")
+    found = domain(read(f"SELECT {key}, COUNT(*) FROM t GROUP BY 1", policies.read(tmp_path / "nowiser.yaml")).keys[0])
+    assert (found[0], found[-1], len(found)) == (first, last, many)

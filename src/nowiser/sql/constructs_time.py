@@ -52,6 +52,29 @@ def written(kind: Kind) -> Rule:
     return rule
 
 
+# TO_CHAR's format: which part of 2026-01-31 it shows, and what may be cut off first, so that there are fewer days
+_PICTURES = {
+    "%Y": (1, 4, "year"),
+    "%Y-%m": (1, 7, "month"),
+    "%m": (6, 2, "month"),
+    "%Y-%m-%d": (1, 10, None),
+    "%d": (9, 2, None),
+}
+
+
+def pictured(b: Binder, node: exp.TimeToStr) -> Expression:
+    """TO_CHAR where the format is a part of the date as everybody writes it."""
+    b.only(node, "this", "format")
+    form = node.args.get("format")
+    if not isinstance(form, exp.Literal) or form.name not in _PICTURES:
+        raise b.unknown(node)
+    moment = _moment(b, node, b.bind(node.this))
+    day = b.call("timestamp_to_date", node, moment) if moment.type.kind is Kind.TIMESTAMP else moment
+    *part, unit = _PICTURES[form.name]
+    text = b.call("date_to_text", node, b.call(f"{unit}_start_of_date", node, day) if unit else day)
+    return b.call("substring", node, text, *(Literal(n, Type(Kind.INTEGER, bounds=point(n))) for n in part))
+
+
 def steps(b: Binder, node: exp.Interval) -> list[tuple[int, str]]:
     """`INTERVAL '1 year 2 months'`, `INTERVAL '3' DAY`: how many of which unit."""
     b.only(node, "this", "unit")
@@ -130,7 +153,7 @@ def _moment(b: Binder, node: exp.Expr, expression: Expression) -> Expression:
     if bare(expression) and isinstance(expression, Literal) and isinstance(expression.value, str):
         return read_as(expression, Kind.DATE if len(expression.value) <= 10 else Kind.TIMESTAMP)
     if expression.type.kind not in _MOMENTS:
-        raise b.refuse(node, f"An interval is added to a date or timestamp, not to a {expression.type.kind.value}.")
+        raise b.refuse(node, f"A date or timestamp stands here, not a value of kind {expression.type.kind.value}.")
     return expression
 
 
@@ -183,6 +206,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Add: added,
     exp.StrToDate: written(Kind.DATE),
     exp.StrToTime: written(Kind.TIMESTAMP),
+    exp.TimeToStr: pictured,
     exp.Sub: subtracted,
     exp.Extract: extract,
     exp.TimestampTrunc: truncated,

@@ -1,6 +1,7 @@
 """Which groups there can be: the values a key can show, known without looking at any person."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
@@ -48,7 +49,7 @@ def domain(e: Expression, conditions: Sequence[Expression] = ()) -> tuple[Value,
             return () if e.value is None else (e.value,)
         case Call():
             few = _tried(e, conditions, FEW_TRIED) or _arms(e, conditions) or _starts(e) or _range(e.type)
-            return few or _tried(e, conditions, MOST_TRIED)
+            return few or _tried(e, conditions, MOST_TRIED) or _through(e, conditions)
     return None
 
 
@@ -107,6 +108,22 @@ def _tried(e: Call, conditions: Sequence[Expression], most: int) -> tuple[Value,
         if value is not None:
             found[value] = None
     return _sorted(found, e.type.kind)
+
+
+def _through(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:
+    """The values of a function over all values of its one argument that is no constant, where those are few."""
+    varying = [a for a in e.args if not isinstance(a, Literal)]
+    inner = varying[0] if len(varying) == 1 else e
+    found = domain(inner, conditions) if inner is not e and isinstance(inner, Call) else None
+    if found is None or len(found) > MOST_TRIED:
+        return None
+    values: dict[Value, None] = {}
+    for value in (*found, None) if inner.type.nullable else found:
+        put = tuple(Literal(value, inner.type) if a is inner else a for a in e.args)
+        shown = evaluate(replace(e, args=put), lambda _: None)
+        if shown is not None:
+            values[shown] = None
+    return _sorted(values, e.type.kind)
 
 
 def _arms(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:

@@ -54,7 +54,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "quantile_cont": ("PostgreSQL calls it otherwise.", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"),
     "quantile": ("PostgreSQL calls it otherwise.", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"),
     "regr_slope": ("It is a quotient of what is answered.", "COVAR_POP(x, y) / VAR_POP(x)"),
-    "to_char": (_TIME, "Use EXTRACT or DATE_TRUNC."),
+    "to_char": (_TIME, "Known: YYYY, YYYY-MM, YYYY-MM-DD, MM, DD. Otherwise use EXTRACT or DATE_TRUNC."),
     "to_date": (_TIME, "The custodian can declare the column as a date."),
     "to_timestamp": (_TIME, "The custodian can declare the column as a timestamp."),
     "age": ("The day of asking has no part in a question.", "Write (DATE '2026-01-31' - born) / 365."),
