@@ -78,6 +78,7 @@ class Gateway:
     def __init__(self, policy: Policy, *, engine: Engine | None = None, account: Ledger | None = None) -> None:
         allowance.refuse_empty_promises(policy)
         self.policy = policy
+        self._unguarded = allowance.unguarded(policy)
         self._engine = engine or engines.connect(policy)
         self._ledger = account or ledger.for_policy(policy)
         self._ledger.declare(policy)
@@ -179,7 +180,7 @@ class Gateway:
         A dictionary (`guesses`, `left`, `unguarded`) that prints as a sentence each and draws itself in a notebook.
         """
         totals = self._ledger.totals()
-        return Allowance(self._guesses(totals), self._left(totals), allowance.unguarded(self.policy))
+        return Allowance(self._guesses(totals), self._left(totals), self._unguarded)
 
     def close(self) -> None:
         self._engine.close()
@@ -340,7 +341,7 @@ class Gateway:
     def _loose(self, charge: Charge) -> tuple[str, ...]:
         """What this would be charged for although no attacker is declared who is after it."""
         charged = {name for account, _ in charge.amounts for name in account.about}
-        names = [name for name in allowance.unguarded(self.policy) if name in charged]
+        names = [name for name in self._unguarded if name in charged]
         return tuple(f"  no attacker guards {name}: answers about it are never used up" for name in names)
 
     def _constant(self, found: Setting) -> Answer:

@@ -71,7 +71,13 @@ class Exposure:
 
 def exposure(policy: Policy, attacker: Attacker, totals: Charge) -> Exposure:
     """What `totals` cost this attacker's goal. Exact, except for Gaussian noise, which is rounded up."""
-    scope = _scope(_Known(policy), attacker.goal)
+    return _exposure(_Known(policy), attacker.goal, totals)
+
+
+@lru_cache(maxsize=1024)  # one question asks several times: to choose its noise, to admit it, to say what is left
+def _exposure(known: "_Known", goal: Goal, totals: Charge) -> Exposure:
+    policy = known.policy
+    scope = _scope(known, goal)
     slopes, jumps, rho = _amounts(policy, scope, totals)
     if rho:
         jumps += concentrated(rho, policy.delta)
