@@ -14,7 +14,7 @@ from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simp
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
 from nowiser.guess.several import worst_of_several, worst_with_one_range, worst_with_two_ranges
-from nowiser.guess.worst import worst_of
+from nowiser.guess.worst import Worst, worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, On, Within
@@ -96,8 +96,7 @@ def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tupl
         of = formula(goal)
         leaf = simple_goals(goal)[0]
         if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple) and not has_gaps(prior, leaf):
-            profile = profile_of(prior, leaf, _cost(costs, name_of(leaf), alone=True))
-            found = worst_of(profile, negated=of.negated, smallest=False)
+            _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
             before = float(found.figures.before)
             return before, min(1.0, max(float(found.figures.after), before, before + found.gain))
     if victim is None and (_is_joint(prior) or any(len(part.attributes) > 1 for part in simple_goals(goal))):
@@ -117,15 +116,23 @@ def _is_joint(prior: Priors) -> bool:
 def _worst(
     key: tuple[tuple[Prior, Goal, Cost], ...], goal: Goal
 ) -> tuple[Figures, tuple[float, ...], float, tuple[Profile, ...]]:
-    profiles = tuple(profile_of(*one) for one in key)
     of = formula(goal)
     if isinstance(of, Leaf):
-        one = worst_of(profiles[0], negated=of.negated)
-        return one.figures, (one.x,), one.gain, profiles
+        profile, one = _searched(*key[0], negated=of.negated)
+        figures = profile.at(np.array([one.x]))
+        return figures.negated() if of.negated else figures, (one.x,), one.gain, (profile,)
+    profiles = tuple(profile_of(*one) for one in key)
     several = (
         worst_with_one_range(profiles, of) or worst_with_two_ranges(profiles, of) or worst_of_several(profiles, of)
     )
     return _joined(of, several.figures), several.xs, several.gain, profiles
+
+
+@lru_cache(maxsize=64)
+def _searched(prior: Prior, leaf: Goal, cost: Cost, *, negated: bool) -> tuple[Profile, Worst]:
+    """The worst victim of one goal, without his smallest posterior; kept, because calibration ends where guess asks."""
+    profile = profile_of(prior, leaf, cost)
+    return profile, worst_of(profile, negated=negated, smallest=False)
 
 
 def _joined(of: Formula, figures: tuple[Figures, ...]) -> Figures:

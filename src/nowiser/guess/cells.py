@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nowiser.guess.line import EPS
-from nowiser.guess.ranges import Indices, Ranges
+from nowiser.guess.ranges import Indices, Largest, Ranges
 from nowiser.model.priors.base import Floats
 
 if TYPE_CHECKING:
@@ -75,9 +75,9 @@ class CellLine:
         return CellLine(flat)
 
     @cached_property
-    def wobbles(self) -> Ranges:
+    def wobbles(self) -> Largest:
         """The largest η among neighbouring cells."""
-        return Ranges(self.cells.wobble, self.cells.wobble)
+        return Largest(self.cells.wobble)
 
     def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Bounds on the slope of ln density over (a, b): flat inside one cell, unknown across borders."""

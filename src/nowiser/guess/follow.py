@@ -205,7 +205,7 @@ class Follow:
         before = np.zeros(x1.size)
         for a, b in ((l1, l2), (u1, u2)):
             i, j = (np.clip(np.searchsorted(self.line.starts, y, "right") - 1, 0, n - 1) for y in (a, b))
-            before = before + self.line.wobbles.between(i, j)[1]
+            before = before + self.line.wobbles.between(i, j)
         before = before / self.line.total
         return np.asarray(np.minimum(after, 1.0) * self.objective.up.max() + before * self.objective.down.max())
 

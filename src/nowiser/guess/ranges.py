@@ -16,21 +16,29 @@ def distinct(x: Floats) -> Floats:
     return x[new]
 
 
+class Largest:
+    """The largest value among neighbouring cells, for any first and last cell, in constant time."""
+
+    def __init__(self, values: Floats) -> None:
+        self.levels = np.empty((max(values.size.bit_length(), 1), values.size))
+        self.levels[0], self.made = values, 1
+
+    def between(self, first: Indices, last: Indices) -> Floats:
+        level = np.frexp(last - first + 1.0)[1] - 1
+        while self.made <= level.max(initial=0):  # row `made` is about 2^made cells; its last columns are never asked
+            step, values = 1 << (self.made - 1), self.levels[self.made - 1]
+            self.levels[self.made] = values
+            self.levels[self.made, :-step] = np.maximum(values[:-step], values[step:])
+            self.made += 1
+        found: Floats = np.maximum(self.levels[level, first], self.levels[level, last - (1 << level) + 1])
+        return found
+
+
 class Ranges:
-    """Smallest and largest density among neighbouring cells, for any first and last cell, in constant time."""
+    """Smallest and largest density among neighbouring cells."""
 
     def __init__(self, floor: Floats, roof: Floats) -> None:
-        levels = floor.size.bit_length()
-        self.floor, self.roof = np.empty((levels, floor.size)), np.empty((levels, roof.size))
-        self.floor[0], self.roof[0] = floor, roof
-        for level in range(1, levels):  # row `level` is about 2^level cells; its last columns are never asked
-            step, low, high = 1 << (level - 1), self.floor[level - 1], self.roof[level - 1]
-            self.floor[level], self.roof[level] = low, high
-            self.floor[level, :-step] = np.minimum(low[:-step], low[step:])
-            self.roof[level, :-step] = np.maximum(high[:-step], high[step:])
+        self.floor, self.roof = Largest(-floor), Largest(roof)
 
     def between(self, first: Indices, last: Indices) -> tuple[Floats, Floats]:
-        level = np.frexp(last - first + 1.0)[1] - 1
-        second = last - (1 << level) + 1
-        low, high = self.floor, self.roof
-        return np.minimum(low[level, first], low[level, second]), np.maximum(high[level, first], high[level, second])
+        return -self.floor.between(first, last), self.roof.between(first, last)

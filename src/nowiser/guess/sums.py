@@ -172,7 +172,8 @@ class Sums:
         left, right = self.plus_at(t, c) - a, self.minus_at(t, c) - b
         todo = np.flatnonzero((high > low) & np.isfinite(left - right))
         first, last, low, high = low, high, low.copy(), high.copy()
-        for _ in range(60):
+        # what Newton has not found by then lies closer to an end than doubles can say, where `_ends` is sharp
+        for _ in range(16 if k > 0 else 60):
             gap = left[todo] - right[todo]
             wide = np.abs(gap) > sharp * (1 + np.abs(a[todo]) + np.abs(b[todo]))
             todo, gap = todo[wide], gap[wide]
@@ -227,13 +228,13 @@ class Sums:
         def left(y1: Floats, y2: Floats) -> Floats:
             i, j = (np.clip(np.searchsorted(row.starts, y, "left") - 1, 0, n - 1) for y in (y1, y2))
             border = k * ((y2 if k > 0 else row.starts[i]) - self.x0)
-            wrong = np.logaddexp(self.plus_err[j], np.log(row.wobbles.between(i, j)[1]) + border)
+            wrong = np.logaddexp(self.plus_err[j], np.log(row.wobbles.between(i, j)) + border)
             return np.where(y2 <= row.low, 0.0, np.where(y1 <= row.low, np.inf, np.exp(wrong - plain.plus_at(y1, i))))
 
         def right(y1: Floats, y2: Floats) -> Floats:
             i, j = (np.clip(np.searchsorted(row.ends, y, "right"), 0, n - 1) for y in (y1, y2))
             border = -k * ((y1 if k > 0 else row.ends[j]) - self.x1)
-            wrong = np.logaddexp(self.minus_err[i + 1], np.log(row.wobbles.between(i, j)[1]) + border)
+            wrong = np.logaddexp(self.minus_err[i + 1], np.log(row.wobbles.between(i, j)) + border)
             return np.where(
                 y1 >= row.high, 0.0, np.where(y2 >= row.high, np.inf, np.exp(wrong - plain.minus_at(y2, j)))
             )
