@@ -159,6 +159,14 @@ def test_wrong_database(tmp_path, postgres_server, monkeypatch):
     assert "no such database" in unreachable(policies.read(written(tmp_path, url)))
 
 
+def asks_for_a_password(url):
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return True
+    return False
+
+
 @pytest.fixture
 def guarded(postgres_server, database):
     """URL of a user who needs the password `right`. The server trusts all others on its socket: one rule is added."""
@@ -170,9 +178,11 @@ def guarded(postgres_server, database):
         kept = hba.read_text()
         hba.write_text("local all guarded scram-sha-256\n" + kept)
         c.execute("SELECT pg_reload_conf()")
-        time.sleep(0.5)
+        guarded = postgres_server.format(database=database.info.dbname).replace("postgres@", "guarded@")
+        while not asks_for_a_password(guarded):  # the server reads its rules again when it comes to it
+            time.sleep(0.05)
         try:
-            yield postgres_server.format(database=database.info.dbname).replace("postgres@", "guarded@")
+            yield guarded
         finally:
             hba.write_text(kept)
             c.execute("SELECT pg_reload_conf()")

@@ -242,19 +242,15 @@ def test_atoms_and_normals_work_too():
         assert gain_of(policy, slope(1).times(factor)) == pytest.approx(0.05, abs=1e-6)
 
 
-def test_admissions_are_fast_once_warm():
-    import time
-
+def test_admissions_remember_what_was_reckoned():
     policy = make(("t.time within 2", "0.05"), ("t.dish exactly", "0.05"))
     unit = slope("0.0001") + jump("0.0001")
     admits(policy, NONE, unit)
-    started = time.perf_counter()
-    totals = NONE
+    known, totals = _remembered.cache_info().hits, NONE
     for _ in range(30):
         admits(policy, totals, unit)
         totals += unit
-    assert (time.perf_counter() - started) / 30 < 0.02  # 2 ms on an idle machine; this one may be busy
-    assert _remembered.cache_info().hits > 0
+    assert _remembered.cache_info().hits >= known + 30, "how fast that is: benchmarks/gateway.py"
 
 
 def test_before_anything_is_charged_the_best_guess_is_shown():

@@ -80,9 +80,9 @@ def test_total(name):
         columns = [a for a in tree.args if isinstance(a, Column)]
         for row in list(product(*(VALUES[c.type.kind] for c in columns)))[:MOST]:
             own = dict(zip(columns, row, strict=True))
-            started = time.perf_counter()
+            started = time.process_time()
             value = evaluate(tree, lambda leaf, own=own: own[leaf])
-            assert time.perf_counter() - started < 1.0, "takes visibly longer"
+            assert time.process_time() - started < 1.0, "takes visibly longer"
             check(tree, value, row)
 
 
@@ -111,6 +111,6 @@ def test_patterns_take_time_that_grows_gently(pattern):
     from nowiser.sql.functions.patterns import regular
 
     with duckdb.connect() as c:
-        started = time.perf_counter()
+        started = time.process_time()
         c.execute("SELECT count(*) FILTER (WHERE regexp_matches(repeat('a', 20000), ?, 's')) FROM range(20)", [regular(pattern)])  # fmt: skip
-        assert time.perf_counter() - started < 10
+        assert time.process_time() - started < 10
