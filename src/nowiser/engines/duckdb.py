@@ -24,9 +24,10 @@ import pyarrow as pa
 
 from nowiser.engines import filling, sources
 from nowiser.engines import prepare as preparing
+from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.owner import owner
-from nowiser.engines.render import Dialect, quote, statement, text
+from nowiser.engines.render import Dialect, large, quote, statement, text
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind
@@ -113,7 +114,7 @@ class DuckDB:
         with self._guard:
             cursor = self._connection.cursor()
         try:
-            found = cursor.sql(statement(tally, self._dialect)).to_arrow_table()
+            found = _fetched(cursor, tally, statement(tally, self._dialect))
         except duckdb.Error:
             raise Broken from None
         finally:
@@ -265,6 +266,15 @@ class DuckDB:
         self._open = manifest
         self._copy = self._state / str(manifest["file"]) if self._stored else self._state
         self._seen = [(Path(f), s) for f, s in manifest["stamps"].items()]
+
+
+def _fetched(cursor: Any, tally: Tally, sql: str) -> pa.Table:
+    """What a statement finds. Where that is whole numbers of 64 bits, by the way on which DuckDB reads it once only."""
+    if all(k.type.kind is Kind.INTEGER for k in tally.keys) and not any(large(c) for c in tally.cells):
+        found = cursor.execute(sql).fetchnumpy()
+        if all(n.dtype.kind == "i" for n in found.values()):  # a decimal would come as a float
+            return pa.Table.from_arrays([column(n) for n in found.values()], names=list(found))
+    return cursor.sql(sql).to_arrow_table()
 
 
 def _room(path: Path) -> int:

@@ -258,14 +258,18 @@ def cell(c: Cell, dialect: Dialect) -> str:
     units = in_units(c.argument, c, dialect)
     if c.pick is not None:
         return f"CAST(coalesce({c.pick}({units}){_filter(only)}, 0) AS {dialect.integer})"
-    large = max(abs(c.low + c.shift), abs(c.high + c.shift)) > 2**30
-    total = f"coalesce({dialect.total(units, large)}{_filter(only)}, 0)"
+    total = f"coalesce({dialect.total(units, large(c))}{_filter(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
         # Where no summand can be missing, the rows are those an average counts anyway: one count serves both.
         total = f"{total} - CAST({c.shift} AS {dialect.wide}) * {_summands(c, dialect)}"
     # A sum of up to 2³³ rows of at most 2³⁰ units fits in 64 bits; anything else is given room.
-    room = dialect.wide if large else dialect.integer
+    room = dialect.wide if large(c) else dialect.integer
     return f"CAST({total} AS {room})"
+
+
+def large(c: Cell) -> bool:
+    """Whether a sum adds numbers that may pass 2³⁰ in size, so that 64 bits may not hold it."""
+    return c.argument is not None and c.pick is None and max(abs(c.low + c.shift), abs(c.high + c.shift)) > 2**30
 
 
 def _summands(c: Cell, dialect: Dialect) -> str:

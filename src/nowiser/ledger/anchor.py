@@ -20,6 +20,9 @@ from nowiser.ledger.base import Head
 from nowiser.ledger.lock import locked, private
 
 LENGTH = 128  # of a line
+# What is overwritten in place is all there is to be written: the time of the change, which would take the disk a write
+# of its own, may be lost.
+_sync = getattr(os, "fdatasync", os.fsync)
 
 
 def _line(head: Head) -> bytes:
@@ -87,7 +90,7 @@ class Anchor:
                     return
                 os.pwrite(file, _line(head), LENGTH * seqs.index(min(seqs)))
                 if durable:
-                    os.fsync(file)
+                    _sync(file)
             finally:
                 os.close(file)
 
