@@ -11,6 +11,7 @@ import nowiser.gateway
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.spark import Spark
+from nowiser.engines.spark.session import gone
 from nowiser.errors import Misconfigured, NotEvaluated, Unreachable
 
 POLICY = """
@@ -152,6 +153,20 @@ def test_a_cancelled_question_stays_charged(tmp_path, spark_session, monkeypatch
             over.set()
             killer.join()
         well_again(gateway, engine)
+
+
+def test_a_cancelled_look_is_no_dead_spark(spark_session):
+    """Whoever shares the session may cancel everything, also our look whether Spark lives; it must not be ended."""
+    context = spark_session.sparkContext
+    context.setJobGroup("doomed", "whatever is asked in this thread is cancelled when it starts")
+    context._jsc.sc().cancelJobGroupAndFutureJobs("doomed")
+    try:
+        with pytest.raises(Exception, match="SPARK_JOB_CANCELLED"):
+            spark_session.range(1).count()
+        assert not gone(spark_session)
+    finally:
+        context._jsc.clearJobGroup()
+    assert spark_session.range(3).count() == 3, "and everybody goes on"
 
 
 def test_settings_changed_by_others_are_set_again(tmp_path, spark_session):

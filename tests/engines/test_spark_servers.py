@@ -63,6 +63,11 @@ class Asker:
             time.sleep(0.2)
         time.sleep(1)
 
+    def java(self):
+        """The driver: PySpark's other half, a process of its own."""
+        (found,) = (c for c in psutil.Process(self._process.pid).children() if "pyspark-shell" in c.cmdline())
+        return found
+
     def _charged(self):
         with contextlib.closing(sqlite3.connect(self.folder / ".nowiser" / "ledger.sqlite")) as ledger:
             return ledger.execute("SELECT count(*) FROM nowiser_entries WHERE kind = 'reserve'").fetchone()[0]
@@ -149,6 +154,13 @@ def test_a_cluster(clustered, known):
         psutil.Process(number).kill()
     replaced = asker.answer()
     assert replaced["exit"] == 0, "asked again of another executor, and charged once"
+
+    asker.midway(sql="SELECT COUNT(*) FROM t WHERE k > 6", pause=300)
+    asker.java().kill()
+    left = lost(asker.answer(), replaced["left"], code=7)
+    replaced = asker("query", sql="SELECT COUNT(*) FROM t WHERE k = 5")
+    assert (replaced["exit"], replaced["left"] < left) == (0, True), "the next question starts another Java"
+    assert "Traceback" not in asker.errors.read_text()
 
     executors = server.executors()
     asker.midway(sql="SELECT COUNT(*) FROM t WHERE k > 7", seconds=6, alive=2)

@@ -2,6 +2,7 @@
 
 import logging
 import socket
+import subprocess
 import threading
 import time
 import warnings
@@ -32,6 +33,9 @@ LOCAL = {
 CONNECT, PORTS = "spark-connect", {"spark": 7077, "spark-connect": 15002}
 REACH_SECONDS = 10.0  # to a port
 ALIVE_SECONDS = 20.0  # for counting to one
+AGAIN_SECONDS = 0.5  # between one attempt to stop a question and the next
+ENDING_SECONDS = 2.0  # for a Java that was killed
+CANCELLED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED")
 RETRIES = 4  # of a Connect client, some five seconds together; its own default goes on for ten minutes
 
 _used: dict[str, str] = {}  # "engine": the engine line this process works with, while its session lives
@@ -84,8 +88,11 @@ def open_session(engine: str, *, app: str = "nowiser") -> Any:
 
 
 @contextmanager
-def limited(session: Any, seconds: float) -> Iterator[None]:
-    """What this thread asks of Spark is stopped there after so many seconds, and when the thread is interrupted."""
+def limited(session: Any, seconds: float) -> Iterator[threading.Event]:
+    """What this thread asks of Spark is stopped there after so many seconds, and when the thread is interrupted.
+
+    Gives what says whether the time is over.
+    """
     tag = f"nowiser-{threading.get_ident()}-{time.monotonic_ns()}"
     if _remote(session):
         mark, unmark, cancel = session.addTag, session.removeTag, session.interruptTag
@@ -94,21 +101,29 @@ def limited(session: Any, seconds: float) -> Iterator[None]:
         context.setInterruptOnCancel(True)
         mark, unmark, cancel = context.addJobTag, context.removeJobTag, context.cancelJobsWithTag
 
+    late, over = threading.Event(), threading.Event()
+
     def stop() -> None:
         with suppress(Exception):  # the other end may be gone, with everything that ran there
             cancel(tag)
 
-    alarm = threading.Timer(seconds, stop)
-    alarm.daemon = True
+    def watch() -> None:
+        if over.wait(seconds):
+            return
+        late.set()
+        stop()
+        while not over.wait(AGAIN_SECONDS):  # it stops what runs, not what is still being planned
+            stop()
+
     mark(tag)
-    alarm.start()
+    threading.Thread(target=watch, daemon=True).start()
     try:
-        yield
+        yield late
     except (KeyboardInterrupt, SystemExit):  # any other error is Spark's own word that it has ended
         stop()
         raise
     finally:
-        alarm.cancel()
+        over.set()
         with suppress(Exception):  # ditto
             unmark(tag)
 
@@ -121,12 +136,26 @@ def renewed(session: Any) -> None:
 
 
 def gone(session: Any) -> bool:
-    """Whether the other end is dead; then the session is ended here too, so that the next one is a new one."""
+    """Whether the other end is dead; then the session is ended here too, so that the next one is a new one.
+
+    Others may cancel whatever runs in a session they share, this very look too. A Spark that says so lives.
+    """
+    late = threading.Event()
     try:
-        with limited(session, ALIVE_SECONDS):
+        with limited(session, ALIVE_SECONDS) as late:
             return bool(session.range(1).count() != 1)
-    except Exception:  # noqa: BLE001 (as above)
+    except Exception as error:  # noqa: BLE001 (as above)
+        if not late.is_set() and any(word in str(error) for word in CANCELLED) and not _stopped(session):
+            return False
         _forget(session)
+        return True
+
+
+def _stopped(session: Any) -> bool:
+    """Whether a driver in this process has ended. A server's word that something was cancelled is word enough."""
+    try:
+        return not _remote(session) and bool(session.sparkContext._jsc.sc().isStopped())  # noqa: SLF001 (no other way)
+    except Exception:  # noqa: BLE001 (as above)
         return True
 
 
@@ -138,13 +167,21 @@ def _forget(session: Any) -> None:
     if _remote(session):
         return
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
-    gateway = SparkContext._gateway  # noqa: SLF001 (PySpark keeps the way to a dead Java, and has no other way to drop it)
+    # PySpark keeps the way to a dead Java and what it was to do there, and has no other way to drop them.
+    gateway = SparkContext._gateway  # noqa: SLF001 (ditto)
     process = getattr(gateway, "proc", None)
-    if gateway is not None and process is not None and process.poll() is not None:
-        with suppress(Exception):
-            gateway.shutdown()
-        SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001 (ditto)
+    if gateway is None or process is None:
+        return
+    try:
+        process.wait(ENDING_SECONDS)  # its connections break a moment before it has ended
+    except subprocess.TimeoutExpired:
+        return  # it lives, and what was wrong was the session
+    with suppress(Exception):  # as above
+        gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None  # noqa: SLF001 (ditto)
+    SparkSession._instantiatedSession = None  # noqa: SLF001 (ditto)
 
 
 def _local(engine: str) -> bool:
@@ -210,3 +247,9 @@ def _unreachable(reason: str) -> Unreachable:
 def _hush() -> None:
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark", "py4j"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_not_of_py4j)
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """When Java has gone, Py4J says so to whoever listens to everything, at length."""
+    return "py4j" not in record.pathname
