@@ -26,8 +26,8 @@ _sync = getattr(os, "fdatasync", os.fsync)
 
 
 def _line(head: Head) -> bytes:
-    body = {"seq": head.seq, "hash": head.hash, "check": _check(head)}
-    return json.dumps(body, separators=(",", ":")).encode().ljust(LENGTH - 1) + b"\n"
+    body = f'{{"seq":{head.seq},"hash":"{head.hash}","check":"{_check(head)}"}}'
+    return body.encode().ljust(LENGTH - 1) + b"\n"
 
 
 def _head(line: bytes) -> Head | None:

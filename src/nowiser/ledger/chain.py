@@ -20,8 +20,11 @@ GENESIS = Head(0, "0" * 64)  # before the first entry
 EVERYONE = "everyone"  # scope of the common totals; one analyst's scope is `analyst:<name>`
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def digest(data: bytes) -> str:

@@ -99,17 +99,23 @@ def _annotate(tree: exp.Expr) -> int:
 
     A chain of ANDs (or ORs) is deep in the syntax tree and flat in ours, so it counts as one level.
     """
+    order, inside = [tree], list[list[exp.Expr]]()
+    for node in order:  # which grows: breadth first
+        inside.append(list(node.iter_expressions()))
+        order += inside[-1]
     depth: dict[int, int] = {}
-    for node in reversed(list(tree.walk())):  # breadth first, reversed: children before parents
-        inner = list(node.iter_expressions())
-        starts = [n.meta["from"] for n in inner if "from" in n.meta] + [
-            node.meta[k] for k in ("start",) if k in node.meta
-        ]
-        ends = [n.meta["to"] for n in inner if "to" in n.meta] + [node.meta[k] + 1 for k in ("end",) if k in node.meta]
-        if starts and ends:
-            node.meta["from"], node.meta["to"] = min(starts), max(ends)
-        flat = isinstance(node, exp.And | exp.Or)
-        depth[id(node)] = max((depth[id(n)] + (not (flat and type(n) is type(node))) for n in inner), default=0)
+    for node, inner in zip(reversed(order), reversed(inside), strict=True):  # children before parents
+        meta, flat, deepest = node.meta, isinstance(node, exp.And | exp.Or), 0
+        start, end = meta.get("start"), meta.get("end")
+        end = None if end is None else end + 1
+        for n in inner:
+            if (found := n.meta.get("from")) is not None:
+                start = found if start is None else min(start, found)
+                end = n.meta["to"] if end is None else max(end, n.meta["to"])
+            deepest = max(deepest, depth[id(n)] + (not (flat and type(n) is type(node))))
+        if start is not None and end is not None:
+            meta["from"], meta["to"] = start, end
+        depth[id(node)] = deepest
     return depth[id(tree)]
 
 
