@@ -6,8 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nowiser as nw
+from nowiser.guess.leaf import profile_of
 from nowiser.guess.line import line
 from nowiser.guess.profile import Near, centres
+from nowiser.guess.worst import worst_of
+from nowiser.model.cost import Cost
 
 
 def gains(prior, radius, slope, jump, guesses):
@@ -100,3 +103,26 @@ def test_wide_ranges_are_right_to_six_digits(width):
     atoms = nw.Atoms({width: 0.25, width + 1: 0.25, width + 2: 0.25, width + 3: 0.25})
     share = 1 / (1 + (np.exp(-2) + np.exp(-3)) / (1 + np.exp(-1)))
     assert nw.guess(atoms, nw.Within(1), slope=1, victim=width).after == pytest.approx(share, abs=5e-7)
+
+
+@pytest.mark.parametrize("slope", [0.05, 1.0, 6.0])
+@pytest.mark.parametrize("radius", [0.5, 2.0, 9.0, 20.0, 36.0])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        nw.Normal(0, 1),
+        nw.Truncated(nw.Normal(0, 1), -30, 3),
+        nw.Mixture([(0.5, nw.Normal(-1, 1)), (0.5, nw.Normal(12, 0.5))]),
+        nw.LogNormal(0, 0.3),
+        nw.Frozen("logistic"),
+    ],
+    ids=["normal", "cut", "two bells", "lognormal", "logistic"],
+)
+def test_goals_far_wider_than_the_prior_have_their_worst_victim_far_out(prior, radius, slope):
+    profile = profile_of(prior, nw.Within(radius), Cost(slope, 0.0))
+    lo, hi = profile.start()
+    around = [x + side * radius for x in np.linspace(-8, 14, 1500) for side in (-1, 0, 1)]
+    every = np.clip(np.concatenate([np.linspace(lo.min(), hi.max(), 3001), around]), lo.min(), hi.max())
+    looked = profile.at(every, smallest=False)
+    gains = looked.after - looked.before
+    assert worst_of(profile).gain >= gains.max() - 1e-12 - profile.line.wiggle()

@@ -24,7 +24,8 @@ import numpy as np
 
 from nowiser.guess.cells import CellLine
 from nowiser.guess.line import EPS, Line
-from nowiser.guess.profile import Near, lifted
+from nowiser.guess.odds import lifted
+from nowiser.guess.profile import Near
 from nowiser.model.priors.base import Floats
 
 

@@ -19,7 +19,7 @@ from nowiser.guess.candidates import candidates, value_of
 from nowiser.guess.disc import Shares, disc
 from nowiser.guess.formula import holds, simple_goals
 from nowiser.guess.metric import Question, reach_of, solved
-from nowiser.guess.profile import lifted, odds_of
+from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Solution
 from nowiser.guess.space import Focus, Space, is_points, space_of
 from nowiser.model.advantage import Advantage

@@ -32,7 +32,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.disc import disc
 from nowiser.guess.line import Line, line
 from nowiser.guess.metric import Question, solved
-from nowiser.guess.profile import lifted, odds_of
+from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Solution
 from nowiser.guess.space import Focus, Space, space_of
 from nowiser.model.goal import On, Within

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.atoms import sets_of
 from nowiser.guess.line import EPS, Line, UniformLine
-from nowiser.guess.ranges import distinct
+from nowiser.guess.odds import lifted, odds_of
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
@@ -37,19 +38,6 @@ def up(value: Any) -> Any:
 
 def down(value: Any) -> Any:
     return np.maximum(np.nextafter(value, -np.inf), 0.0)
-
-
-def lifted(odds: Any, jump: float) -> Any:
-    """The posterior from odds that a jump multiplies; rounded up (down for a negative jump)."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        scaled = odds * np.exp(min(jump, 709.0)) if jump < 709 else np.where(np.asarray(odds) > 0, np.inf, 0.0)
-        share = np.where(np.isinf(scaled), 1.0, scaled / (1 + np.where(np.isinf(scaled), 0.0, scaled)))
-    return np.clip(share * (1 + math.copysign(8 * EPS, jump or 1.0)), 0.0, 1.0)
-
-
-def odds_of(share: Any) -> Any:
-    with np.errstate(divide="ignore"):
-        return np.asarray(share) / (1 - np.asarray(share))
 
 
 class Profile(Protocol):
@@ -209,13 +197,7 @@ def centres(line: Line, radius: float) -> tuple[Floats, Floats]:
         return first, last
     if not np.array_equal(first, last):
         return np.array([first.min()]), np.array([last.max()])
-    events = distinct(np.clip(np.concatenate([first - radius, first + radius]), first[0], first[-1]))
-    every = np.concatenate([first, events, (events[:-1] + events[1:]) / 2])
-    grain = 4 * EPS * (np.abs(every) + radius)
-    i = np.searchsorted(first, every - radius - grain, "left")
-    j = np.searchsorted(first, every + radius + grain, "right")
-    _, kept = np.unique(i.astype(np.int64) * (first.size + 1) + j, return_index=True)
-    found = np.sort(every[kept])
+    found = sets_of(line, radius).guesses
     return found, found
 
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from nowiser.guess.follow import Concave, Objective
 from nowiser.guess.formula import Formula, leaves, value
 from nowiser.guess.line import EPS
+from nowiser.guess.odds import lifted
 from nowiser.guess.pair import Bilinear, worst_pair
-from nowiser.guess.profile import Figures, Near, Profile, lifted
+from nowiser.guess.profile import Figures, Near, Profile
 from nowiser.guess.ranges import distinct
 from nowiser.guess.worst import worst_of
 from nowiser.model.priors.base import Floats

@@ -10,6 +10,7 @@ from nowiser.model.priors.base import Floats
 LONG_EPS = float(np.finfo(LONG).eps)
 # prefix sums span e^{±k·range}; beyond this they are taken piece by piece in logarithms
 WIDEST = float(np.log(np.finfo(LONG).max)) * 0.95
+SPAN, MOST_PIECES = 600.0, 20_000  # nats of such a piece, and pieces
 STEEP = 1e4  # nats over the range from which on exponents are kept in extended precision
 
 
@@ -117,6 +118,27 @@ class Sums:
         if not self.wobbly:
             odds = np.where(row.mass(l, u) <= 0, 0.0, odds)
         return odds, np.clip(t, l, u)
+
+    def of_atoms(self, first: Indices, beyond: Indices) -> Floats:
+        """The bound on the odds of goals that hold the cells first ≤ i < beyond, where all cells are atoms; for k > 0.
+
+        As in `odds`: the crossing is at an atom, which is split; or t is at an end of the goal.
+        """
+        k, n = self.k, self.row.starts.size
+        a, b = self.plus[first], self.minus[beyond]
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            c = np.clip(np.searchsorted(self.rising, a - b, "right") - 1, 0, n - 1)
+            t = self.row.starts[c]
+            # differences are short where the exponents themselves are long
+            gap = ((b + k * (t - self.x1)) - (a - k * (t - self.x0))).astype(float)
+            left, right = (self.plus[c + 1] - a).astype(float), (self.minus[c + 1] - b).astype(float)
+            best = np.logaddexp(left - np.logaddexp(0.0, gap), right - np.logaddexp(0.0, -gap))
+            best = np.where(np.isnan(best), np.inf, best)
+            ends = np.fmin(self.minus[first] - b, self.plus[beyond] - a).astype(float)
+            best = np.fmin(best, ends) + self.slack
+            odds = np.expm1(np.maximum(best, 0.0))
+        odds = np.where((first == 0) & (beyond == n), np.inf, odds)
+        return np.where(first >= beyond, 0.0, odds)
 
     def _ends(self, l: Floats, u: Floats, a: Floats, b: Floats) -> Floats:
         """The theorem at t = l and at t = u: sharp where the crossing is closer to an end than doubles can say."""
@@ -260,5 +282,25 @@ def _prefix(weights: Floats, exponents: Floats, kind: type = float) -> Floats:
         elif widest < WIDEST:
             found = np.log(np.cumsum(weights.astype(LONG) * np.exp(exponents.astype(LONG))))
         else:
-            found = np.logaddexp.accumulate(np.log(weights.astype(LONG)) + exponents.astype(LONG))
+            found = _piecewise(weights, exponents.astype(LONG))
     return np.concatenate([np.full(1, -np.inf), found]).astype(kind)
+
+
+def _piecewise(weights: Floats, exponents: Floats) -> Floats:
+    """The same in pieces whose exponents span so little that each fits into doubles."""
+    falling = exponents[-1] < exponents[0]  # then the first terms outweigh all others, in one piece
+    piece = np.floor((exponents - exponents[0]) / (np.inf if falling else SPAN))
+    ends = np.append(np.flatnonzero(piece[1:] != piece[:-1]) + 1, exponents.size)
+    if ends.size > MOST_PIECES or weights.min() < 1e-300:  # a long run of nothing would be lost
+        return np.asarray(np.logaddexp.accumulate(np.log(weights.astype(LONG)) + exponents))
+    base = exponents[:1] if falling else exponents[ends - 1]
+    short = exponents - np.repeat(base, np.diff(ends, prepend=0))
+    head = short.astype(float)
+    terms = weights * np.exp(head) * (1 + (short - head).astype(float))  # the tail of an exponent is its relative error
+    found = np.empty_like(exponents)
+    total, start = LONG(0.0), 0
+    for end, at, before in zip(ends.tolist(), base, np.append(base[:1], base[:-1]), strict=True):
+        running = np.cumsum(terms[start:end].astype(LONG)) + total * np.exp(before - at)
+        found[start:end] = np.log(running) + at
+        total, start = running[-1], end
+    return found

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from nowiser.guess.atoms import most_exposed
+from nowiser.guess.cells import CellLine
 from nowiser.guess.follow import PLAIN, Follow, Objective
 from nowiser.guess.line import EPS
 from nowiser.guess.profile import Anyone, Figures, Near, Profile
@@ -41,6 +43,10 @@ def worst_of(profile: Profile, *, negated: bool = False, objective: Objective = 
     """The victim with the largest gain for a goal of one part (or the largest objective)."""
     lo, hi = profile.start()
     if (lo == hi).all():
+        if objective is PLAIN and not negated and type(profile) is Near and isinstance(profile.line, CellLine):
+            x, gain = most_exposed(profile.line, profile.radius, profile.rate, profile.jump)
+            own = _one(profile.at(np.array([x]), smallest=smallest), 0)
+            return Worst(x, own, max(gain, own.after - own.before))
         return _of_list(profile, lo, objective, negated=negated, smallest=smallest)
     if objective is not PLAIN:
         return _search(profile, objective, negated=negated, smallest=smallest)
@@ -97,7 +103,10 @@ def _nodes(profile: Profile) -> Floats:
     steps = profile.radius * 4.0 ** np.arange(16)
     many = [marks, near + profile.radius, near - profile.radius, np.linspace(marks.min(), marks.max(), 65)]
     many += [(ends + step + side * profile.radius) for side in (-1, 1) for step in np.concatenate([steps, -steps])]
-    return distinct(np.clip(np.concatenate(many), lo.min(), hi.max()))
+    # victims whose goal ends where people are, and the first and the last of all, so that none lies beyond
+    many += [marks - profile.radius, marks + profile.radius, lo, hi] if lo.size == 1 else [lo[:1], hi[-1:]]
+    found = np.concatenate(many)
+    return distinct(np.clip(found[np.isfinite(found)], lo.min(), hi.max()))
 
 
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
