@@ -193,14 +193,14 @@ def exact_part(gateway, planned):
     return cells, histograms, [o.name for o in planned.query.outputs]
 
 
-@pytest.mark.parametrize("seed", [3, pytest.param(4, marks=pytest.mark.long), pytest.param(5, marks=pytest.mark.long)])
-def test_texts_with_one_digest_have_one_meaning(our_worlds, seed):
+@pytest.mark.parametrize(("seed", "many"), [(3, 80), pytest.param(4, 500, marks=pytest.mark.long)])
+def test_texts_with_one_digest_have_one_meaning(our_worlds, seed, many):
     """Questions with two words exchanged: wherever the stored answer would be given, the exact numbers are the same."""
     gateway = our_worlds["with_alice"]
     toss = random.Random(seed)
     grammar = Grammar(toss)
     same = asked = 0
-    while asked < 250:
+    while asked < many:
         sql = toss.choice((grammar.tame, grammar.wide, grammar.widest))()
         words = TOKEN.findall(sql)
         names = [i for i, w in enumerate(words) if w[0].isalnum() or w[0] == "'"]
@@ -215,7 +215,7 @@ def test_texts_with_one_digest_have_one_meaning(our_worlds, seed):
         if digest(one, "x") == digest(other, "x"):
             same += 1
             assert exact_part(gateway, plans[0]) == exact_part(gateway, plans[1]), f"{sql}\n{''.join(words)}"
-    assert same >= 6, "some exchanges must mean nothing, or nothing was tried"
+    assert same >= many // 40, "some exchanges must mean nothing, or nothing was tried"
 
 
 # -- many at once -----------------------------------------------------------------------------------------------------
