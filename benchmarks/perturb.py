@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import matrix
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise, perturbed, shrink
 from nowiser.microdata.perturb.covariance import covariance_of
@@ -28,11 +29,12 @@ from nowiser.microdata.perturb.record_swap import RecordSwap
 from nowiser.microdata.perturb.resample import Resample
 from nowiser.microdata.perturb.sample import Sample
 from nowiser.microdata.perturb.shuffle import Shuffle
+from nowiser.microdata.publish import publish
 from nowiser.microdata.read import load
 from nowiser.microdata.release import Roles, Run
 from nowiser.microdata.risk.nearest import nearest
 from nowiser.microdata.risk.suda import suda
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 DATA = Path(os.environ.get("NOWISER_TEST_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 NUMBERS = [f"x{j}" for j in range(10)]
@@ -58,7 +60,7 @@ def run(rows: int = 1_000_000, linked: int = 100_000) -> list[dict[str, Any]]:
 
 
 def beside_sdcmicro(table: MicroTable) -> list[dict[str, Any]]:
-    """Numbers in, numbers out, as sdcMicro's addNoise works: best of three."""
+    """Numbers in, numbers out, as sdcMicro's addNoise works, and the whole publication of a table: best of three."""
     values, _ = matrix(table, NUMBERS)
     weight, random = np.ones(table.rows), np.random.default_rng(1)
 
@@ -66,8 +68,16 @@ def beside_sdcmicro(table: MicroTable) -> list[dict[str, Any]]:
         sigma = covariance_of(values, weight, NUMBERS)
         perturbed(values, 0.1 * sigma, shrink(sigma, 0.1 * sigma), weight, random, exact=True)
 
-    runs = [measure(f"correlated noise, numbers alone, {table.rows:,} × 10", 5, correlated) for _ in range(3)]
-    return [min(runs, key=lambda r: r["processor"]), sdcmicro(table.rows)]
+    arrow, step = table.to_arrow(), {"correlated_noise": {"columns": NUMBERS}}
+
+    def whole() -> None:
+        publish(arrow, steps=[step], keep=NUMBERS, seed=1).to_arrow()
+
+    out = []
+    for what, job in (("numbers alone", correlated), ("published, table in and table out", whole)):
+        runs = [measure(f"correlated noise, {what}, {table.rows:,} × 10", 5, job) for _ in range(3)]
+        out.append(min(runs, key=lambda r: r["processor"]))
+    return [*out, sdcmicro(table.rows)]
 
 
 def sdcmicro(rows: int) -> dict[str, Any]:
@@ -91,7 +101,7 @@ def tables(rows: int) -> tuple[MicroTable, MicroTable, MicroTable]:
     labels = pa.array([f"v{k:02}" for k in range(12)])
     return (
         MicroTable.of(Column.of_numbers(n, values[:, j]) for j, n in enumerate(NUMBERS)),
-        MicroTable.of(Column(n, codes[:, j], labels) for j, n in enumerate(CODES)),
+        MicroTable.of(Column.of_codes(n, codes[:, j], labels) for j, n in enumerate(CODES)),
         MicroTable.of(Column.of(n, pa.array(random.integers(0, 1000, rows))) for n in NUMBERS),
     )
 

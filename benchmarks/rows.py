@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import ask
+from nowiser.microdata.column import Column
 from nowiser.microdata.groups import groups_of, target_of
 from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.measure import all_models
@@ -26,7 +27,7 @@ from nowiser.microdata.models.k_anonymity import KAnonymity
 from nowiser.microdata.publish import publish
 from nowiser.microdata.read import load
 from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import write_table
 
 DATA = Path(os.environ.get("NOWISER_TEST_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
@@ -86,7 +87,7 @@ def searches(table: MicroTable, trees: dict[str, str]) -> list[dict[str, Any]]:
 def million(table: MicroTable, trees: dict[str, str], rows: int) -> list[dict[str, Any]]:
     random = np.random.default_rng(0)
     drawn = [random.integers(0, table.rows, rows) for _ in range(3)]  # three parts of a person from three rows
-    big = MicroTable.of(Column(n, table[n].codes[drawn[j % 3]], table[n].values) for j, n in enumerate(table.names))
+    big = MicroTable.of(table[n].take(drawn[j % 3]) for j, n in enumerate(table.names))
     built = {n: hierarchy(table[n], trees[n]) for n in NAMES}
     out = []
     with tempfile.TemporaryDirectory() as home:

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 
 from nowiser.microdata import registry
+from nowiser.microdata.column import Column
 from nowiser.microdata.groups import Groups, at_bottom, groups_of, target_of
 from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.models.average_risk import AverageRisk
@@ -20,7 +21,7 @@ from nowiser.microdata.models.recursive_cl_diversity import RecursiveCLDiversity
 from nowiser.microdata.models.sample_uniqueness import SampleUniqueness
 from nowiser.microdata.models.t_closeness import TCloseness
 from nowiser.microdata.search.problem import Node, Problem, evaluate
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 def random_tree(random, values):

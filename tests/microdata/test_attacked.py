@@ -235,3 +235,37 @@ def test_the_ceiling_is_that_of_the_worst_prior():
     (figure,) = released(people(), case.step, case)[2].guesses
     assert figure.before == pytest.approx(1 / (1 + math.e))
     assert figure.after - figure.before == pytest.approx(math.tanh(0.5))
+
+
+def test_noise_on_several_columns_is_attacked_through_all_of_them():
+    """Rent is farthest from its middle for high and for low incomes: nothing a straight line would find."""
+    frame = people()
+    away = np.abs(frame["income"] - frame["income"].mean())
+    frame["rent"] = away + np.random.default_rng(9).normal(0, 40, ROWS)
+    case = Case({"correlated_noise": {"columns": ["income", "rent"], "amount": 0.3}}, None, "income", "rows")
+    out, truth, chosen = released(frame, case.step, case)
+    (figure,) = [g for g in chosen.guesses if g.attacker == "has found the victim's row"]
+    assert figure.how == "Bayes"
+    (page,) = chosen.steps[-1].codebook["strata"]
+    A, noise = np.array(page["map"]), np.array(page["covariance of the noise"])
+
+    def success(names):
+        """Bayes with the published noise on these columns and the table's own rows, on every victim."""
+        at = [["income", "rent"].index(n) for n in names]
+        x, y = frame.sort_values("income")[names].to_numpy(), out[names].to_numpy()
+        centre, incomes = frame[names].mean().to_numpy(), np.sort(frame["income"].to_numpy())
+        shown = centre + (x - centre) @ A[np.ix_(at, at)].T
+        precision = np.linalg.inv((A @ noise @ A.T)[np.ix_(at, at)])
+        end = np.searchsorted(incomes, incomes + 2 * figure.within, side="right")
+        right = 0
+        for row in range(ROWS):
+            weight = np.exp(-0.5 * np.einsum("ij,jk,ik->i", y[row] - shown, precision, y[row] - shown))
+            total = np.concatenate([[0.0], np.cumsum(weight)])
+            best = (total[end] - total[:-1]).argmax()
+            right += incomes[best] <= truth["income"][row] <= incomes[end[best] - 1]
+        return interval(int(right), ROWS)
+
+    low, high = success(["income", "rent"])
+    assert low <= figure.after <= high
+    _, high = success(["income"])  # who reads the one column alone does worse: a figure for him would be too low
+    assert high < figure.after

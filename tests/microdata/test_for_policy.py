@@ -224,6 +224,54 @@ def test_where_the_worst_victim_cannot_be_counted_the_output_says_so(custodian):
     assert any("average victim" in words and "not against the worst" in words for words in heard)
 
 
+def heard(path, recipe):
+    said = []
+    source = from_policy(path, None, None)
+    made = source.promised(parse({"identifiers": ["id"], "seed": 1} | recipe))
+    release(source.needed(), made, check=source.check, notice=said.append, keep_order=True)
+    return said
+
+
+def test_of_methods_without_a_channel_the_worst_part_of_the_victims_decides(custodian):
+    """Whoever is released as ill is ill, mostly; the average victim is healthy either way."""
+    path = custodian("{guess: people.ill exactly, gain: 13%}")
+    rare = [f"{i},{TOWNS[i % 3]},{'flu' if i % 50 == 0 else 'none'},{20 + i % 50}" for i in range(2000)]
+    (path.parent / "people.csv").write_text("id,town,ill,age\n" + "\n".join(rare) + "\n", encoding="utf-8")
+    weak = {
+        "quasi": [],
+        "sensitive": ["ill"],
+        "keep": ["town"],
+        "steps": [{"record_swap": {"swap": "ill", "share": 0.004}}],
+    }
+    with pytest.raises(NotAnswerable, match=r"has found the victim's row, worst 10% of the victims may gain"):
+        heard(path, weak)
+    strong = weak | {"steps": [{"record_swap": {"swap": "ill", "share": 0.1}}]}
+    (said,) = heard(path, strong)
+    assert "the average victim and the worst 10% of the victims" in said
+
+
+@pytest.mark.parametrize("goal", ["people.age within 2", "people.age in [80, 99] and people.income in [40, 99]"])
+def test_the_worst_victim_of_correlated_noise_is_counted_over_all_its_columns(custodian, goal):
+    """The same noise hides people among others, and not the one who is far from everybody."""
+    path = custodian(f"{{guess: '{goal}', gain: 92%}}")
+    income = "      income: {sensitive: [0, 99], prior: uniform}\n"
+    path.write_text(path.read_text(encoding="utf-8").replace("      age:", income + "      age:"), encoding="utf-8")
+    noise = {"correlated_noise": {"columns": ["age", "income"], "amount": 3.0, "whole": True}}
+    recipe = {"quasi": [], "sensitive": ["age", "income"], "steps": [noise]}
+
+    def write(ages):
+        rows = [f"{i},{TOWNS[i % 3]},none,{a:.0f},{abs(a - 45):.0f}" for i, a in enumerate(ages)]
+        text = "id,town,ill,age,income\n" + "\n".join(rows) + "\n"
+        (path.parent / "people.csv").write_text(text, encoding="utf-8")
+
+    ages = np.random.default_rng(7).uniform(40, 60, 400)
+    write(ages)
+    assert heard(path, recipe) == []  # counted for every victim: nothing to excuse
+    write([*ages[:-1], 99.0])
+    with pytest.raises(NotAnswerable, match="has found the victim's row, worst victim may gain"):
+        heard(path, recipe)
+
+
 def test_a_release_that_costs_too_much_is_told_what_a_release_can_do(custodian):
     with pytest.raises(Exhausted) as refused:
         published(custodian(), {"steps": [RESPONSE]})

@@ -12,8 +12,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from tables import random_table
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.publish import publish
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import write_table
 
 

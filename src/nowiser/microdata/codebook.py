@@ -15,9 +15,7 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def codebook(
-    candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Sequence[str], data: Path | None = None
-) -> dict[str, Any]:
+def codebook(candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Sequence[str]) -> dict[str, Any]:
     """Everything a reader of the file needs and may know: this is published beside the data.
 
     Nothing about suppressed rows but their number; nothing computed from the true values of a column whose release
@@ -28,13 +26,13 @@ def codebook(
     columns: dict[str, Any] = {}
     for column in table.columns:
         role = "quasi" if column.name in roles.quasi else "sensitive" if column.name in roles.sensitive else "other"
-        columns[column.name] = {"role": role, "distinct": int((column.counts() > 0).sum())}
+        columns[column.name] = {"role": role, "distinct": column.distinct}
         if column.nulls:
             columns[column.name]["nulls"] = column.nulls
     guesses = public_guesses(candidate)
     return {
         "nowiser": 1,
-        "file": None if data is None else {"name": data.name, "sha256": digest(data)},
+        "file": None,
         "rows": candidate.rows,
         "rows_of_the_original": rows,
         "columns": columns,

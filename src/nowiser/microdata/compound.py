@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.table import Floats, Ints
+from nowiser.microdata.column import Floats, Ints
 from nowiser.model.goal import And, Exactly, Goal, In, Not, On, Or, Within
 
 Tree = tuple[Any, ...]

@@ -26,7 +26,7 @@ from nowiser.microdata.compound import tree_of
 from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Guessing, Run
-from nowiser.microdata.table import Column, Ints, MicroTable
+from nowiser.microdata.table import MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
 from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within
@@ -208,29 +208,32 @@ def _said_of_rows() -> Iterator[None]:
 def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: Run) -> None:
     """Columns whose values were changed: the attackers are tried with the policy's own goal.
 
-    The worst victim's figure decides where it can be counted; elsewhere the upper end of the interval for drawn
-    victims, and that this is no promise about each of them is said.
+    The worst victim's figure decides where it can be counted; elsewhere the upper end of the intervals for drawn
+    victims, and for the tenth of them about whom most is gained, and that this is no promise about each is said.
     """
     from nowiser.microdata.risk import worst_victim as worst
 
     original, table = run.original, candidate.table
-    changed = [c for c in joint.parts if not _as_it_was(original[c], table[c], table.origin)]
+    changed = [c for c in joint.parts if not original[c].same_rows(table[c], table.origin)]
     if not changed:
         return
     channels = worst.known_channels(candidate.steps, original, table)
     guessed = list(_one_column(attacker, joint, table, run, channels))
-    if set(changed) <= set(channels) and worst.independent(candidate.steps, joint.parts):
-        belief = worst.JointBelief.of(original, table, joint.tree, channels)
+    published = set(changed) <= set(channels)
+    belief = worst.JointBelief.of(
+        original, table, joint.tree, channels if published else {**worst.tried_as(original, table, changed), **channels}
+    )
+    if published and belief.is_countable and worst.independent(candidate.steps, joint.parts, belief.together):
         guessed.append(worst.worst_victim(belief, joint.goal))
     else:
-        channels = {**worst.tried_as(original, table, changed), **channels}
-        belief = worst.JointBelief.of(original, table, joint.tree, channels)
+        guessed += worst.worst_part(belief, joint.goal)
+        part = "".join(f" and the {g.attacker.partition(', ')[2]}" for g in guessed if "% of" in g.attacker)
         run.notice(
             f"`{attacker.text}`: what a step did to {', '.join(changed)} cannot be counted for every victim; the limit "
-            "was held against the average victim (upper end of a 95 % interval), not against the worst one."
+            f"was held against the average victim{part} (upper end of a 95 % interval), not against the worst one."
         )
     quasi = tuple(q for q in run.roles.quasi if q in table and q in original)
-    guessed += worst.average_victims(original, belief, quasi, joint.goal)
+    guessed += worst.average_victims(belief, quasi, joint.goal)
     for found in guessed:
         most = found.after if found.high is None else found.high
         if most - found.before > float(attacker.gain):
@@ -255,10 +258,6 @@ def _one_column(
     aim = Aim(joint.parts[0], goal.radius if isinstance(goal, Within) else None)
     quasi = tuple(q for q in run.roles.quasi if q in table and q in original)
     return guesses(original, table, quasi, joint.parts[0], goal=aim, channels=channels)
-
-
-def _as_it_was(old: Column, new: Column, origin: Ints) -> bool:
-    return new.values is old.values and bool((new.codes == old.codes[origin]).all())
 
 
 def _named(goal: Goal) -> list[tuple[str, str]]:

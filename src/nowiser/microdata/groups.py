@@ -13,10 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Codes, Column, Floats, Ints
 from nowiser.microdata.compound import Part
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.packed import Packed
-from nowiser.microdata.table import Codes, Column, Floats, Ints, MicroTable, group_codes
+from nowiser.microdata.table import MicroTable, group_codes
 
 MOST_CELLS = 200_000_000  # groups × joint values that are counted at once
 
@@ -131,7 +132,7 @@ def joint_column(table: MicroTable, columns: Sequence[str]) -> tuple[Column, tup
         apart.append(Part(column.name, (*column.labels, None), np.append(column.value_numbers, np.nan), codes))
     cells = [["NULL" if p.labels[c] is None else f"={p.labels[c]}" for c in p.codes] for p in apart]
     labels = ["\x1f".join(row) for row in zip(*cells, strict=True)]
-    return Column(joint_name(columns), inverse.astype(np.int32), pa.array(labels, pa.string())), tuple(apart)
+    return Column.of_codes(joint_name(columns), inverse.astype(np.int32), pa.array(labels, pa.string())), tuple(apart)
 
 
 def targets_of(

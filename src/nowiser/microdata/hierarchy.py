@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.table import Codes, Column, Floats
+from nowiser.microdata.column import Codes, Column, Floats
 
 ROOT = "*"
 
@@ -56,7 +56,7 @@ class Hierarchy:
         keep = [i for i, label in enumerate(labels) if label is not None]
         place = np.full(len(labels), -1, np.int32)
         place[keep] = np.arange(len(keep), dtype=np.int32)
-        return Column(column.name, place[codes], pa.array([labels[i] for i in keep], pa.string()))
+        return Column.of_codes(column.name, place[codes], pa.array([labels[i] for i in keep], pa.string()))
 
 
 def build(

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.hierarchy import ROOT, Hierarchy, build
-from nowiser.microdata.table import Column
 
 Spec = str | Mapping[str, Any] | Hierarchy | Sequence[Sequence[str]] | None
 FORMS = "a .csv file, prefix, intervals:WIDTH:WIDTH…, {rule: […]}, {groups: […]}, or nothing"

@@ -16,7 +16,7 @@ def measured_groups(table: MicroTable, run: Run, *, only_limited: bool = False) 
     names = [c for c in run.roles.sensitive if c in table and (c in limited or not only_limited)]
     targets: list[Target] = []
     for name in names:
-        same = table[name].values is run.original[name].values
+        same = table[name].same_values(run.original[name])
         targets += targets_of(run.original if same else table, [name], [], run.hierarchies if same else {})
     for parts in dict.fromkeys(m.parts for m in run.models if m.parts and all(c in table for c in m.parts)):
         models = [m for m in run.models if m.parts == parts]
@@ -26,8 +26,5 @@ def measured_groups(table: MicroTable, run: Run, *, only_limited: bool = False) 
 
 def whole_of(table: MicroTable, original: MicroTable, parts: Sequence[str]) -> MicroTable:
     """Where the joint values of these columns are known from: the original, unless a step changed one of them."""
-    kept = all(
-        table[c].values is original[c].values and (table[c].codes == original[c].codes[table.origin]).all()
-        for c in parts
-    )
+    kept = all(table[c].same_values(original[c]) and original[c].same_rows(table[c], table.origin) for c in parts)
     return original if kept else table

@@ -11,13 +11,14 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
 from nowiser.microdata.candidates import counted, group_size_bins, row_gain_bins
 from nowiser.microdata.codebook import plain
+from nowiser.microdata.column import Floats
 from nowiser.microdata.groups import Groups, groups_of, target_of
 from nowiser.microdata.hierarchy_spec import Spec, hierarchy
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.read import load
 from nowiser.microdata.recipe import columns
 from nowiser.microdata.release import Guessing, Roles
-from nowiser.microdata.table import Floats, MicroTable, group_codes
+from nowiser.microdata.table import MicroTable, group_codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.microdata.table import Codes, Ints
+from nowiser.microdata.column import Codes, Ints
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Codes
 from nowiser.microdata.groups import Groups
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.release import Run
-from nowiser.microdata.table import Codes, group_codes
+from nowiser.microdata.table import group_codes
 
 
 def with_population(base: Groups, run: Run, hierarchies: Sequence[Hierarchy]) -> Groups:

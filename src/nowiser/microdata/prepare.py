@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.perturb.columns import weights
 from nowiser.microdata.read import load
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Run, quiet, silent
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 FEW = 10  # rows below which a column may be unique by chance
 
@@ -78,7 +79,7 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
     if recipe.weight is not None:
         weights(table, recipe.weight)  # refuses what is missing or not positive
     for name in (*recipe.sensitive, *recipe.keep):
-        if name in table and is_unique(table[name]) and not table[name].is_numeric:
+        if name in table and not table[name].is_numeric and is_unique(table[name]):
             raise Misconfigured(
                 f"the column {name!r} has a different value in each of the {table.rows} rows: is it an identifier?",
                 hint=f"Remove it with --identifiers {name}.",
@@ -93,9 +94,9 @@ def named_by(step: Any) -> tuple[str, ...]:
 
 
 def is_unique(column: Column) -> bool:
-    if len(column.values) < max(FEW, len(column.codes)):
+    if column.nulls or column.distinct < max(FEW, len(column)):
         return False
-    return len(column.values) == int(column.counts().sum())  # of a table that stands for more rows: all of those
+    return column.distinct == int(column.counts().sum())  # of a table that stands for more rows: all of those
 
 
 def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) -> tuple[MicroTable, tuple[str, ...]]:
@@ -103,7 +104,7 @@ def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) ->
     roles = recipe.roles
     named = {*roles.quasi, *roles.sensitive, *roles.strata, *recipe.keep}
     named |= {c for c in (roles.weight, roles.household) if c}
-    changed = {c.name for c in table.columns if c.name not in original or not _same(c, original[c.name])}
+    changed = {c.name for c in table.columns if c.name not in original or not c.same_values(original[c.name])}
     out = tuple(n for n in table.names if n not in named | changed) if "*" not in recipe.keep else ()
     if len(out) == len(table.names):
         raise Misconfigured(
@@ -111,7 +112,3 @@ def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) ->
             hint="Name columns under quasi, sensitive or keep; in a recipe they stand in the recipe itself.",
         )
     return table.without(out), out
-
-
-def _same(column: Column, before: Column) -> bool:
-    return column.values is before.values

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,15 +41,24 @@ class Published:
 
     chosen: Candidate
     candidates: tuple[Candidate, ...]
-    codebook: Mapping[str, Any]
+    recipe: Recipe
     left_out: tuple[str, ...]
     rows: int  # of the original
     files: tuple[Path, ...] = ()
     rechecked: Mapping[str, float] = field(default_factory=dict)
+    file: Mapping[str, str] | None = None  # name and digest of the data, when written
 
     @property
     def table(self) -> MicroTable:
         return self.chosen.table
+
+    @cached_property
+    def codebook(self) -> Mapping[str, Any]:
+        """What a reader of the release needs and may know. Made when asked for: it counts every column's values."""
+        book = codebook(self.chosen, self.recipe, rows=self.rows, left_out=self.left_out)
+        written = {} if self.file is None else {"file": self.file, "rechecked": self.rechecked}
+        described: dict[str, Any] = plain(book | written)
+        return described
 
     def to_arrow(self) -> Any:
         return self.table.to_arrow()
@@ -127,8 +137,7 @@ def release(
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if check is not None:
         check(chosen, run)
-    book = codebook(chosen, recipe, rows=original.rows, left_out=left_out)
-    made = Published(chosen, tuple(candidates), plain(book), left_out, original.rows)
+    made = Published(chosen, tuple(candidates), recipe, left_out, original.rows)
     if output is None:
         return made
     separator = separator_of(source)
@@ -136,7 +145,7 @@ def release(
     def put(path: Path) -> None:
         write_table(chosen.table, path, separator)
 
-    return write(made, recipe, output, put, evidence(chosen, run, separator), enter=enter)
+    return write(made, output, put, evidence(chosen, run, separator), enter=enter)
 
 
 def separator_of(source: Path | None) -> str:
@@ -166,8 +175,7 @@ def release_stream(
     chosen, left_out = made.candidate, made.left_out
     if check is not None:
         check(chosen, made.run)
-    book = codebook(chosen, recipe, rows=made.rows, left_out=left_out)
-    published = Published(chosen, (chosen,), plain(book), left_out, made.rows)
+    published = Published(chosen, (chosen,), recipe, left_out, made.rows)
     if output is None:
         return published
     separator = separator_of(source)
@@ -178,7 +186,7 @@ def release_stream(
     def put(path: Path) -> None:
         made.grouper.rewrite(made.rewriting, path, separator, keep_order=keep_order)
 
-    return write(published, recipe, output, put, known, enter=enter)
+    return write(published, output, put, known, enter=enter)
 
 
 def finished(
@@ -193,7 +201,7 @@ def finished(
 
 
 def write(
-    made: Published, recipe: Recipe, output: Path, put: Callable[[Path], None], known: Evidence, *, enter: Enter | None
+    made: Published, output: Path, put: Callable[[Path], None], known: Evidence, *, enter: Enter | None
 ) -> Published:
     """Data, codebook and report together, after every claim was found again in the written file."""
     from nowiser.report.release import drawn, html
@@ -204,13 +212,12 @@ def write(
         figures = drawing.submit(drawn, made.report())  # from aggregates alone, so while the file is written
         put(data)
         found = recheck(data, claims(chosen), known, chosen.rows)
-        content = codebook(chosen, recipe, rows=made.rows, left_out=made.left_out, data=data)
-        content["rechecked"] = found
-        book.write_text(json.dumps(plain(content), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        done = replace(made, codebook=plain(content), files=companions(output)[::-1], rechecked=found)
+        file = {"name": data.name, "sha256": digest(data)}
+        done = replace(made, files=companions(output)[::-1], rechecked=found, file=file)
+        book.write_text(json.dumps(done.codebook, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
         report.write_text(html(done.report(), whole_page=True, figures=figures.result()), encoding="utf-8")
         if enter is not None:
-            enter(chosen, digest(data))
+            enter(chosen, file["sha256"])
     return done
 
 
@@ -228,7 +235,7 @@ def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
     sensitive = [c for c in run.roles.sensitive if c in table]
     whole = {}
     for name in sensitive:
-        column = original[name] if table[name].values is original[name].values else table[name]
+        column = original[name] if table[name].same_values(original[name]) else table[name]
         whole[name] = pa.table({"s": column.to_arrow()})
     joint = {}
     for parts in dict.fromkeys(m.parts for m in run.models if m.parts):

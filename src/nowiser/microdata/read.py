@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import mostly_distinct
 from nowiser.microdata.table import MicroTable
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -98,22 +99,25 @@ def csv_shape(path: Path) -> CsvShape:
 
 
 def read_csv(path: Path) -> pa.Table:
-    """Every column as text, dictionary-encoded while it is read."""
+    """Every column as text, dictionary-encoded while it is read unless its values hardly repeat."""
     import pyarrow.csv as arrow_csv
 
     shape = csv_shape(path)
-    kind = pa.dictionary(pa.int32(), pa.string())
-    try:
-        table = arrow_csv.read_csv(
-            path,
-            parse_options=arrow_csv.ParseOptions(delimiter=shape.separator, newlines_in_values=_has_quotes(path)),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(shape.header, kind),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
+    parsing = arrow_csv.ParseOptions(delimiter=shape.separator, newlines_in_values=_has_quotes(path))
+
+    def reading(kinds: dict[str, pa.DataType]) -> Any:
+        return arrow_csv.ConvertOptions(
+            column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         )
+
+    kinds = dict.fromkeys(shape.header, pa.string())
+    try:
+        with arrow_csv.open_csv(path, parse_options=parsing, convert_options=reading(kinds)) as opened:
+            first = next(iter(opened), None)  # one block; none if the file has nothing but its header
+        for name in shape.header:
+            if first is None or name not in first.schema.names or not mostly_distinct(first.column(name)):
+                kinds[name] = pa.dictionary(pa.int32(), pa.string())
+        table = arrow_csv.read_csv(path, parse_options=parsing, convert_options=reading(kinds))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise explain(path, shape, str(error)) from None
     return table.rename_columns(list(shape.header)).unify_dictionaries().combine_chunks()

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, measured
+from nowiser.microdata.column import Codes, Column, Ints
 from nowiser.microdata.groups import groups_of, targets_of
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
@@ -22,7 +23,7 @@ from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Run, Step, quiet, silent
 from nowiser.microdata.search.problem import failing
 from nowiser.microdata.search.rollup import Rollup
-from nowiser.microdata.table import Codes, Column, Ints, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ def tuples(grouper: Grouper, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
         column = Column.of(name, table.column(j))
         used = column.codes >= 0
         tally = np.bincount(column.codes[used], weights=weights[used], minlength=len(column.values))
-        made.append(Counted(name, column.codes, column.values, tally.astype(np.int64)))
+        made.append(Counted(name, column.source, tally=tally.astype(np.int64)))
     return MicroTable.of(made), weights
 
 

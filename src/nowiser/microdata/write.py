@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Coded
 from nowiser.microdata.table import MicroTable
 
 FORMATS = (".csv", ".tsv", ".parquet")
@@ -86,7 +87,7 @@ def compact(table: MicroTable) -> pa.Table:
     """Arrow with texts that repeat left as dictionaries: written faster, and the same in the file."""
     columns = [
         pa.DictionaryArray.from_arrays(pa.array(c.codes, mask=c.codes < 0), c.values)
-        if pa.types.is_string(c.values.type) and 0 < len(c.values) < table.rows // 8
+        if isinstance(c.source, Coded) and pa.types.is_string(c.kind) and 0 < len(c.values) < table.rows // 8
         else c.to_arrow()
         for c in table.columns
     ]

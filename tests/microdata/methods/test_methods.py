@@ -12,6 +12,7 @@ from tables import random_table
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
+from nowiser.microdata.column import Column
 from nowiser.microdata.groups import groups_of, target_of
 from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.methods.cell_suppression import CellSuppression
@@ -27,7 +28,7 @@ from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.models.k_anonymity import KAnonymity
 from nowiser.microdata.models.t_closeness import TCloseness
 from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 def run_for(seed, models, *, rows=200, suppress=0):

@@ -12,6 +12,7 @@ from tables import problem_of, random_table
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
+from nowiser.microdata.column import Column
 from nowiser.microdata.compound import Part
 from nowiser.microdata.groups import Groups, Target, groups_of, joint_name, merge, target_of
 from nowiser.microdata.measure import risk
@@ -19,7 +20,7 @@ from nowiser.microdata.models import GroupModel, TableModel
 from nowiser.microdata.models.gain import Gain, windows
 from nowiser.microdata.models.population_uniqueness import ESTIMATORS, PopulationUniqueness
 from nowiser.microdata.search.problem import failing
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 # a limit for every model that about half of random groups break, per option that carries it
 LIMITS = {

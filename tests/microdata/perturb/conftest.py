@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.noise import AddNoise, draw
 from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @pytest.mark.parametrize("shape", ["normal", "laplace", "uniform"])

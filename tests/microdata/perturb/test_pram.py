@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.pram import Pram
 from nowiser.microdata.perturb.randomised_response import RandomisedResponse
 from nowiser.microdata.perturb.transition import estimate, invariant, keeping, transit
 from nowiser.microdata.perturb.transition import given as read_matrix
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 MATRIX = {
     "flu": {"flu": 0.7, "asthma": 0.2, "none": 0.1},

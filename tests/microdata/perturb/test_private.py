@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import exact_transition
 from nowiser.microdata.perturb.private import PrivateNoise, PrivatePram, PrivateResponse
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 from nowiser.model.charge import PICO, Account
 from nowiser.noise.entropy import OS
 

@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.rank_swap import RankSwap, swap_ranks
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @settings(max_examples=200, deadline=None)

@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.shuffle import Shuffle
 from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @settings(max_examples=60, deadline=None)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise
 from nowiser.microdata.perturb.noise import AddNoise
 from nowiser.microdata.perturb.pram import Pram
@@ -18,7 +19,7 @@ from nowiser.microdata.perturb.resample import Resample
 from nowiser.microdata.perturb.sample import Sample
 from nowiser.microdata.perturb.shuffle import Shuffle
 from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 METHODS = [
     AddNoise("n"),

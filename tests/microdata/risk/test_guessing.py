@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise
 from nowiser.microdata.perturb.noise import AddNoise
 from nowiser.microdata.perturb.pram import Pram
@@ -16,7 +17,7 @@ from nowiser.microdata.perturb.shuffle import Shuffle
 from nowiser.microdata.release import Roles, Run
 from nowiser.microdata.risk.best_guess import Goal, best_window, best_windows, clopper_pearson
 from nowiser.microdata.risk.guessing import FOUND, guesses
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 EXACTLY = "knows the quasi-identifiers exactly"
 ROUGHLY = "knows the quasi-identifiers roughly"

@@ -6,13 +6,14 @@ from scipy.integrate import quad
 from scipy.special import gammaln
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.read import load
 from nowiser.microdata.release import Roles
 from nowiser.microdata.risk.frequencies import Frequencies, frequencies
 from nowiser.microdata.risk.household import household_risk
 from nowiser.microdata.risk.individual import MEASURE, individual_risk
 from nowiser.microdata.risk.uniques import uniques
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
 

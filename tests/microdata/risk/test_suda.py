@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.read import load
 from nowiser.microdata.risk.suda import suda
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 def brute_force(rows):

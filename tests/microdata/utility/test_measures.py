@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.column import Column
+from nowiser.microdata.table import MicroTable
 from nowiser.microdata.utility.classifier import auc, classifier
 from nowiser.microdata.utility.eigen import eigenvalues
 from nowiser.microdata.utility.il1s import il1s
@@ -122,7 +123,7 @@ def test_auc_equals_the_chance_of_ranking_right():
 
 
 def test_a_classifier_loses_its_skill_with_the_dependence():
-    turned = table().with_columns(Column("rich", 1 - table()["rich"].codes, table()["rich"].values))
+    turned = table().with_columns(Column.of_codes("rich", 1 - table()["rich"].codes, table()["rich"].values))
     assert classifier(pair(table(), turned), "rich").kept < -0.9
     blurred = table().with_columns(
         *(Column.of_numbers(n, np.random.default_rng(2).permutation(table()[n].numbers)) for n in ("age", "income"))

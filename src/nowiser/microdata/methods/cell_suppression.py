@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import NotAnswerable
+from nowiser.microdata.column import Column
 from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.local_recoding import row_nodes
@@ -51,7 +52,7 @@ class CellSuppression:
         columns, blanks = [], {}
         for j, q in enumerate(run.roles.quasi):
             blank = patterns[node, j]
-            columns.append(replace(table[q], codes=np.where(blank, -1, table[q].codes).astype(np.int32)))
+            columns.append(Column.of_codes(q, np.where(blank, -1, table[q].codes).astype(np.int32), table[q].values))
             blanks[q] = int((blank & (node >= 0) & (table[q].codes >= 0)).sum())
         keep = node >= 0
         lost = int((~keep).sum())

@@ -7,8 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,12 @@ def relabelled(column: Column, labels: list[str]) -> Column:
     """The column with its i-th distinct value written as labels[i]; equal labels become one value."""
     places: dict[str, int] = {}
     codes = np.array([*(places.setdefault(t, len(places)) for t in labels), -1], dtype=np.int32)
-    return Column(column.name, codes[column.codes], pa.array(list(places), pa.string()))
+    return Column.of_codes(column.name, codes[column.codes], pa.array(list(places), pa.string()))
 
 
 def renumbered(column: Column, numbers: np.typing.NDArray[np.float64]) -> Column:
     """The column with its i-th distinct value replaced by numbers[i]; values that do not change stay as written."""
-    kind = column.values.type
+    kind = column.kind
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         same = numbers == column.value_numbers
         return relabelled(column, [t if same[i] else f"{numbers[i]:.15g}" for i, t in enumerate(column.labels)])
@@ -78,7 +79,7 @@ def renumbered(column: Column, numbers: np.typing.NDArray[np.float64]) -> Column
     codes = np.append(inverse.reshape(-1).astype(np.int32), np.int32(-1))
     whole = bool(np.all(distinct == np.round(distinct)))
     values = pa.array(distinct).cast(kind if not pa.types.is_integer(kind) or whole else pa.float64())
-    return Column(column.name, codes[column.codes], values)
+    return Column.of_codes(column.name, codes[column.codes], values)
 
 
 METHOD = TopBottom

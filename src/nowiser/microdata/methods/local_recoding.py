@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import NotAnswerable
+from nowiser.microdata.column import Column, Ints
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.settle import Settling, climb
@@ -20,7 +21,7 @@ from nowiser.microdata.release import Run, Step
 from nowiser.microdata.search.best_first import search
 from nowiser.microdata.search.infeasible import why
 from nowiser.microdata.search.problem import Problem
-from nowiser.microdata.table import Column, Ints, MicroTable, group_codes
+from nowiser.microdata.table import MicroTable, group_codes
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def recode(column: Column, h: Hierarchy, levels: Ints) -> Column:
     keep = [c for c in used if names[c] is not None]
     order = np.full(len(names), -1, np.int32)
     order[keep] = np.arange(len(keep), dtype=np.int32)
-    return Column(column.name, order[flat], pa.array([names[c] for c in keep], pa.string()))
+    return Column.of_codes(column.name, order[flat], pa.array([names[c] for c in keep], pa.string()))
 
 
 METHOD = LocalRecoding

@@ -12,9 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column, Floats, Ints
 from nowiser.microdata.methods.coding import numeric
 from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import Column, Floats, Ints, MicroTable
+from nowiser.microdata.table import MicroTable
 
 MOST = 200_000  # rows; the time grows with their square
 

@@ -16,12 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured, NotAnswerable
+from nowiser.microdata.column import Column, Floats, Ints, numbers_of
 from nowiser.microdata.groups import Groups, histogram, targets_of
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.losses.loss import scaled
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.search.problem import failing
-from nowiser.microdata.table import Column, Floats, Ints, MicroTable, numbers_of
+from nowiser.microdata.table import MicroTable
 
 BINS = 4096  # places at which a number with more values than that may be cut
 
@@ -163,7 +164,8 @@ class Dimension:
             names = [self._set(np.flatnonzero(row)) for row in bits]
         places: dict[str, int] = {}
         codes = np.array([-1 if t is None else places.setdefault(t, len(places)) for t in names], dtype=np.int32)
-        return Column(self.name, codes[inverse.reshape(-1)][boxes.of_rows], pa.array(list(places), pa.string()))
+        of_rows = codes[inverse.reshape(-1)][boxes.of_rows]
+        return Column.of_codes(self.name, of_rows, pa.array(list(places), pa.string()))
 
     def _range(self, low: int, high: int) -> str | None:
         return self.labels[low] if low == high else f"{self.labels[low]}-{self.labels[high]}"

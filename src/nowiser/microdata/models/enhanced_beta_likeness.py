@@ -5,11 +5,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from nowiser.microdata.column import Floats
 from nowiser.microdata.groups import Groups
 from nowiser.microdata.models import lost_above
 from nowiser.microdata.models.about import AboutColumn
 from nowiser.microdata.models.beta_likeness import rise
-from nowiser.microdata.table import Floats
 
 
 @dataclass(frozen=True)

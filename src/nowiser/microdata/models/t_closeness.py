@@ -18,11 +18,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Floats
 from nowiser.microdata.groups import Groups, Target
 from nowiser.microdata.hierarchy import Hierarchy
 from nowiser.microdata.models import TOLERANCE
 from nowiser.microdata.models.about import AboutColumn
-from nowiser.microdata.table import Floats
 
 
 @dataclass(frozen=True)

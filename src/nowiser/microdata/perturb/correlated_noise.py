@@ -36,8 +36,9 @@ from nowiser.microdata.perturb.columns import (
 )
 from nowiser.microdata.perturb.covariance import covariance_of, robust_covariance, root
 from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Noise
+from nowiser.microdata.risk.channel import Channel, Noise
 from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.risk.together import Together
 from nowiser.microdata.table import MicroTable
 
 BLOCK = 4096  # rows whose products are taken together
@@ -73,27 +74,39 @@ class CorrelatedNoise:
         weight = weights(table, run.roles.weight)
         codes, count = grouped(table, strata_of(table, run.roles, self.strata))
 
-        released = np.empty_like(values, order="F")
-        factors, centres, scales, book = [], [], [], []
+        released = np.empty_like(values if count > 1 else values[:0], order="F")
+        noises, undos, centres, book = [], [], [], []
         for rows in members(codes, count):
-            here = values if count == 1 else values[rows]
-            sigma = covariance_of(here, weight[rows], names)
+            here, mine = (values, weight) if count == 1 else (values[rows], weight[rows])
+            sigma = covariance_of(here, mine, names)
             noise = self.amount * (robust_covariance(here, self.robust, names, run.random) if self.robust else sigma)
-            centre = weight[rows] @ here / weight[rows].sum()
+            centre = mine @ here / mine.sum()
             undo = np.eye(len(names)) if self.covariance == "inflated" else shrink(sigma, noise)
-            released[rows] = perturbed(here, noise, undo, weight[rows], run.random, exact=self.covariance == "exact")
-            factors.append(np.diag(undo))
+            moved = perturbed(here, noise, undo, mine, run.random, exact=self.covariance == "exact")
+            if count == 1:
+                released = moved
+            else:
+                released[rows] = moved
+            noises.append(noise)
+            undos.append(undo)
             centres.append(centre)
-            scales.append(np.sqrt(np.diag(undo @ noise @ undo.T)))
             book.append({"rows": len(rows), "covariance of the noise": noise.tolist(), "map": undo.tolist()})
         result = table.with_columns(*all_back(columns, released, real=not self.whole))
-        channels = {
-            n: Noise("normal", np.array(scales)[:, j], np.array(factors)[:, j], np.array(centres)[:, j], codes)
-            for j, n in enumerate(names)
-        }
+        channels = channels_of(Together(names, np.array(centres), np.array(undos), np.array(noises), codes))
         codebook: dict[str, Any] = {"covariance": self.covariance, "amount": self.amount, "strata": book}
         found = guesses_of(run, table, result, channels)
         return Step(result, self.name, codebook, guesses=found, channels=channels, independent=False)
+
+
+def channels_of(noise: Together) -> dict[str, Channel]:
+    """What is published about each column by itself, and with it what is published about all of them."""
+    A = noise.undo
+    deviation = np.sqrt(np.diagonal(A @ noise.covariance @ np.swapaxes(A, 1, 2), axis1=1, axis2=2))
+    factor = np.diagonal(A, axis1=1, axis2=2)
+    return {
+        n: Noise("normal", deviation[:, j], factor[:, j], noise.centre[:, j], noise.strata, noise)
+        for j, n in enumerate(noise.names)
+    }
 
 
 def perturbed(
@@ -130,13 +143,19 @@ def perturbed(
         beta = np.linalg.solve(gram / np.outer(scale, scale), cross / scale[:, None]) / scale[:, None]
         # covariance_of divides by 1 − Σ share² (the weighted n/(n−1)); so must the noise
         rest = (own - cross.T @ beta) / (1 - float(share @ share))
+        if np.linalg.eigvalsh(rest)[0] < 1e-9:
+            raise Misconfigured(
+                "correlated_noise: the noise that this seed gives is a combination of the data themselves",
+                hint="The data were drawn with the same seed: choose another one, or none.",
+            )
         map_e = np.linalg.inv(root(rest)) @ root(noise)
         map_x = np.eye(d) - beta @ map_e
     of_x, of_e = (map_x @ undo.T).T, (map_e @ undo.T).T
-    out = np.empty((d, n))
-    for at in blocks:
-        out[:, at] = of_x @ (values[at].T - centre[:, None]) + of_e @ (E[:, at] - mean_e[:, None]) + centre[:, None]
-    return out.T
+    for at in blocks:  # each block of the release takes the place of the draws that it is made of
+        moved = of_x @ (values[at].T - centre[:, None])
+        moved += of_e @ (E[:, at] - mean_e[:, None])
+        np.add(moved, centre[:, None], out=E[:, at])
+    return E.T
 
 
 def shrink(sigma: Floats, noise: Floats) -> Floats:

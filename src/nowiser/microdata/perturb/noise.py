@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import (
     Floats,
     Names,
@@ -25,7 +26,7 @@ from nowiser.microdata.perturb.columns import (
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Channel, Noise, Released, Shape
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True)

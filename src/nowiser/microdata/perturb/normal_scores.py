@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import Floats, Ints
 from nowiser.microdata.perturb.covariance import nearest_correlation, root
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 MOST_INDICATORS = 40  # per categorical column; rarer values are explained by the constant
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Codes, Column
 from nowiser.microdata.perturb.columns import (
     Names,
     chosen,
@@ -30,7 +31,7 @@ from nowiser.microdata.perturb.transition import Estimate, estimate, given, inva
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Channel, Matrix, parted_channel
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Codes, Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Pram:
             for r, P in zip(rows, each, strict=True):
                 new[r] = transit(unit.codes[r].astype(np.int64), P, run.random)
                 parts.append(estimate(new[r].astype(np.int64), P, weight[r], column=unit.name))
-            split = parted(unit, new, table, names) if self.joint else [Column(unit.name, new, unit.values)]
+            split = parted(unit, new, table, names) if self.joint else [Column.of_codes(unit.name, new, unit.values)]
             released += split
             channel = Matrix(unit.labels, np.array(each), codes, new.astype(np.int64))
             channels |= _apart(channel, unit, table, names) if self.joint else {unit.name: channel}
@@ -115,7 +116,7 @@ def joined(table: MicroTable, names: Sequence[str]) -> Column:
     if len(set(labels)) < len(labels):
         raise Misconfigured("pram: joint: values that contain ', ' make combinations ambiguous", hint="Recode them.")
     joint: Codes = np.where(gone[codes], -1, rank[codes]).astype(np.int32)
-    return Column(", ".join(names), joint, pa.array(labels, pa.string()))
+    return Column.of_codes(", ".join(names), joint, pa.array(labels, pa.string()))
 
 
 def parted(unit: Column, new: Codes, table: MicroTable, names: Sequence[str]) -> list[Column]:
@@ -128,7 +129,7 @@ def parted(unit: Column, new: Codes, table: MicroTable, names: Sequence[str]) ->
         column = table[name]
         codes = column.codes.copy()
         codes[shown] = column.codes[example[new[shown]]]
-        out.append(Column(name, codes, column.values))
+        out.append(Column.of_codes(name, codes, column.values))
     return out
 
 

@@ -17,13 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import exact_transition
 from nowiser.microdata.perturb.columns import chosen, numeric, weights
 from nowiser.microdata.perturb.randomised_response import widened
 from nowiser.microdata.perturb.transition import estimate, given
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.best_guess import Floats, Guessed
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
 from nowiser.noise.discrete_laplace import discrete_laplace
 from nowiser.noise.entropy import OS
@@ -67,7 +68,7 @@ class PrivateNoise:
         noisy = units + discrete_laplace(scale / grid, len(units), OS).astype(np.int64)
         if self.clamp:
             noisy = np.clip(noisy, int(low / grid), int(high / grid))
-        kind = column.column.values.type
+        kind = column.column.kind
         fits = pa.types.is_integer(kind) and (1 / grid).denominator == 1
         released = column.back(
             (noisy * float(grid)).astype(np.float64), real=not (pa.types.is_integer(kind) and grid.denominator == 1)
@@ -137,7 +138,7 @@ def _randomise(
     P: Floats = W / exact_transition.ONE
     new = exact_transition.draw(column.codes.astype(np.int64), W, OS)
     found = estimate(new, P, weights(table, run.roles.weight), column=column.name)
-    result = table.with_columns(Column(column.name, new.astype(np.int32), column.values))
+    result = table.with_columns(Column.of_codes(column.name, new.astype(np.int32), column.values))
     charge = Charge.of({Account("jump", (f"{method.table}.{method.column}",)): price * method.rows_per_person})
     codebook = {
         "categories": list(column.labels),

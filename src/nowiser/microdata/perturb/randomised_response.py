@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column, text
 from nowiser.microdata.perturb.columns import (
     Names,
     chosen,
@@ -22,7 +23,7 @@ from nowiser.microdata.perturb.transition import estimate, transit
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Matrix
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Column, MicroTable, text
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class RandomisedResponse:
             P = np.full((size, size), (1 - self.keep) / size) + self.keep * np.eye(size)
             new = transit(column.codes.astype(np.int64), P, run.random)
             found = estimate(new, P, weight, column=column.name)
-            released.append(Column(column.name, new.astype(np.int32), column.values))
+            released.append(Column.of_codes(column.name, new.astype(np.int32), column.values))
             channels[column.name] = Matrix(column.labels, P[None], np.zeros(table.rows, dtype=np.int64), new)
             book[column.name] = {
                 "categories": list(column.labels),
@@ -84,9 +85,9 @@ def widened(column: Column, among: Sequence[Any] | None, *, what: str) -> Column
             f"{what}: {outside} rows of {column.name!r} have a value that is not among the stated categories",
             hint="State every category that can occur.",
         )
-    kind = column.values.type
+    kind = column.kind
     values = pa.array(labels, pa.string()) if len(column.values) == 0 else pa.array(labels, pa.string()).cast(kind)
-    return Column(column.name, codes, values)
+    return Column.of_codes(column.name, codes, values)
 
 
 METHOD = RandomisedResponse

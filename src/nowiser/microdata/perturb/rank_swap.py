@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import (
     Ints,
     Names,
@@ -27,7 +28,7 @@ from nowiser.microdata.perturb.columns import (
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Ranks
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class RankSwap:
                 width = max(1, int(self.within * len(here)))
                 widths[k] = width
                 new[here] = swap_ranks(column.codes[here].astype(np.int64), width, run.random)
-            released.append(Column(name, new, column.values))
+            released.append(Column.of_codes(name, new, column.values))
             channels[name] = Ranks(widths, codes)
             moved[name] = int((new != column.codes).sum())
         result = table.with_columns(*released)

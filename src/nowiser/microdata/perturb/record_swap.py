@@ -20,6 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import (
     Floats,
     Ints,
@@ -34,7 +35,7 @@ from nowiser.microdata.perturb.columns import (
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 ROUNDS = 4  # how often partners are looked for before a match column is dropped
 
@@ -77,7 +78,7 @@ class RecordSwap:
         partner = pair(wanted, value, profiles, size, run.random)
 
         origin = _row_partners(unit, units, size, partner)
-        released = [Column(n, table[n].codes[origin], table[n].values) for n in swap]
+        released = [Column.of_codes(n, table[n].codes[origin], table[n].values) for n in swap]
         result = table.with_columns(*released)
         swapped = int((partner != np.arange(units)).sum())
         codebook = {

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.column import Codes, Column
 from nowiser.microdata.perturb.columns import (
     Floats,
     Names,
@@ -30,7 +31,7 @@ from nowiser.microdata.perturb.normal_scores import explaining, generate, normal
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import Codes, Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Shuffle:
                 new[name][rows] = table[name].codes[rows][order]
                 placed[:, j] = scores[order, j]
             difference = max(difference, _moved(scores, placed, others))
-        result = table.with_columns(*(Column(n, c, table[n].values) for n, c in new.items()))
+        result = table.with_columns(*(Column.of_codes(n, c, table[n].values) for n, c in new.items()))
         codebook = {
             "given": list(given),
             "largest change of a rank correlation": difference,

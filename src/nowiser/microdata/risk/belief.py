@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, best_window, best_windows
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks
-from nowiser.microdata.table import Column
 
 ATOMS = 512  # a numeric prior of more distinct values is represented by this many quantiles
 MOST_ROWS = 200  # rows of one candidate set whose numeric posteriors are mixed
@@ -155,7 +155,7 @@ def believe(original: Column, released: Column, channel: Channel, goal: Goal) ->
     # taken as it is; a released value that no original has tells nothing by itself
     move = np.array([place.get(v, size) for v in released.labels] + [size - 1], dtype=np.int64)
     chances = np.concatenate([np.eye(size), np.full((size, 1), 1e-12)], axis=1)[None]
-    return Categories(true, move[released.codes], np.zeros(len(released.codes), dtype=np.int64), chances, prior)
+    return Categories(true, move[released.codes], np.zeros(len(released), dtype=np.int64), chances, prior)
 
 
 def _posterior(original: Column, released: Column, channel: Noise | Ranks, within: float) -> Posterior:

@@ -63,6 +63,11 @@ def best_windows(points: Floats, mass: Floats, within: float) -> tuple[Floats, F
     return centre, np.take_along_axis(held, best[:, None], axis=1)[:, 0]
 
 
+def drawn(rows: int, most: int, random: np.random.Generator) -> Ints:
+    """At most so many of the rows, in their order; all of them if they are no more."""
+    return np.arange(rows) if rows <= most else np.sort(random.choice(rows, most, replace=False))
+
+
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
     """The exact interval for a success probability; it covers the truth at least as often as it says."""
     from scipy.special import betaincinv

@@ -7,6 +7,7 @@ column that gives the posterior by Bayes: exact, because the method's parameters
 |------------|-------------------------------------------|------------------------------------------------|
 | `Matrix`   | PRAM, randomised response                 | the entry of the published matrix              |
 | `Noise`    | additive and correlated noise             | density of the noise at y − (c + f·(x − c))    |
+|            | correlated noise, all columns `together`  | density of the joint noise of the whole row    |
 | `Ranks`    | rank swapping                             | triangular in the distance of ranks            |
 | `Released` | shuffling, record swapping, sampling, ... | unknown: the attacker takes values as they are |
 """
@@ -17,8 +18,9 @@ from typing import Literal
 
 import numpy as np
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.risk.best_guess import Floats, Ints
-from nowiser.microdata.table import Column
+from nowiser.microdata.risk.together import Together
 
 Shape = Literal["normal", "laplace", "uniform"]
 
@@ -48,6 +50,7 @@ class Noise:
     factor: Floats | None = None
     centre: Floats | None = None
     strata: Ints | None = None
+    together: Together | None = None  # the joint law, if several columns got their noise at once
 
     def likelihood(self, seen: Floats, strata: Ints, true: Floats) -> Floats:
         """Density of each seen value (rows) if the true value were each of `true` (columns)."""
@@ -82,10 +85,9 @@ def estimated(original: Column, released: Column, origin: Ints) -> Channel:
 
     Numbers: normal noise of the size that was really added. Categories: how often each was released as each.
     """
-    same = original.values.equals(released.values) and bool((original.codes[origin] == released.codes).all())
-    if same:
+    if original.same_rows(released, origin):
         return Released()
-    strata = np.zeros(len(released.codes), dtype=np.int64)
+    strata = np.zeros(len(released), dtype=np.int64)
     if original.is_numeric and released.is_numeric and len(original.values) > 20:
         away = released.numbers - original.numbers[origin]
         spread = float(np.nanstd(away)) if np.isfinite(away).any() else 0.0

@@ -6,8 +6,9 @@ victim drawn from the table, and never less than before, since he may ignore the
 
 * The attacker who *has found her row*: Bayes. For a published matrix the expected belief in the best guess,
   exactly; for noise and rank swapping the average over released rows of the posterior given the released
-  value; otherwise the share of rows for which the released value is right, with its interval. If reading the
-  whole row (`whole_row`) does better, that figure is given instead.
+  value, for correlated noise given all values that were perturbed together (`together`); otherwise the share of
+  rows for which the released value is right, with its interval. If reading the whole row (`whole_row`) does
+  better, that figure is given instead.
 * The attacker who *knows the quasi-identifiers* exactly, roughly or not at all: his best guess for each of the
   drawn victims is compared with the truth; the share that is right, with a 95 % Clopper–Pearson interval.
 """
@@ -19,11 +20,13 @@ import numpy as np
 
 from nowiser.microdata.release import Run
 from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
-from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopper_pearson, usual_goal
-from nowiser.microdata.risk.channel import Channel, Matrix, Released, estimated
+from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopper_pearson, drawn, usual_goal
+from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
+from nowiser.microdata.risk.together import Together, interval_of_mean, most_rows
+from nowiser.microdata.risk.together import beliefs as beliefs_together
 from nowiser.microdata.risk.whole_row import whole_row
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 VICTIMS = 1000  # drawn per attacker; all rows if there are fewer
 SEARCHED = 300  # of them, when every released row has to be weighed for each
@@ -64,9 +67,7 @@ def guesses(
         ways.append(estimated(column, released[sensitive], released.origin))  # as it stands, or as what it looks like
     beliefs = [believe(column, released[sensitive], way, aim) for way in dict.fromkeys(ways)]
     random = np.random.default_rng(seed)
-    drawn = (
-        np.arange(original.rows) if original.rows <= victims else np.sort(random.choice(original.rows, victims, False))
-    )
+    people = drawn(original.rows, victims, random)
     before = beliefs[0].before()
 
     ladder: list[Guessed] = []  # from the weakest attacker to the strongest: who knows more may do as who knows less
@@ -74,7 +75,7 @@ def guesses(
         if level != "not at all" and not quasi:
             continue
         where = links(original, released, tuple(q for q in quasi if q != sensitive), level, known)
-        tried = drawn[:: max(1, len(drawn) // SEARCHED)] if where.soft else drawn
+        tried = people[:: max(1, len(people) // SEARCHED)] if where.soft else people
         right = max(success(belief, where, tried, random) for belief in beliefs)
         low, high = clopper_pearson(right, len(tried))
         how = "enumerated" if len(tried) == original.rows else "simulated"
@@ -82,18 +83,21 @@ def guesses(
         ladder.append(_at_least(here, ladder[-1] if ladder else replace(here, after=before, low=before, high=before)))
     if released.rows and is_aligned(released):
         reader = whole_row(original, released, aim, random)
+        joint = _joint(original, released, published, known)
         alone = max((found(b, published, released, aim, random) for b in beliefs), key=lambda g: g.after)
+        if joint is not None:
+            alone = _found_together(joint, (original, released), aim, before, random)
         alone = _stronger(alone, reader)
         weaker = ladder[-1]
         ladder.append(replace(weaker, attacker=FOUND) if (weaker.low or 0.0) > alone.after else alone)
     return tuple(reversed(ladder))
 
 
-def success(belief: Belief, where: Links, drawn: Ints, random: np.random.Generator) -> int:
-    """How many of the drawn victims are guessed right."""
+def success(belief: Belief, where: Links, people: Ints, random: np.random.Generator) -> int:
+    """How many of these victims are guessed right."""
     right = 0
     cache: dict[int, float] = {}
-    for victim in drawn:
+    for victim in people:
         group = int(where.group[victim])
         if where.soft or group not in cache:
             guess, _ = belief.guess(*where.candidates(int(victim), random))
@@ -108,8 +112,7 @@ def found(belief: Belief, channel: Channel, released: MicroTable, aim: Goal, ran
     exact = Guessed(FOUND, aim.column, before, before, how="Bayes", within=aim.within)
     if isinstance(belief, Categories) and isinstance(channel, Matrix):
         return replace(exact, after=expected(belief))
-    rows = np.arange(released.rows)
-    rows = rows if len(rows) <= VICTIMS else np.sort(random.choice(rows, VICTIMS, replace=False))
+    rows = drawn(released.rows, VICTIMS, random)
     if isinstance(belief, Posterior) and not isinstance(channel, Released):
         _, mass = belief.guesses(rows)
         return replace(exact, after=max(before, float(mass.mean())))
@@ -120,6 +123,30 @@ def found(belief: Belief, channel: Channel, released: MicroTable, aim: Goal, ran
     after = max(before, right / len(rows))
     how = "enumerated" if len(rows) == released.rows else "simulated"
     return replace(exact, after=after, low=max(before, low), high=max(before, high), how=how)
+
+
+def _joint(
+    original: MicroTable, released: MicroTable, channel: Channel, known: Mapping[str, Channel]
+) -> Together | None:
+    """The joint law of the noise, if that is the whole story of every column it is about."""
+    together = channel.together if isinstance(channel, Noise) else None
+    if together is None or not set(together.names) <= set(known) or not together.fits(original, released):
+        return None
+    return together
+
+
+def _found_together(
+    together: Together, tables: tuple[MicroTable, MicroTable], aim: Goal, before: float, random: np.random.Generator
+) -> Guessed:
+    """The attacker who knows which released row is his victim's, and reads all that was perturbed together."""
+    original, released = tables
+    rows = drawn(released.rows, most_rows(original), random)
+    sure = beliefs_together(together, original, released, aim, rows)
+    exact = Guessed(FOUND, aim.column, before, max(before, float(sure.mean())), how="Bayes", within=aim.within)
+    if len(rows) == released.rows:
+        return exact
+    low, high = interval_of_mean(sure, released.rows)
+    return replace(exact, low=max(before, low), high=max(before, high))
 
 
 def expected(belief: Categories) -> float:
@@ -157,6 +184,4 @@ def _untouched(original: MicroTable, table: MicroTable, name: str) -> bool:
     """Whether the step was given this column as the custodian has it (so the step's channel is the whole channel)."""
     if name not in original or name not in table:
         return False
-    old: Column = original[name]
-    new: Column = table[name]
-    return old.values.equals(new.values) and bool((old.codes[table.origin] == new.codes).all())
+    return original[name].same_rows(table[name], table.origin)

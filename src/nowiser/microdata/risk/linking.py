@@ -19,10 +19,11 @@ from typing import Literal
 
 import numpy as np
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import dense
 from nowiser.microdata.risk.best_guess import Floats, Ints
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.table import MicroTable
 
 Knowledge = Literal["exactly", "roughly", "not at all"]
 LEVELS: tuple[Knowledge, ...] = ("exactly", "roughly", "not at all")
@@ -135,7 +136,7 @@ def is_aligned(released: MicroTable) -> bool:
 
 def shared_codes(old: Column, new: Column) -> tuple[Ints, Ints]:
     """Codes of both columns in one numbering of their labels; −1 for missing."""
-    if old.values.type == new.values.type:
+    if old.kind == new.kind:
         import pyarrow.compute as pc
 
         found = pc.index_in(new.values, value_set=old.values).fill_null(-1).to_numpy(zero_copy_only=False)

@@ -9,9 +9,10 @@ other, and the other way round.
 
 import numpy as np
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.normal_scores import explaining
-from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, best_window
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, best_window, drawn
+from nowiser.microdata.table import MicroTable
 
 MOST_ROWS = 20_000
 MOST_COLUMNS = 30
@@ -21,9 +22,7 @@ def whole_row(
     original: MicroTable, released: MicroTable, goal: Goal, random: np.random.Generator
 ) -> tuple[int, int] | None:
     """How many of how many rows are guessed right; None where there is too little to learn from."""
-    rows = np.arange(released.rows)
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(random.choice(rows, MOST_ROWS, replace=False))
+    rows = drawn(released.rows, MOST_ROWS, random)
     names = [n for n in released.names if len(released[n].values) > 1]
     names = sorted(names, key=lambda n: n != goal.column)[:MOST_COLUMNS]
     few = [n for n in names if released[n].is_numeric or len(released[n].values) <= len(rows) // 20]

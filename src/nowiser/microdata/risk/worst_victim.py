@@ -2,27 +2,35 @@
 
 A promise is about every victim. Where each changed column of a goal went through one published channel, the belief
 of whoever has found a row follows by Bayes from the joint values of the table as a whole, and can be computed row by
-row: the largest after − before over all released rows is the worst victim's. Columns perturbed together (correlated
-noise, joint PRAM) or without a published channel (swapping, shuffling, resampling) leave no such figure; then
-attackers are tried on drawn victims, and what is found is the average victim's, with its interval.
+row: the largest after − before over all released rows is the worst victim's. Correlated noise has one channel for all
+its columns (`together`), and the attacker reads all of them. Joint PRAM, and methods without a published channel
+(swapping, shuffling, resampling), leave no such figure; then attackers are tried on drawn victims. What is found is the
+average victim's, and that of the part of the victims about whom the attacker gains most, each with its interval.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from nowiser.microdata.column import Column
 from nowiser.microdata.compound import Guesses, Part, Tree, columns_of
 from nowiser.microdata.groups import joint_column
 from nowiser.microdata.release import Step
-from nowiser.microdata.risk.best_guess import Floats, Guessed, Ints, clopper_pearson
+from nowiser.microdata.risk.best_guess import Floats, Guessed, Ints, clopper_pearson, drawn
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, is_aligned, links
-from nowiser.microdata.table import Column, MicroTable
+from nowiser.microdata.risk.together import Together, most_rows
+from nowiser.microdata.table import MicroTable
 
 ATOMS = 512  # values of a column that are told apart; of more, quantiles
 FOUND = "has found the victim's row"
+FOUND_ROWS = 5000  # drawn to find the worst part of the victims
+PARTS = 10  # equal parts that they are cut into, of at least
+SMALLEST_PART = 100  # victims each
 TOGETHER = 1 << 22  # beliefs that are held in memory at once
+ALL_PAIRS = 1 << 28  # released × original rows that are weighed to find the worst victim
 
 
 def known_channels(steps: Sequence[Step], original: MicroTable, final: MicroTable) -> dict[str, Channel]:
@@ -34,12 +42,20 @@ def known_channels(steps: Sequence[Step], original: MicroTable, final: MicroTabl
             last, given = _rows(step.table, final), _rows(original, before)
             if last is None or given is None or name not in final or isinstance(channel, Released):
                 continue
-            if _equal(original[name], before[name], given) and _equal(step.table[name], final[name], last):
+            if original[name].same_rows(before[name], given) and step.table[name].same_rows(final[name], last):
                 strata = None if channel.strata is None else channel.strata[last]
-                moved = {"seen": channel.seen[last]} if isinstance(channel, Matrix) else {}
+                moved: dict[str, Any] = {"seen": channel.seen[last]} if isinstance(channel, Matrix) else {}
+                if isinstance(channel, Noise) and channel.together is not None:
+                    moved = {"together": replace(channel.together, strata=channel.together.strata[last])}
                 out[name] = replace(channel, strata=strata, **moved)
         before = step.table
-    return out
+    return {n: replace(c, together=together_of([n], out)) if isinstance(c, Noise) else c for n, c in out.items()}
+
+
+def together_of(columns: Sequence[str], channels: Mapping[str, Channel]) -> Together | None:
+    """The joint law of noise on these columns; None if there is none, or two, or one of its columns changed again."""
+    laws = {c.together.names: c.together for n in columns if isinstance(c := channels.get(n), Noise) and c.together}
+    return next((t for names, t in laws.items() if len(laws) == 1 and set(names) <= set(channels)), None)
 
 
 def _rows(earlier: MicroTable, later: MicroTable) -> Ints | None:
@@ -52,25 +68,27 @@ def _rows(earlier: MicroTable, later: MicroTable) -> Ints | None:
     return None if (found < 0).any() else found
 
 
-def _equal(old: Column, new: Column, rows: Ints) -> bool:
-    return bool(old.values.equals(new.values) and (old.codes[rows] == new.codes).all())
-
-
-def independent(steps: Sequence[Step], columns: Sequence[str]) -> bool:
-    """Whether no step perturbed two of these columns together."""
-    return all(step.independent or len(set(step.channels) & set(columns)) < 2 for step in steps)
+def independent(steps: Sequence[Step], columns: Sequence[str], joint: Together | None) -> bool:
+    """Whether no step perturbed two of these columns together, but for those whose joint law is known."""
+    known = set(joint.names) if joint is not None else set()
+    return all(step.independent or len(set(step.channels) & set(columns) - known) < 2 for step in steps)
 
 
 @dataclass(frozen=True, eq=False)
 class JointBelief:
-    """The joint values of the goal's columns, how likely each is for every released row, and all guesses."""
+    """The joint values of the goal's columns, how likely each is for every released row, and all guesses.
+
+    With `together` the columns it names are read as one: from the whole noisy row, those beside the goal included.
+    """
 
     parts: tuple[Part, ...]
     prior: Floats
     truth: Ints  # joint value of every original row
     guesses: Guesses
+    original: MicroTable
     released: MicroTable
     channels: Mapping[str, Channel]
+    together: Together | None = None
 
     @staticmethod
     def of(original: MicroTable, released: MicroTable, tree: Tree, channels: Mapping[str, Channel]) -> "JointBelief":
@@ -79,12 +97,28 @@ class JointBelief:
         column, parts = joint_column(coarse, names)
         prior = np.bincount(column.codes, minlength=len(column.values)) / max(1, original.rows)
         truth = column.codes.astype(np.int64)
-        return JointBelief(parts, prior, truth, Guesses.of(tree, parts), released, channels)
+        joint = together_of(names, channels)
+        joint = joint if joint is not None and joint.fits(original, released) else None
+        return JointBelief(parts, prior, truth, Guesses.of(tree, parts), original, released, channels, joint)
+
+    @property
+    def is_countable(self) -> bool:
+        """Whether every released row can be weighed against every row of the table."""
+        return self.together is None or self.original.rows * self.released.rows <= ALL_PAIRS
+
+    def most_rows(self, wanted: int) -> int:
+        """So many released rows, or fewer if each must be weighed against the whole table."""
+        return wanted if self.together is None else min(wanted, most_rows(self.original))
 
     def posterior(self, rows: Ints) -> Floats:
         """Belief in each joint value, for the owner of each of these released rows."""
         joint = np.repeat(self.prior[None, :], len(rows), axis=0)
-        for part in self.parts:
+        parts = self.parts
+        if self.together is not None:
+            for place, near, weight in self.together.owners(self.original, self.released, rows):
+                joint[place] = np.bincount(self.truth[near], weights=weight, minlength=len(self.prior))
+            parts = tuple(p for p in parts if p.column not in self.together.names)
+        for part in parts:
             joint *= _likelihood(part, self.released[part.column], self.channels.get(part.column), rows)[:, part.codes]
         total = joint.sum(axis=1, keepdims=True)
         return np.asarray(np.where(total > 0, joint / np.where(total > 0, total, 1.0), self.prior[None, :]))
@@ -106,36 +140,65 @@ def worst_victim(belief: JointBelief, text: str) -> Guessed:
     return Guessed(f"{FOUND}, worst victim", text, start, start + max(0.0, worst[0]), how="Bayes")
 
 
+def worst_part(belief: JointBelief, text: str, *, seed: int = 0) -> tuple[Guessed, ...]:
+    """Before → after for the part of the victims about whom whoever has found their rows gains most, with its interval.
+
+    Nothing where nobody can say which released row is whose.
+
+    Of every drawn row the attacker makes the guess that he believes gains most. The rows are ordered by how much he
+    believes it gains, which he can do himself, and cut into equal parts (ten, if they are enough): *after* is how
+    often he is right in the part where that is most above *before*, the chance of the same guesses without the
+    release. The interval holds for all parts at once (Bonferroni), so the part may be chosen after looking.
+    """
+    if not is_aligned(belief.released):
+        return ()
+    random, before = np.random.default_rng(seed), belief.guesses.chances(belief.prior[None, :])[0]
+    rows = drawn(belief.released.rows, belief.most_rows(FOUND_ROWS), random)
+    gains, starts, right = np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows), dtype=bool)
+    for at in belief.blocks(np.arange(len(rows))):
+        lifts = belief.guesses.chances(belief.posterior(rows[at])) - before
+        best = lifts.argmax(axis=1)
+        gains[at], starts[at] = lifts[np.arange(len(at)), best], before[best]
+        right[at] = belief.guesses.hits[best, belief.truth[belief.released.origin[rows[at]]]]
+    parts = np.array_split(np.argsort(-gains, kind="stable"), max(1, min(PARTS, len(rows) // SMALLEST_PART)))
+    worst = max(parts, key=lambda part: right[part].mean() - starts[part].mean())
+    low, high = clopper_pearson(int(right[worst].sum()), len(worst), 1 - 0.05 / len(parts))
+    start = float(starts[worst].mean())
+    who = f"{FOUND}, worst {1 / len(parts):.0%} of the victims"
+    return (Guessed(who, text, start, max(start, float(right[worst].mean())), max(start, low), high, "simulated"),)
+
+
 def average_victims(
-    original: MicroTable, belief: JointBelief, quasi: Sequence[str], text: str, *, victims: int = 1000, seed: int = 0
+    belief: JointBelief, quasi: Sequence[str], text: str, *, victims: int = 1000, seed: int = 0
 ) -> tuple[Guessed, ...]:
     """How often attackers are right about drawn victims, with its interval: from the strongest to the weakest."""
-    random = np.random.default_rng(seed)
-    drawn = np.sort(random.choice(original.rows, min(victims, original.rows), replace=False))
+    random, original = np.random.default_rng(seed), belief.original
+    people = drawn(original.rows, victims, random)
     before = float(belief.guesses.chances(belief.prior[None, :]).max())
     hits, out = belief.guesses.hits, []
     if is_aligned(belief.released):
-        rows = np.sort(random.choice(belief.released.rows, min(victims, belief.released.rows), replace=False))
+        rows = drawn(belief.released.rows, belief.most_rows(victims), random)
         right = sum(
             int(hits[belief.guesses.chances(belief.posterior(part)).argmax(axis=1), truth].sum())
             for part in belief.blocks(rows)
             for truth in [belief.truth[belief.released.origin[part]]]
         )
         out.append(_figure(FOUND, text, before, right, len(rows)))
+    belief = replace(belief, together=None)  # who must still find the row has hundreds to read: column by column
     known = [q for q in quasi if q not in {p.column for p in belief.parts}]
     for level in LEVELS if known else LEVELS[-1:]:
         where = links(original, belief.released, known, level, belief.channels)
         right = 0
-        for victim in drawn[:: 1 if not where.soft else max(1, len(drawn) // 300)].tolist():
+        tried = people[:: 1 if not where.soft else max(1, len(people) // 300)]
+        for victim in tried.tolist():
             near, weight = where.candidates(victim, random)
             if len(near) > 500:
                 at = random.choice(len(near), 500, replace=False)
                 near, weight = near[at], weight[at] / weight[at].sum()
             chances = belief.guesses.chances((weight @ belief.posterior(near))[None, :])[0]
             right += int(hits[int(chances.argmax()), belief.truth[victim]])
-        tried = len(drawn[:: 1 if not where.soft else max(1, len(drawn) // 300)])
         words = "knows no quasi-identifier" if level == "not at all" else f"knows the quasi-identifiers {level}"
-        out.append(_figure(words, text, before, right, tried))
+        out.append(_figure(words, text, before, right, len(tried)))
     return tuple(out)
 
 
