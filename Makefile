@@ -27,10 +27,10 @@ demo: $(VENV)/.run
 	@$(BIN)/nowiser demo
 
 test: $(VENV)/.dev
-	@$(BIN)/pytest -n $(JOBS) -m "not long"
+	@$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not long"
 
 test-long: $(VENV)/.dev
-	@$(BIN)/pytest -n $(JOBS)
+	@$(BIN)/pytest -n $(JOBS) --dist loadgroup
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

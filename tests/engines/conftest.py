@@ -6,6 +6,14 @@ import shutil
 import pytest
 
 
+def pytest_collection_modifyitems(items):
+    """All of Spark in one worker: a second Java would start, and compile itself, all over again."""
+    for item in items:
+        chosen = getattr(item, "callspec", None)
+        if "spark_session" in item.fixturenames or (chosen is not None and "spark" in chosen.params.values()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark_session():
     """A local Spark, or a skip with the reason."""
