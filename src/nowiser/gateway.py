@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,10 +26,12 @@ from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated
 from nowiser.guess import allowance
 from nowiser.ledger.base import Ledger, Reservation
+from nowiser.meanwhile import meanwhile
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
 from nowiser.noise.entropy import OS, Entropy
+from nowiser.noise.integers import add
 from nowiser.report import failure
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
@@ -40,9 +43,9 @@ from nowiser.sql.bi import Setting, setting
 from nowiser.sql.canonical import digest
 from nowiser.sql.constants import shown_as
 from nowiser.sql.groups import Listed
+from nowiser.sql.known import Known
 from nowiser.sql.marginals import Marginals
 from nowiser.sql.plan import Noise, Plan, Tally, Way, keys_to_read, plan
-from nowiser.sql.select import read
 from nowiser.sql.shown import shown
 from nowiser.sql.tree import Literal, Query
 from nowiser.sql.vectors import vector
@@ -83,6 +86,7 @@ class Gateway:
         self._ledger = account or ledger.for_policy(policy)
         self._ledger.declare(policy)
         self._entropy: Entropy = OS
+        self._known = Known(policy, self._free)
 
     def query(
         self,
@@ -104,7 +108,7 @@ class Gateway:
         who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql)) is not None:
             return self._constant(found)
-        question = read(sql, self.policy, self._free)
+        question = self._known.read(sql)
         answer = self._ask(question, sql, wish, who)
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
@@ -143,9 +147,10 @@ class Gateway:
             chosen.charge, admit, question=name, sql=sql, analyst=who or "", data_version=version
         )
         try:
+            ahead = meanwhile(partial(self._ahead, planned, chosen, reservation))
             planned, cells = self._run(planned)
             planned, cells = self._picked(planned, cells, chosen)
-            blurred = self._blur(chosen.noise, cells)
+            blurred = self._blur(chosen.noise, cells, ahead.result())
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
             answer = replace(answer, values=found.values, bars=found.bars)
@@ -168,7 +173,7 @@ class Gateway:
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql)) is not None:
             return replace(self._constant(constant), values=None)
-        planned = self._plan(read(sql, self.policy, self._free))
+        planned = self._plan(self._known.read(sql))
         totals = self._ledger.totals()
         _, chosen, answer = self._priced(planned, wish, who, totals)
         allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
@@ -312,7 +317,23 @@ class Gateway:
         # Without counts only the order of the picks is told.
         return picked, [cells[0][places] if chosen.top.counted else np.arange(len(places), 0, -1)]
 
-    def _blur(self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    def _ahead(self, planned: Plan, chosen: Chosen, reservation: Reservation) -> list[NDArray[Any]] | None:
+        """What can be done while the engine works: the charge is anchored, and noise is drawn if it is known how much.
+
+        Noise is independent of what it is added to, so it is the same noise whenever it is drawn.
+        """
+        reservation.anchor()
+        if isinstance(planned.measured, Listed) or planned.histograms or chosen.top is not None:
+            return None
+        nothing = np.zeros(len(planned.measured), dtype=np.int64)
+        return [nothing if n is None else n.blur(nothing, self._entropy) for n in chosen.noise]
+
+    def _blur(
+        self, noise: Sequence[Noise], cells: Sequence[NDArray[Any]], drawn: list[NDArray[Any]] | None = None
+    ) -> list[NDArray[Any]]:
+        """`drawn`: noise that was drawn ahead, a number for each cell, and is used here and nowhere else."""
+        if drawn is not None and [d.shape for d in drawn] == [c.shape for c in cells]:
+            return [c if n is None else add(c, d) for n, c, d in zip(noise, cells, drawn, strict=True)]
         return [
             c if n is None else n.blur(c.reshape(-1), self._entropy).reshape(c.shape)
             for n, c in zip(noise, cells, strict=True)

@@ -19,12 +19,13 @@ AVERAGE = "SELECT AVG(time) FROM visits WHERE faculty = 'math'"
 
 def test_an_anchor_that_cannot_be_written_gives_the_neutral_message(canteen, monkeypatch):
     """The answer was kept; only telling the second file failed. Asked again it comes, free."""
-    advance = canteen._ledger._anchor.advance
+    advance, calls = canteen._ledger._anchor.advance, []
 
-    def broken(head, *, durable=True):
-        if not durable:  # the one after settling
+    def broken(head):
+        calls.append(head)
+        if len(calls) == 2:  # the one after settling
             raise Unreachable("the disk is full")
-        advance(head, durable=durable)
+        advance(head)
 
     monkeypatch.setattr(canteen._ledger._anchor, "advance", broken)
     with pytest.raises(NotEvaluated) as caught:
@@ -36,6 +37,28 @@ def test_an_anchor_that_cannot_be_written_gives_the_neutral_message(canteen, mon
     monkeypatch.undo()
     assert canteen.query(AVERAGE).stored
     assert canteen.allowance()["left"] == left
+    canteen._ledger.verify()
+
+
+def test_no_answer_before_its_charge_is_anchored_for_good(canteen, monkeypatch):
+    """The anchor is made durable while the engine works; where that fails, nothing is told and the charge stays."""
+    order = []
+    for target, name in ((canteen._ledger._anchor, "sync"), (canteen._ledger, "settle")):
+        inner = getattr(target, name)
+        monkeypatch.setattr(target, name, lambda *a, inner=inner, name=name: (order.append(name), inner(*a)))
+    canteen.query(AVERAGE)
+    assert order == ["sync", "settle"]
+
+    def broken():
+        raise Unreachable("the disk is full")
+
+    left = canteen.allowance()["left"]
+    monkeypatch.setattr(canteen._ledger._anchor, "sync", broken)
+    with pytest.raises(NotEvaluated) as caught:
+        canteen.query(AVERAGE, spend="10%")
+    assert str(caught.value) == str(NotEvaluated(FAILED))
+    assert canteen.allowance()["left"] < left - 0.09
+    assert order == ["sync", "settle"], "nothing was settled"
     canteen._ledger.verify()
 
 

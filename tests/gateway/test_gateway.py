@@ -2,12 +2,15 @@
 
 import json
 import re
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import nowiser as nw
 from nowiser.engines.base import Broken
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable, NotAuthorised, NotEvaluated, NowiserError
+from nowiser.noise.laplace import Laplace
 
 AVERAGE = "SELECT AVG(time) FROM visits WHERE faculty = 'math'"
 
@@ -289,3 +292,16 @@ def test_noise_beyond_all_numbers_is_refused_before_anything_is_charged(canteen,
         with pytest.raises(NotAnswerable, match="larger than any number"):
             ask(sql, spend="0.0000000000000001%")
     assert canteen.allowance()["left"] == 1
+
+
+def test_every_cell_has_noise_of_its_own_drawn_ahead_or_not(canteen):
+    """Noise drawn while the engine works is used where there is exactly one number for each cell, else not at all."""
+    noise = [Laplace(Fraction(10**9)), None]
+    cells = [np.arange(50), np.arange(50)]
+    drawn = [noise[0].blur(np.zeros(50, dtype=np.int64)), np.zeros(50, dtype=np.int64)]
+    blurred, exact = canteen._blur(noise, cells, drawn)
+    assert np.array_equal(blurred - cells[0], drawn[0])
+    assert np.array_equal(exact, cells[1])
+    for wrong in (drawn[0][:1], drawn[0][:49]):
+        blurred, _ = canteen._blur(noise, cells, [wrong, drawn[1]])
+        assert len(set((blurred - cells[0]).tolist())) > 40, "fresh noise, not one number for all"

@@ -122,9 +122,7 @@ def test_the_anchor_follows_the_commit(tmp_path, monkeypatch):
     url = f"sqlite:///{tmp_path / 'l.sqlite'}"
     with open_ledger(url) as ledger:
         seen = []
-        monkeypatch.setattr(
-            ledger._anchor, "advance", lambda head, durable=True: seen.append((head.seq, ledger.totals()[JUMP]))
-        )
+        monkeypatch.setattr(ledger._anchor, "advance", lambda head: seen.append((head.seq, ledger.totals()[JUMP])))
         ask(ledger, lambda totals, own: None, "q")
         assert seen == [(1, 1)]
     with open_ledger(url) as ledger:

@@ -8,6 +8,7 @@ inside the transaction that appends, and writers take turns.
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
@@ -75,6 +76,7 @@ class SqlLedger:
                 return False
             head = self._append(work, "policy", body)
         self._advance(head)
+        self._anchored()
         return True
 
     def reserve(
@@ -82,10 +84,12 @@ class SqlLedger:
     ) -> Reservation:
         body = {"question": question, "sql": sql, "data_version": data_version}
         head, now = self._charge("reserve", charge, admit, analyst, body)
-        return Reservation(head.seq, question, data_version, now.of(EVERYONE))
+        return Reservation(head.seq, question, data_version, now.of(EVERYONE), lru_cache(maxsize=1)(self._anchored))
 
     def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
-        return self._charge("publication", charge, admit, analyst, {"what": what, "digest": digest})[0].seq
+        head, _ = self._charge("publication", charge, admit, analyst, {"what": what, "digest": digest})
+        self._anchored()
+        return head.seq
 
     def settle(self, reservation: Reservation, answer: bytes) -> None:
         body = {
@@ -98,12 +102,14 @@ class SqlLedger:
             head = self._append(work, "settle", body, reservation)
             kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
             work.execute(_KEEP, {"seq": head.seq, **kept})
-        self._advance(head, durable=False)  # its charge is anchored already
+        self._advance(head)
+        reservation.anchor()
 
     def fail(self, reservation: Reservation) -> None:
         with self._store.write() as work:
             head = self._append(work, "failed", {"reservation": reservation.seq}, reservation)
-        self._advance(head, durable=False)  # its charge is anchored already
+        self._advance(head)
+        reservation.anchor()
 
     def _charge(
         self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]
@@ -213,9 +219,14 @@ class SqlLedger:
             # a new ledger; or another host's ledger, trusted as it is found when first used from here
             self._anchor.create(Head(last.seq, last.hash) if last is not None else GENESIS)
 
-    def _advance(self, head: Head, *, durable: bool = True) -> None:
+    def _advance(self, head: Head) -> None:
+        """Every process sees it at once, and it outlives ours; `_anchored` makes it outlive a power failure."""
         if self._anchor is not None:
-            self._anchor.advance(head, durable=durable)
+            self._anchor.advance(head)
+
+    def _anchored(self) -> None:
+        if self._anchor is not None:
+            self._anchor.sync()
 
     def close(self) -> None:
         self._store.close()

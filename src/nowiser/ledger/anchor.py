@@ -4,6 +4,9 @@ The file is written after each commit. A process may die in between: then the an
 of it. So the rule is: the chain must *contain* the anchored entry. A chain that was rolled back behind the anchor, or
 rewritten before it, does not. Keep the file where whoever can write the ledger cannot.
 
+What was written survives the process at once and a power failure after `sync`, which comes before an answer is given:
+a charge that may be rolled back unnoticed is one nobody got anything for.
+
 The file has two lines of fixed length, each with a check of its own. The older one is overwritten in place, so a
 torn write costs that line only; that needs no new file and no renaming, which would be most of the cost of a question.
 """
@@ -76,23 +79,28 @@ class Anchor:
                     os.fsync(file.fileno())
                 fresh.replace(self.path)
 
-    def advance(self, head: Head, *, durable: bool = True) -> None:
-        """Move the anchor forward; never back, whichever process comes last.
-
-        Every process sees it at once. `durable`: also after the power fails.
-        """
+    def advance(self, head: Head) -> None:
+        """Move the anchor forward; never back, whichever process comes last. Every process sees it at once."""
         with self._locked():
             file = os.open(self.path, os.O_RDWR)
             try:
                 lines = _heads(os.pread(file, 2 * LENGTH, 0))
                 seqs = [line.seq if line is not None else -1 for line in lines]
-                if max(seqs) >= head.seq:
-                    return
-                os.pwrite(file, _line(head), LENGTH * seqs.index(min(seqs)))
-                if durable:
-                    _sync(file)
+                if max(seqs) < head.seq:
+                    os.pwrite(file, _line(head), LENGTH * seqs.index(min(seqs)))
             finally:
                 os.close(file)
+
+    def sync(self) -> None:
+        """Return when everything written so far, by whichever process, stays after the power fails."""
+        try:
+            file = os.open(self.path, os.O_RDWR)
+            try:
+                _sync(file)
+            finally:
+                os.close(file)
+        except OSError as error:
+            raise Unreachable(f"the ledger's anchor cannot be written: {error.strerror}") from error
 
     @contextlib.contextmanager
     def _locked(self, *, made: bool = False) -> Iterator[None]:

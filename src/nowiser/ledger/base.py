@@ -22,7 +22,7 @@ answered. The only data in a ledger are the noisy answers analysts got anyway.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
 from nowiser.model.charge import Charge
@@ -54,6 +54,9 @@ class Reservation:
     question: str
     data_version: str
     totals: Charge | None = None
+    # Makes the anchor of the charge durable too; the first call counts. Worth the wait while the engine works: what was
+    # not answered yet may be rolled back without harm, and `settle` and `fail` see to it if nobody did.
+    anchor: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
