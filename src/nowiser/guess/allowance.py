@@ -9,11 +9,12 @@ allowance, not k. An analyst's own share is a further limit inside it.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import log
 from typing import Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
-from nowiser.guess.exposure import exposure, failing
+from nowiser.guess.exposure import Known, exposure, failing
 from nowiser.guess.frontier import figures, gaussian, keeps, largest
 from nowiser.guess.goal_bounds import before_after, empty_promise
 from nowiser.model.attacker import Attacker
@@ -137,15 +138,22 @@ def largest_multiple(
         raise ValueError("a question that costs nothing needs no noise")
     if not 0 < share <= 1:
         raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
-    multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
-    factor = share * min(multiples, default=_undefended(policy, unit))
+    factor, guarded = _spending(Known(policy), unit, share)
     if not factor:
         raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
-    factor *= 1 - _rounding(policy, unit, factor)
-    if multiples and gaussian(totals + unit) and not _one_kind(totals + unit):
+    if guarded and gaussian(totals + unit) and not _one_kind(totals + unit):
         factor = _on_top(policy, totals, unit, factor, share)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
+
+
+@lru_cache(maxsize=1024)
+def _spending(known: Known, unit: Charge, share: Fraction) -> tuple[Fraction, bool]:
+    """The factor whose charge is `share` of an untouched allowance, and whether an attacker is after it at all."""
+    policy = known.policy
+    multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
+    factor = share * min(multiples, default=_undefended(policy, unit))
+    return factor * (1 - _rounding(policy, unit, factor)) if factor else factor, bool(multiples)
 
 
 def _one_kind(charge: Charge) -> bool:

@@ -71,11 +71,11 @@ class Exposure:
 
 def exposure(policy: Policy, attacker: Attacker, totals: Charge) -> Exposure:
     """What `totals` cost this attacker's goal. Exact, except for Gaussian noise, which is rounded up."""
-    return _exposure(_Known(policy), attacker.goal, totals)
+    return _exposure(Known(policy), attacker.goal, totals)
 
 
 @lru_cache(maxsize=1024)  # one question asks several times: to choose its noise, to admit it, to say what is left
-def _exposure(known: "_Known", goal: Goal, totals: Charge) -> Exposure:
+def _exposure(known: "Known", goal: Goal, totals: Charge) -> Exposure:
     policy = known.policy
     scope = _scope(known, goal)
     slopes, jumps, rho = _amounts(policy, scope, totals)
@@ -164,7 +164,7 @@ class _Scope:
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class Known:
     """A policy as a key of a cache: by identity, since policies are frozen."""
 
     policy: Policy
@@ -173,11 +173,11 @@ class _Known:
         return id(self.policy)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Known) and other.policy is self.policy
+        return isinstance(other, Known) and other.policy is self.policy
 
 
 @lru_cache(maxsize=1024)
-def _scope(known: _Known, goal: Goal) -> _Scope:
+def _scope(known: Known, goal: Goal) -> _Scope:
     policy = known.policy
     groups = tuple((name, _group(policy, name)) for name in goal.attributes)
     names = [name for name, _ in groups]
@@ -237,7 +237,7 @@ def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, F
     names = frozenset().union(*(group for _, group in scope.groups))
     about_values = any("." in name for name, _ in scope.groups)
     about_presence = any("." not in name for name, _ in scope.groups)
-    known = _known_names(_Known(policy))
+    known = _known_names(Known(policy))
     slopes: dict[str, int] = {}
     jump = rho = 0
     for account, amount in totals.amounts:
@@ -255,6 +255,6 @@ def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, F
 
 
 @lru_cache(maxsize=64)
-def _known_names(known: _Known) -> frozenset[str]:
+def _known_names(known: Known) -> frozenset[str]:
     tables = known.policy.tables
     return frozenset(t.name for t in tables) | frozenset(f"{t.name}.{c.name}" for t in tables for c in t.columns)
