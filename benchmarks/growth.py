@@ -1,9 +1,8 @@
 """From half a million to fifty million rows: seconds and memory of preparing and of asking, beside the raw query.
 
 The rows stand in one Parquet file; the raw query reads it directly, and DuckDB may use three gigabytes (the rest goes
-to disk). Each measurement of memory is the peak of a process of its own; once more with NOWISER_MEMORY=50MB, since
-DuckDB keeps pages of a copy it has read as long as it may, and streams Parquet. "not prepared" asks the Parquet file
-too and limits rows in the question: the first of a gateway, which looks for people with too many rows, and a later one.
+to disk). Each measurement of memory is the peak of a process of its own. "not prepared" asks the Parquet file too and
+limits rows in the question: the first of a gateway, which looks for people with too many rows, and a later one.
 Draws `docs/assets/growth.svg`, in processor time, which other programs disturb least. NOWISER_BENCH_LARGEST (default
 50000000) leaves out larger sizes; the largest needs about 3 GB of disk for a while, and some minutes.
 """
@@ -24,7 +23,6 @@ from nowiser.gateway import Gateway
 
 SIZES = (500_000, 1_500_000, 5_000_000, 15_000_000, 50_000_000)
 SETTING = {"memory_limit": "3GB"}
-SMALL = "50MB"  # of pages DuckDB may keep, instead of the 3 GB of the default
 ASSETS = Path(__file__).resolve().parent.parent / "docs" / "assets"
 PREPARING = """
 import sys
@@ -88,7 +86,6 @@ def one(folder: Path, rows: int) -> list[dict]:
         row = {
             "rows": rows, "question": name, **took, "ratio": took["ours s"] / took["raw s"],
             "raw MB": crowd.peak(RAW, str(parquet), sql), "ours MB": crowd.peak(ASKING, str(path), sql),
-            "ours MB, small cache": crowd.peak(ASKING, str(path), sql, NOWISER_MEMORY=SMALL),
             "load": crowd.load(),
         }  # fmt: skip
         found.append(row)

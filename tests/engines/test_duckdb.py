@@ -212,10 +212,16 @@ def test_missing_columns_and_files_are_named(tmp_path):
     ],
 )
 def test_the_copy_is_locked(tmp_path, attack):
-    _, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
+    policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
     engine.version()
-    with pytest.raises(duckdb.Error):
-        engine._connection.execute(attack)
+    ask(policy, engine, "SELECT COUNT(DISTINCT w) FROM t")  # opens the second DuckDB, which has more memory
+    for connection in (engine._connection, engine._roomy):
+        cursor = connection.cursor()
+        if connection is engine._roomy:
+            cursor.execute("USE prepared")
+        assert cursor.execute("SELECT count(*) FROM t").fetchall() == [(1,)]
+        with pytest.raises(duckdb.Error):
+            cursor.execute(attack).fetchall()
     engine.close()
 
 
@@ -225,13 +231,14 @@ def test_a_slow_statement_is_stopped_and_says_nothing(tmp_path, monkeypatch, lin
     (tmp_path / "nowiser.yaml").write_text(text.replace("nowiser: 1", f"nowiser: 1\nengine: {line}"))
     (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,10,1,x\n")
     policy = policies.read(tmp_path / "nowiser.yaml")
+    counted = plan(read("SELECT COUNT(*) FROM t", policy), policy).tally
     quick = DuckDB(policy, seconds=0.3)
     quick.version()
     monkeypatch.setattr(
         "nowiser.engines.duckdb.statement", lambda *_: "SELECT count(*) FROM range(10000000000) a, range(10000000000) b"
     )
     with pytest.raises(Broken) as caught:
-        quick.run(None)
+        quick.run(counted)
     assert not str(caught.value)
     monkeypatch.undo()
     assert ask(policy, quick, "SELECT COUNT(*) FROM t") == {(): [1]}

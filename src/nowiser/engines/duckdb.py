@@ -22,7 +22,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nowiser.engines import filling, sources
+from nowiser.engines import filling, memory, sources
 from nowiser.engines import prepare as preparing
 from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
@@ -44,7 +44,6 @@ TYPES = {
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
 }
-MEMORY = "3GB"  # NOWISER_MEMORY says otherwise
 # Keys of up to 2¹⁶ values in all are grouped in a plain array instead of a hash table: at 10,000 keys half the work.
 DENSE = {"perfect_ht_threshold": "16"}
 LOCKED = {
@@ -85,6 +84,7 @@ class DuckDB:
         self._locked = {"max_execution_time": str(int(seconds * 1000)), **LOCKED}  # the lock itself comes last
         self._state = sources.folder(policy) / ".nowiser"
         self._connection: Any = None
+        self._roomy: Any = None  # on the same copy, for what needs more memory
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open,
         self._copy, self._seen = self._state, list[tuple[Path, list[int]]]()  # where it is, and of which files
         self._guard = threading.RLock()
@@ -111,23 +111,41 @@ class DuckDB:
         import duckdb
 
         self.version()
-        with self._guard:
-            cursor = self._connection.cursor()
+        sql, single = statement(tally, self._dialect), memory.declared() or not self._stored
         try:
-            found = _fetched(cursor, tally, statement(tally, self._dialect))
+            if single or memory.adds_up(tally, self._dialect):
+                try:
+                    found = self._asked(tally, sql)
+                except duckdb.OutOfMemoryException:
+                    if single:
+                        raise
+                    found = self._asked(tally, sql, roomy=True)
+            else:
+                found = self._asked(tally, sql, roomy=True)
         except duckdb.Error:
             raise Broken from None
-        finally:
-            cursor.close()
         if not self._stored and not self._as_seen():
             raise Broken  # the sources changed meanwhile, and who has too many rows was found in the old ones
         return found
 
+    def _asked(self, tally: Tally, sql: str, *, roomy: bool = False) -> pa.Table:
+        with self._guard:
+            if roomy and self._roomy is None:
+                self._roomy = memory.roomy(self._copy, _spill(self._state), DENSE, self._locked)
+            cursor = (self._roomy if roomy else self._connection).cursor()
+        try:
+            if roomy:
+                cursor.execute("USE prepared")
+            return _fetched(cursor, tally, sql)
+        finally:
+            cursor.close()
+
     def close(self) -> None:
         with self._guard:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection, self._open = None, {}
+            for connection in (self._connection, self._roomy):
+                if connection is not None:
+                    connection.close()
+            self._connection, self._roomy, self._open = None, None, {}
 
     def estimate(self) -> Estimate:
         with self._guard, _alone(self._state):
@@ -230,7 +248,7 @@ class DuckDB:
         import duckdb
 
         spill = path.with_name(path.name + ".spill")
-        with _reading(), duckdb.connect(str(path), config=_room_to_work(spill)) as connection:
+        with _reading(), duckdb.connect(str(path), config=memory.limits(spill)) as connection:
             connection.execute("SET enable_progress_bar = true")  # so that it can be asked how far it is …
             connection.execute("SET enable_progress_bar_print = false")  # … by `nowiser prepare`, which has its own bar
             filling.fill(connection, self._policy, DIALECT, salt, self._tell, stored=True)
@@ -239,7 +257,7 @@ class DuckDB:
         """Rows are limited inside every question. Nothing but the sources can be read, and they cannot be written."""
         import duckdb
 
-        connection = duckdb.connect(config=DENSE | _room_to_work(_spill(self._state)))
+        connection = duckdb.connect(config=DENSE | memory.limits(_spill(self._state)))
         with _reading():
             connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
             filling.fill(connection, self._policy, DIALECT, salt, stored=False)
@@ -256,7 +274,9 @@ class DuckDB:
                 duckdb.connect(
                     str(self._state / str(manifest["file"])),
                     read_only=True,
-                    config=self._locked | DENSE | _room_to_work(_spill(self._state)),
+                    config=self._locked
+                    | DENSE
+                    | memory.limits(_spill(self._state), None if memory.declared() else memory.little()),
                 )
                 if self._stored
                 else self._views(str(manifest["salt"]))
@@ -289,7 +309,7 @@ def _spill(state: Path) -> Path:
     """
     here = f"spill-{platform.node()}-"
     for left in state.glob(f"{here}*"):
-        owner_of = left.name.removeprefix(here)
+        owner_of = left.name.removeprefix(here).partition("-")[0]
         try:
             os.kill(int(owner_of) if owner_of.isdigit() else os.getpid(), 0)
         except ProcessLookupError:
@@ -297,11 +317,6 @@ def _spill(state: Path) -> Path:
         except PermissionError:
             continue  # it lives, and is somebody else's
     return state / f"{here}{os.getpid()}"
-
-
-def _room_to_work(spill: Path) -> dict[str, Any]:
-    """What does not fit in memory goes to disk beside the copy, readable by the custodian alone."""
-    return {"memory_limit": os.environ.get("NOWISER_MEMORY", MEMORY), "temp_directory": str(spill)}
 
 
 @contextmanager

@@ -139,14 +139,14 @@ def _select(tally: Tally, shown: tuple[int, ...], dialect: Dialect, *, place: in
     ]
     if place is not None:
         keys.append(f"{literal(place, Kind.INTEGER, dialect)} AS k{len(tally.keys)}")
-    if (ready := _counted(tally, dialect)) is not None:
+    if (ready := counted(tally, dialect)) is not None:
         return ready
     cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
     by = f" GROUP BY {', '.join(expression(tally.keys[i], dialect) for i in shown)}" if shown else ""
     return f"SELECT {', '.join(keys + cells)} FROM {source(tally.relation, dialect)}{by}"
 
 
-def _counted(tally: Tally, dialect: Dialect) -> str | None:
+def counted(tally: Tally, dialect: Dialect) -> str | None:
     """How many persons a whole table has was counted when it was prepared: no row needs to be looked at."""
     scan = tally.relation
     if len(tally.cells) != 1 or tally.keys or not isinstance(scan, Scan):
@@ -169,7 +169,7 @@ def _clipped(tally: Tally, clip: Clip, dialect: Dialect) -> str:
     """
     if dialect.totals is None:
         return _added(_own(tally, clip, dialect), tally, clip, dialect)
-    if (ready := _stored(tally, clip, dialect)) is not None:
+    if (ready := from_totals(tally, clip, dialect)) is not None:
         return ready
     few, many = (replace(dialect, table=_sized(dialect, f"{word} {clip.rows}")) for word in ("<=", ">"))
     halves = f"{_select(tally, (0,), few)} UNION ALL {_added(_own(tally, clip, many), tally, clip, dialect)}"
@@ -208,7 +208,7 @@ def _ends(i: int, c: Cell, clip: Clip, dialect: Dialect) -> str:
     return f"CASE WHEN n{i} > {most} THEN {each} * {most} + {rest} ELSE c{i} END"
 
 
-def _stored(tally: Tally, clip: Clip, dialect: Dialect) -> str | None:
+def from_totals(tally: Tally, clip: Clip, dialect: Dialect) -> str | None:
     """The tally from stored totals, if it asks for no more than was stored."""
     first, (key,) = scan(tally.relation), tally.keys
     known = stored_cells(first.table, first.relation)
