@@ -1,7 +1,9 @@
 """The gateway and its account: failures keep their charge, many processes share one allowance, kills lose nothing."""
 
+import math
 import os
 import random
+import shutil
 import signal
 import sys
 import time
@@ -314,6 +316,34 @@ def test_explanations_name_what_no_attacker_guards(canteen_folder):
         assert any("useless" in note for note in explained.notes)
         assert gate.allowance()["unguarded"] == ["visits.dish"]
         assert not any("guards" in note for note in gate.explain(AVERAGE).notes)
+
+
+def test_attributes_declared_independent_tell_nothing_about_each_other(canteen_folder):
+    """THEORY: an attribute suffers the jumps of sets that meet its own group. Undeclared, everything is one group."""
+    policy = canteen_folder / "nowiser.yaml"
+    text = policy.read_text().replace("      time:", "      dish: {sensitive: [soup, fish]}\n      time:")
+    rows = (canteen_folder / "canteen.csv").read_text().splitlines()
+    eaten = [f"{row},{'dish' if i == 0 else ('soup', 'fish')[i % 2]}" for i, row in enumerate(rows)]
+    (canteen_folder / "canteen.csv").write_text("\n".join(eaten) + "\n")
+    soup = "SELECT COUNT(*) FROM visits WHERE dish = 'soup'"
+
+    def asked(more):
+        policy.write_text(text + more)
+        with nw.open(policy) as gate:
+            answer = gate.query(soup, error=30)
+            return answer, answer.guesses[0], gate.explain(AVERAGE, spend="100%") if answer.left == 1 else None
+
+    answer, guess, _ = asked("")
+    odds = math.exp(answer.cost["visits"]["dish"]["jump"])
+    ceiling = guess["before"] * odds / (1 - guess["before"] + guess["before"] * odds)
+    assert guess["after"] == pytest.approx(ceiling, abs=0.05 / 1000)  # printed a little too high
+    assert answer.left < 1
+
+    shutil.rmtree(canteen_folder / ".nowiser")
+    apart, guess, explained = asked("independent: [[visits.time], [visits.dish]]\n")
+    assert apart.cost == answer.cost, "the same noise costs the same"
+    assert guess["after"] == guess["before"], "and tells nothing about the time"
+    assert explained is not None, "of whose allowance all is left"
 
 
 def test_the_state_folder_is_for_the_custodian_alone(canteen):
