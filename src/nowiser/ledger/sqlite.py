@@ -72,10 +72,14 @@ class Sqlite:
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    """Transactions begin where we say so (no isolation level), and a commit returns when it is on the disk."""
+    """Transactions begin where we say so (no isolation level), and a commit returns when it is on the disk.
+
+    The log is moved into the file every 256 pages instead of 1000 and then begun again from its start: a file that is
+    overwritten is on the disk sooner than one that grows.
+    """
     connection = sqlite3.connect(file, timeout=_WAIT, isolation_level=None, check_same_thread=False)
     try:
-        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+        for pragma in ("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=256"):
             connection.execute(f"PRAGMA {pragma}").close()
     except sqlite3.Error:
         connection.close()
