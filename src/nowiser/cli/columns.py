@@ -7,7 +7,7 @@ def split_columns(text: str, option: str) -> dict[str, str | None]:
     """Column → hierarchy (or None), in the order given."""
     out: dict[str, str | None] = {}
     for part in split(text, ",", option):
-        name, *spec = split(part, ":", option)
+        name, *spec = split(part, ":", option) or [""]
         name = name.strip()
         name = name[1:-1].replace('""', '"') if len(name) > 1 and name[0] == name[-1] == '"' else name
         if not name:

@@ -1,6 +1,6 @@
 """`nowiser publish`: release a table so that attackers are left no wiser."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,55 +42,23 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     Example: nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv
     """
-    from nowiser.cli.columns import split_columns
     from nowiser.microdata.for_policy import Source, from_policy
-    from nowiser.microdata.publish import pick, release
-    from nowiser.microdata.recipe import parse, read
+    from nowiser.microdata.publish import release
 
-    source = Source(data)
-    if policy is not None:
-        source = from_policy(policy, table, data)
-    given: dict[str, Any] = {
-        "quasi": split_columns(quasi, "--quasi") or source.quasi,
-        "sensitive": split_columns(sensitive, "--sensitive") or source.sensitive,
-        "identifiers": list(split_columns(identifiers, "--identifiers")) or source.identifiers,
-        "keep": list(split_columns(keep, "--keep")),
-        "models": models(k, gain, model or []),
-        "suppress": suppress,
-        "loss": loss,
-        "seconds": seconds,
-        "steps": None if method is None else [method],
-    }
-    beside: dict[str, Any] = {
-        "--quasi": quasi,
-        "--sensitive": sensitive,
-        "--identifiers": identifiers,
-        "--keep": keep,
-        "--model": model,
-    }
-    beside |= {"-k": k, "--gain": gain, "--method": method}
-    if recipe is not None and (named := [name for name, value in beside.items() if value]):
-        raise Misconfigured(
-            f"--recipe stands in place of {', '.join(named)}: one of them would be ignored",
-            hint="Write it into the recipe, or leave out --recipe.",
-        )
-    made_recipe = source.promised(read(recipe) if recipe is not None else parse(given, where="publish"))
-
-    def select(offered: Sequence[Any]) -> int:
-        if choose is not None:
-            return pick(choose, offered)
-        if as_json or yes or len(offered) == 1 or not interactive():
-            return 0
-        show(offered)
-        typer.echo(why_first(offered))
-        return pick(str(typer.prompt(f"Which one? 1-{len(offered)}, or best", default="1")).strip(), offered)
-
+    source = Source(data) if policy is None else from_policy(policy, table, data)
+    columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
+    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method}
+    if recipe is None:
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds}
+        wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
+    else:
+        wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)
     with progress(quiet=as_json) as report:
         made = release(
             source.needed(),
-            made_recipe,
+            source.promised(wanted),
             output=out,
-            choose=select,
+            choose=chooser(choose, ask=not as_json and not yes and interactive()),
             progress=report,
             force=force,
             keep_order=keep_order,
@@ -107,6 +75,53 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     if choose is None and made.chosen.title == made.candidates[0].title:
         typer.echo(why_first(made.candidates), nl=len(made.candidates) > 1)
     tell(made)
+
+
+def from_options(
+    columns: Mapping[str, str], source: Any, limits: list[dict[str, Any]], method: str | None, searched: dict[str, Any]
+) -> Any:
+    """The recipe that the options write; roles that they leave open are those of the policy."""
+    from nowiser.cli.columns import split_columns
+    from nowiser.microdata.recipe import parse
+
+    read = {name: split_columns(text, f"--{name}") for name, text in columns.items()}
+    given: dict[str, Any] = {
+        "quasi": read["quasi"] or source.quasi,
+        "sensitive": read["sensitive"] or source.sensitive,
+        "identifiers": list(read["identifiers"]) or source.identifiers,
+        "keep": list(read["keep"]),
+        "models": limits,
+        "steps": None if method is None else [method],
+    }
+    return parse(given | searched, where="publish")
+
+
+def from_file(recipe: Path, beside: Mapping[str, Any]) -> Any:
+    """The recipe in a file, unless options beside it say something else."""
+    from nowiser.microdata.recipe import read
+
+    if named := [name for name, value in beside.items() if value]:
+        raise Misconfigured(
+            f"--recipe stands in place of {', '.join(named)}: one of them would be ignored",
+            hint="Write it into the recipe, or leave out --recipe.",
+        )
+    return read(recipe)
+
+
+def chooser(choose: str | None, *, ask: bool) -> Callable[[Sequence[Any]], int]:
+    """Which candidate is taken: the one named, the one that somebody at a terminal picks, or the first."""
+    from nowiser.microdata.publish import pick
+
+    def select(offered: Sequence[Any]) -> int:
+        if choose is not None:
+            return pick(choose, offered)
+        if not ask or len(offered) == 1:
+            return 0
+        show(offered)
+        typer.echo(why_first(offered))
+        return pick(str(typer.prompt(f"Which one? 1-{len(offered)}, or best", default="1")).strip(), offered)
+
+    return select
 
 
 def models(k: int | None, gain: str | None, more: Sequence[str]) -> list[dict[str, Any]]:

@@ -123,7 +123,12 @@ def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> 
     """Apply the steps one after the other and measure the outcome."""
     done: list[Step] = []
     for method in steps:
-        done.append(method.apply(table, run))
+        try:
+            done.append(method.apply(table, run))
+        except Misconfigured as error:
+            if method.name in error.message:
+                raise
+            raise Misconfigured(f"{method.name}: {error.message}", hint=error.hint) from None
         table = done[-1].table
     groups = replace(measured_groups(table, run), rows=run.original.rows)
     return measured(title, tuple(done), groups, run)

@@ -13,6 +13,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.perturb.columns import Names, chosen, grouped
+from nowiser.microdata.prepare import check_weighed
 from nowiser.microdata.read import load
 from nowiser.microdata.release import Roles
 from nowiser.microdata.risk import individual, suda, uniques
@@ -154,6 +155,10 @@ def compare(
             f"the release has no column {', '.join(map(repr, missing))}",
             hint=f"It has {', '.join(map(repr, new.names))}.",
         )
+    roles = Roles(quasis, secrets, weight=weight, household=household)
+    check_weighed(old, roles)
+    if target is not None:
+        chosen(old, [target], what="target")
     for name in within or {}:
         if name not in secrets or not old[name].is_numeric:
             raise Misconfigured(f"within: {name!r} is not a numeric sensitive column")
@@ -166,7 +171,6 @@ def compare(
             told += also_answered([g for g in here if g.attacker != NO_KNOWLEDGE], answered[name])
     skip = {c for c in (key, household, weight) if c is not None}
     both = pair(old, new, [c for c in old.names if c in new and c not in skip], weight)
-    roles = Roles(quasis, secrets, weight=weight, household=household)
     return Comparison(
         (old.rows, new.rows),
         alignment,

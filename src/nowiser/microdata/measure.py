@@ -15,6 +15,7 @@ from nowiser.microdata.column import Floats
 from nowiser.microdata.groups import Groups, groups_of, target_of
 from nowiser.microdata.hierarchy_spec import Spec, hierarchy
 from nowiser.microdata.models.gain import Gain
+from nowiser.microdata.prepare import check_weighed
 from nowiser.microdata.read import load
 from nowiser.microdata.recipe import columns
 from nowiser.microdata.release import Guessing, Roles
@@ -93,10 +94,11 @@ def risk(
         raise Misconfigured("name at least one quasi-identifier", hint="As in --quasi age,zip,sex.")
     if not table.rows:
         raise Misconfigured("the table has no rows")
+    roles = Roles(tuple(known), tuple(guessed), weight=weight, household=household)
+    check_weighed(table, roles)
     trees = {n: hierarchy(table[n], spec, folder) for n, spec in guessed.items() if spec}
     targets = [target_of(table, n, trees.get(n)) for n in guessed]
     groups = groups_of(table, tuple(known), targets)
-    roles = Roles(tuple(known), tuple(guessed), weight=weight, household=household)
     found = {}
     if measures:
         found = {title: plain(measure(table, roles)) for title, measure in registry.measures().items()}

@@ -12,8 +12,8 @@ from nowiser.microdata.hierarchy_spec import hierarchy
 from nowiser.microdata.perturb.columns import weights
 from nowiser.microdata.read import load
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Run, quiet, silent
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.release import Roles, Run, quiet, silent
+from nowiser.microdata.table import MicroTable, no_column
 
 FEW = 10  # rows below which a column may be unique by chance
 
@@ -60,10 +60,7 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
     for role, names in roles.items():
         for name in names:
             if name not in table:
-                raise Misconfigured(
-                    f"{role}: the table has no column {name!r}",
-                    hint=f"Its columns: {', '.join(map(repr, table.names))}.",
-                )
+                raise no_column(name, table.names, role)
     for (first, these), (second, those) in combinations(roles.items(), 2):
         both = sorted(set(these) & set(those))
         if both:
@@ -76,14 +73,27 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
                 "is it an identifier?",
                 hint=f"Remove it with --identifiers {name}, or give it a hierarchy, as in {name}:prefix.",
             )
-    if recipe.weight is not None:
-        weights(table, recipe.weight)  # refuses what is missing or not positive
+    check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
         if name in table and not table[name].is_numeric and is_unique(table[name]):
             raise Misconfigured(
                 f"the column {name!r} has a different value in each of the {table.rows} rows: is it an identifier?",
                 hint=f"Remove it with --identifiers {name}.",
             )
+
+
+def check_weighed(table: MicroTable, roles: Roles) -> None:
+    """Weights, households and strata that are there, and weights that can weigh."""
+    for role, names in {"household": (roles.household,), "strata": roles.strata, "weight": (roles.weight,)}.items():
+        for name in names:
+            if name is not None and name not in table:
+                raise no_column(name, table.names, role)
+    try:
+        weights(table, roles.weight)  # refuses what is missing, no number, or not positive
+    except Misconfigured as error:
+        if error.message.startswith("weights"):
+            raise
+        raise Misconfigured(f"weight: {error.message}") from None
 
 
 def named_by(step: Any) -> tuple[str, ...]:
@@ -104,7 +114,7 @@ def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) ->
     roles = recipe.roles
     named = {*roles.quasi, *roles.sensitive, *roles.strata, *recipe.keep}
     named |= {c for c in (roles.weight, roles.household) if c}
-    changed = {c.name for c in table.columns if c.name not in original or not c.same_values(original[c.name])}
+    changed = {c.name for c in table.columns if c.name not in named and _changed(c, table, original)}
     out = tuple(n for n in table.names if n not in named | changed) if "*" not in recipe.keep else ()
     if len(out) == len(table.names):
         raise Misconfigured(
@@ -112,3 +122,10 @@ def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) ->
             hint="Name columns under quasi, sensitive or keep; in a recipe they stand in the recipe itself.",
         )
     return table.without(out), out
+
+
+def _changed(column: Column, table: MicroTable, original: MicroTable) -> bool:
+    """Whether a step gave the column other values, or its values other rows (swapping, shuffling)."""
+    if column.name not in original or not column.same_values(original[column.name]):
+        return True
+    return not original[column.name].same_rows(column, table.origin)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.column import mostly_distinct
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table import MicroTable, no_duplicates
 
 SEPARATORS = (",", ";", "\t", "|")
 
@@ -40,7 +40,7 @@ def as_arrow(data: Any) -> pa.Table:
         return data
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
-    _no_duplicates([str(c) for c in getattr(data, "columns", ())])
+    no_duplicates([str(c) for c in getattr(data, "columns", ())])
     if hasattr(data, "__arrow_c_stream__"):  # Polars, DuckDB relations, recent pandas
         if type(data).__module__.startswith("pandas"):
             return pa.Table.from_pandas(data, preserve_index=False)
@@ -51,15 +51,6 @@ def as_arrow(data: Any) -> pa.Table:
         f"cannot read a table from {type(data).__name__}",
         hint="Give a pandas or Polars data frame, an Arrow table, or the path of a csv or parquet file.",
     )
-
-
-def _no_duplicates(names: list[str]) -> None:
-    twice = sorted({n for n in names if names.count(n) > 1})
-    if twice:
-        raise Misconfigured(
-            f"the table has more than one column named {', '.join(map(repr, twice))}",
-            hint="Rename the columns so that each name stands for one column.",
-        )
 
 
 def check_file(path: Path) -> None:
@@ -92,7 +83,7 @@ def csv_shape(path: Path) -> CsvShape:
         raise Misconfigured(f"{path} is empty: its first line must name the columns")
     best = max(SEPARATORS, key=lambda s: (len(next(csv.reader([first], delimiter=s))), -SEPARATORS.index(s)))
     header = tuple(next(csv.reader([first], delimiter=best)))
-    _no_duplicates(list(header))
+    no_duplicates(header)
     if "" in header:
         raise Misconfigured(f"{path}: column {header.index('') + 1} has no name")
     return CsvShape(best, header)

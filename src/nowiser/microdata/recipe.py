@@ -226,7 +226,10 @@ def parse_steps(value: Any, where: str) -> tuple[Any, ...]:
         for name, options in items.items():
             given = options or {}
             if not isinstance(given, Mapping):
-                raise Misconfigured(f"{where}: the options of {name!r} are a mapping, not {given!r}")
+                raise Misconfigured(
+                    f"{where}: the options of {name!r} are a mapping, not {given!r}",
+                    hint=f"Write them as in {name}: {{option: value}}.",
+                )
             out.append(registry.make("method", choices, str(name), {str(k): _plain(v) for k, v in given.items()}))
     return private_first(out, where)
 

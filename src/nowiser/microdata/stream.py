@@ -23,7 +23,7 @@ from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Run, Step, quiet, silent
 from nowiser.microdata.search.problem import failing
 from nowiser.microdata.search.rollup import Rollup
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table import MicroTable, no_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +107,7 @@ def made_in_stream(
     there = grouper.names()
     for name in columns:
         if name not in there:
-            raise Misconfigured(
-                f"the table has no column {name!r}", hint=f"Its columns: {', '.join(map(repr, there))}."
-            )
+            raise no_column(name, there)
     table, weights = tuples(grouper, columns)
     rows = int(weights.sum())
     check_roles(table, replace(recipe, identifiers=(), keep=()))

@@ -24,13 +24,7 @@ class MicroTable:
         cols = tuple(columns)
         if not cols:
             raise Misconfigured("the table has no columns")
-        names = [c.name for c in cols]
-        twice = sorted({n for n in names if names.count(n) > 1})
-        if twice:
-            raise Misconfigured(
-                f"the table has more than one column named {', '.join(map(repr, twice))}",
-                hint="Rename the columns so that each name stands for one column.",
-            )
+        no_duplicates([c.name for c in cols])
         lengths = {len(c) for c in cols}
         if len(lengths) > 1:
             raise Misconfigured(f"the columns have different lengths: {sorted(lengths)}")
@@ -38,10 +32,8 @@ class MicroTable:
 
     @staticmethod
     def from_arrow(table: pa.Table) -> "MicroTable":
-        names = table.column_names
-        if len(set(names)) < len(names):
-            return MicroTable.of(Column.of(n, pa.array([], pa.string())) for n in names)
-        return MicroTable.of(Column.of(name, table.column(name)) for name in names)
+        no_duplicates(table.column_names)
+        return MicroTable.of(Column.of(name, table.column(name)) for name in table.column_names)
 
     @property
     def rows(self) -> int:
@@ -55,9 +47,7 @@ class MicroTable:
         for column in self.columns:
             if column.name == name:
                 return column
-        raise Misconfigured(
-            f"the table has no column {name!r}", hint=f"Its columns: {', '.join(map(repr, self.names))}."
-        )
+        raise no_column(name, self.names)
 
     def __contains__(self, name: object) -> bool:
         return name in self.names
@@ -81,6 +71,24 @@ class MicroTable:
 
     def to_pandas(self) -> Any:
         return self.to_arrow().to_pandas()
+
+
+def no_duplicates(names: Sequence[str]) -> None:
+    """Raises Misconfigured where a name stands for two columns."""
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise Misconfigured(
+            f"the table has more than one column named {', '.join(map(repr, twice))}",
+            hint="Rename the columns so that each name stands for one column.",
+        )
+
+
+def no_column(name: str, there: Sequence[str], role: str = "") -> Misconfigured:
+    """The refusal of a column that is not there; `role` says what it was named for."""
+    where = f"{role}: " if role else ""
+    return Misconfigured(
+        f"{where}the table has no column {name!r}", hint=f"Its columns: {', '.join(map(repr, there))}."
+    )
 
 
 def group_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Any, int]:

@@ -143,7 +143,7 @@ def test_microaggregation_groups_have_at_least_k_and_keep_the_mean():
 
 def test_microaggregation_needs_complete_numbers():
     table = MicroTable.of([Column.of("x", [1.0, None, 3.0, 4.0])])
-    with pytest.raises(Misconfigured, match="1 NULLs"):
+    with pytest.raises(Misconfigured, match="NULLs in 'x': 1"):
         Microaggregation(k=2, columns=("x",)).apply(table, Run(Roles(()), table))
 
 

@@ -110,7 +110,7 @@ def test_the_given_matrix_is_used_and_missing_values_stay(run):
         ({k: v for k, v in MATRIX.items() if k != "flu"}, "no row for 1"),
         (MATRIX | {"flu": {"flu": 0.7, "asthma": 0.2}}, "'flu' sums to 0.9"),
         (MATRIX | {"plague": {"plague": 1.0}}, "plague"),
-        (MATRIX | {"flu": {"flu": 1.5, "asthma": -0.5}}, "no probabilities"),
+        (MATRIX | {"flu": {"flu": 1.5, "asthma": -0.5}}, "chances must lie between 0 and 1"),
     ],
 )
 def test_bad_matrices_are_refused(matrix, words):

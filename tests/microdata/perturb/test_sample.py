@@ -43,7 +43,7 @@ def test_bad_shares_are_refused(people, run, part):
 def test_bad_weights_and_strata_are_refused(people, run):
     table = people(30)
     negative = table.with_columns(Column.of("weight", [-1, *[1] * 29]))
-    with pytest.raises(Misconfigured, match="positive; 1 rows"):
+    with pytest.raises(Misconfigured, match="positive; zero or less in 1 row of 30"):
         Sample(0.5).apply(negative, run(negative, weight="weight"))
     gap = table.with_columns(Column.of("weight", [None, *[1] * 29]))
     with pytest.raises(Misconfigured, match="missing in 1"):

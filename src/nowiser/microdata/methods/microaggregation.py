@@ -39,9 +39,11 @@ class Microaggregation:
         names = self.columns or tuple(q for q in run.roles.quasi if table[q].is_numeric)
         if not names:
             raise Misconfigured("microaggregation needs numeric columns, and none is named")
-        if not self.k <= table.rows <= MOST:
+        if table.rows < self.k:
+            raise Misconfigured(f"microaggregation: a table of {table.rows:,} rows has no group of k = {self.k:,}")
+        if table.rows > MOST:
             raise Misconfigured(
-                f"microaggregation works on {self.k} to {MOST:,} rows, and the table has {table.rows:,}: "
+                f"microaggregation works on at most {MOST:,} rows, and the table has {table.rows:,}: "
                 "its time grows with the square of the rows",
                 hint="Use mondrian, or publish parts of the table (by region, for example) one by one.",
             )
@@ -56,7 +58,12 @@ class Microaggregation:
     def _numbers(self, table: MicroTable, name: str) -> Floats:
         column = numeric(table, name, self.name)
         if column.nulls:
-            raise Misconfigured(f"microaggregation needs complete columns, and {name!r} has {column.nulls} NULLs")
+            raise Misconfigured(f"microaggregation needs complete columns; NULLs in {name!r}: {column.nulls:,}")
+        if column.distinct < 2:
+            raise Misconfigured(
+                f"microaggregation: column {name!r} is constant: its groups are alike already",
+                hint="Leave it out of this step.",
+            )
         return column.numbers
 
 

@@ -1,29 +1,21 @@
 """Enhanced β-likeness: the rise of a value's share is at most β, and for common values at most −ln of its share."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from nowiser.microdata.column import Floats
 from nowiser.microdata.groups import Groups
 from nowiser.microdata.models import lost_above
-from nowiser.microdata.models.about import AboutColumn
-from nowiser.microdata.models.beta_likeness import rise
+from nowiser.microdata.models.beta_likeness import BetaLikeness, rise
 
 
 @dataclass(frozen=True)
-class EnhancedBetaLikeness(AboutColumn):
+class EnhancedBetaLikeness(BetaLikeness):
     """The score is the largest rise, infinite where a rise exceeds −ln of the value's share. Closed, as for basic."""
 
-    beta: float | None = None
     name: ClassVar[str] = "enhanced-beta-likeness"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    closed: ClassVar[bool] = True
-
-    @property
-    def limit(self) -> float | None:
-        return self.beta
 
     def score(self, groups: Groups) -> Floats:
         rises, prior = rise(self, groups)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column, Stored
+from nowiser.microdata.column import Column, Stored, text
 from nowiser.microdata.release import Roles
 from nowiser.microdata.table import MicroTable, group_codes
 
@@ -64,7 +64,7 @@ def chosen(table: MicroTable, names: Names, *, what: str) -> tuple[str, ...]:
     """The named columns, each once and in the table; `what` is the option that named them."""
     found = (names,) if isinstance(names, str) else tuple(names)
     if not found:
-        raise Misconfigured(f"{what}: no column is named", hint=f"the table has {', '.join(map(repr, table.names))}")
+        raise Misconfigured(f"{what}: no column is named", hint=f"There are {', '.join(map(repr, table.names))}.")
     for name in found:
         _ = table[name]
     twice = sorted({n for n in found if found.count(n) > 1})
@@ -82,20 +82,22 @@ def numeric(table: MicroTable, name: str) -> Numeric:
     if np.isinf(numbers).any():
         raise Misconfigured(f"column {name!r} has infinite values", hint="Recode them as missing first.")
     if not column.is_numeric:
+        other = np.flatnonzero(present & ~np.isfinite(numbers))
         raise Misconfigured(
-            f"column {name!r} does not hold numbers, this method needs them",
+            f"column {name!r} must hold numbers; other values in {_rows(len(other))} of {len(column):,}, such as "
+            f"{text(column.to_arrow()[int(other[0])].as_py())!r}",
             hint="PRAM, record swapping and randomised response work on categories.",
         )
     return Numeric(column, numbers if present.all() else np.where(present, numbers, 0.0), present)
 
 
-def varying(column: Numeric) -> Numeric:
+def varying(column: Numeric, *, otherwise: str = "") -> Numeric:
     """The column itself, unless all its values are equal: then there is no spread to scale noise by."""
     values = column.values[column.present]
     if values.min() == values.max():
         raise Misconfigured(
             f"column {column.name!r} is constant: it has no spread to perturb it by",
-            hint="Leave it out of this step, or give the noise an absolute scale.",
+            hint=f"Leave it out of this step{otherwise}.",
         )
     return column
 
@@ -106,7 +108,7 @@ def matrix(table: MicroTable, names: Sequence[str]) -> tuple[Floats, tuple[Numer
     missing = {c.name: int((~c.present).sum()) for c in columns if not c.present.all()}
     if missing:
         raise Misconfigured(
-            "missing values in " + ", ".join(f"{n!r} ({k} rows)" for n, k in missing.items()),
+            "missing values in " + ", ".join(f"{n!r} ({_rows(k)})" for n, k in missing.items()),
             hint="This method looks at the columns together; drop or fill these rows first.",
         )
     values = np.empty((table.rows, len(columns)), order="F")  # column after column: each is read and written whole
@@ -165,11 +167,11 @@ def weights(table: MicroTable, name: str | None) -> Floats:
         return np.ones(table.rows)
     column = numeric(table, name)
     if not column.present.all():
-        raise Misconfigured(f"weights {name!r} are missing in {int((~column.present).sum())} rows")
+        raise Misconfigured(f"weights {name!r} are missing in {_rows(int((~column.present).sum()))}")
     bad = int((column.values <= 0).sum())
     if bad:
         raise Misconfigured(
-            f"weights {name!r} must be positive; {bad} rows have zero or less",
+            f"weights {name!r} must be positive; zero or less in {_rows(bad)} of {table.rows:,}",
             hint="A sampling weight says how many people of the population a row stands for.",
         )
     return column.values
@@ -180,6 +182,18 @@ def share(value: float, *, what: str, zero: bool = False) -> float:
     if not (0 <= value <= 1) or (value == 0 and not zero):
         raise Misconfigured(f"{what} must be {'between 0 and 1' if zero else 'above 0 and at most 1'}, not {value:g}")
     return float(value)
+
+
+def exchangeable(column: Column) -> Column:
+    """The column itself, unless it has no two different values: then there is nothing to exchange."""
+    if len(column.values) < 2:
+        what = "is constant: there is nothing to exchange its value with" if len(column.values) else "has no values"
+        raise Misconfigured(f"column {column.name!r} {what}", hint="Leave it out of this step.")
+    return column
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def _whole_text(column: Column) -> bool:

@@ -13,7 +13,7 @@ DEPENDENT = 1e-9  # smallest eigenvalue of a correlation matrix that is told fro
 def covariance_of(values: Floats, weight: Floats, names: Sequence[str]) -> Floats:
     """The weighted sample covariance (divisor n−1 for equal weights), refused if singular."""
     if len(values) < 2:
-        raise Misconfigured(f"a stratum of {len(values)} rows has no covariance", hint="Use fewer strata.")
+        raise Misconfigured(f"a stratum with {len(values)} of the rows has no covariance", hint="Use fewer strata.")
     share = weight / weight.sum()
     centred = values - share @ values
     if np.ptp(weight) == 0:

@@ -59,7 +59,9 @@ class AddNoise:
             raise Misconfigured(f"noise: scale must be positive, not {self.scale:g}")
         if self.shape not in ("normal", "laplace", "uniform"):
             raise Misconfigured(f"noise: shape must be normal, laplace or uniform, not {self.shape!r}")
-        read = [numeric(table, n) if self.scale is not None else varying(numeric(table, n)) for n in names]
+        read = [numeric(table, n) for n in names]
+        for column in read if self.scale is None else ():
+            varying(column, otherwise=", or give the noise an absolute `scale`")
         codes, count = grouped(table, strata_of(table, run.roles, self.strata))
         rows = members(codes, count)
 

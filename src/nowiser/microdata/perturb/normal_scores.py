@@ -9,12 +9,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import Floats, Ints
+from nowiser.microdata.perturb.columns import Floats, Ints, Names, chosen
 from nowiser.microdata.perturb.covariance import nearest_correlation, root
+from nowiser.microdata.release import Roles
 from nowiser.microdata.table import MicroTable
 
 MOST_INDICATORS = 40  # per categorical column; rarer values are explained by the constant
+
+
+def given_columns(
+    table: MicroTable, roles: Roles, changed: Sequence[str], given: Names | None, strata: Sequence[str], *, step: str
+) -> tuple[str, ...]:
+    """What explains the columns that a step changes: those it names, or else the quasi-identifiers that stay."""
+    if given is None:
+        return tuple(q for q in roles.quasi if q in table and q not in (*changed, *strata))
+    names = chosen(table, given, what=f"{step}: given") if given else ()
+    if both := sorted(set(names) & set(changed)):
+        raise Misconfigured(f"{step}: {', '.join(map(repr, both))} cannot be both among columns and given")
+    return names
 
 
 def normal_scores(column: Column, rows: Ints) -> Floats:

@@ -21,6 +21,7 @@ from nowiser.microdata.column import Codes, Column
 from nowiser.microdata.perturb.columns import (
     Names,
     chosen,
+    exchangeable,
     grouped,
     members,
     share,
@@ -91,9 +92,7 @@ class Pram:
         return Step(result, self.name, codebook, guesses=found, channels=channels, independent=not self.joint)
 
     def _matrix(self, unit: Column, codes: Codes) -> np.ndarray:
-        size = len(unit.values)
-        if size < 2:
-            raise Misconfigured(f"pram: column {unit.name!r} is constant, there is nothing to exchange it with")
+        size = len(exchangeable(unit).values)
         if unit.name in self.matrix:
             return given(self.matrix[unit.name], unit.labels, column=unit.name)
         counts = np.bincount(codes[codes >= 0], minlength=size).astype(np.float64)

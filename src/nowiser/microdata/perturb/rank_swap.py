@@ -14,12 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import (
     Ints,
     Names,
     chosen,
+    exchangeable,
     grouped,
     members,
     share,
@@ -46,8 +46,7 @@ class RankSwap:
         names = chosen(table, self.columns, what="rank_swap: columns")
         share(self.within, what="rank_swap: within")
         for name in names:
-            if len(table[name].values) < 2:
-                raise Misconfigured(f"column {name!r} is constant: swapping would change nothing")
+            exchangeable(table[name])
         codes, count = grouped(table, strata_of(table, run.roles, self.strata))
         rows = members(codes, count)
 

@@ -28,6 +28,7 @@ from nowiser.microdata.perturb.columns import (
     Names,
     chosen,
     dense,
+    exchangeable,
     grouped,
     share,
     strata_of,
@@ -58,6 +59,8 @@ class RecordSwap:
         swap = chosen(table, self.swap, what="record_swap: swap")
         match = chosen(table, self.match, what="record_swap: match") if self.match else ()
         share(self.share, what="record_swap: share", zero=True)
+        if all(len(table[n].values) < 2 for n in swap):
+            exchangeable(table[swap[0]])
         strata = strata_of(table, run.roles, self.strata)
         if set(swap) & (set(match) | set(strata)):
             raise Misconfigured("record_swap: a swap column cannot also be a match column or a stratum")

@@ -25,7 +25,7 @@ from nowiser.microdata.perturb.columns import (
     strata_of,
     varying,
 )
-from nowiser.microdata.perturb.normal_scores import explaining, generate, normal_scores
+from nowiser.microdata.perturb.normal_scores import explaining, generate, given_columns, normal_scores
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.guessing import guesses_of
@@ -52,12 +52,7 @@ class Resample:
         if self.times < 1:
             raise Misconfigured(f"resample: times must be at least 1, not {self.times}")
         strata = strata_of(table, run.roles, self.strata)
-        stay = tuple(q for q in run.roles.quasi if q not in (*names, *strata) and q in table)
-        given = (
-            stay if self.given is None else (chosen(table, self.given, what="resample: given") if self.given else ())
-        )
-        if set(given) & set(names):
-            raise Misconfigured("resample: a column cannot be both resampled and given")
+        given = given_columns(table, run.roles, names, self.given, strata, step=self.name)
         values, columns = matrix(table, names)
         for column in columns:
             varying(column)

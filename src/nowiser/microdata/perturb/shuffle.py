@@ -15,7 +15,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Codes, Column
 from nowiser.microdata.perturb.columns import (
     Floats,
@@ -27,7 +26,7 @@ from nowiser.microdata.perturb.columns import (
     strata_of,
     varying,
 )
-from nowiser.microdata.perturb.normal_scores import explaining, generate, normal_scores
+from nowiser.microdata.perturb.normal_scores import explaining, generate, given_columns, normal_scores
 from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.guessing import guesses_of
@@ -48,10 +47,7 @@ class Shuffle:
     def apply(self, table: MicroTable, run: Run) -> Step:
         names = chosen(table, self.columns, what="shuffle: columns")
         strata = strata_of(table, run.roles, self.strata)
-        stay = tuple(q for q in run.roles.quasi if q not in (*names, *strata) and q in table)
-        given = stay if self.given is None else (chosen(table, self.given, what="shuffle: given") if self.given else ())
-        if set(given) & set(names):
-            raise Misconfigured("shuffle: a column cannot be both shuffled and given")
+        given = given_columns(table, run.roles, names, self.given, strata, step=self.name)
         _, columns = matrix(table, names)
         for column in columns:
             varying(column)

@@ -40,13 +40,17 @@ def given(matrix: Mapping[Any, Mapping[Any, float]], values: Sequence[str], *, c
 
 def stochastic(P: Floats, values: Sequence[str], *, column: str) -> Floats:
     """The matrix itself if its rows are probabilities, else a refusal naming the rows."""
-    if (P < 0).any() or not np.isfinite(P).all():
-        raise Misconfigured(f"the matrix of {column!r} has entries that are no probabilities")
+    odd = np.argwhere(~((P >= 0) & (P <= 1 + 1e-9)))
+    if len(odd):
+        shown = ", ".join(f"{values[i]!r} → {values[j]!r} is {P[i, j]:g}" for i, j in odd[:5])
+        raise Misconfigured(f"the matrix of {column!r}: chances must lie between 0 and 1; {shown}")
     sums = P.sum(axis=1)
     wrong = np.flatnonzero(np.abs(sums - 1) > 1e-9)
     if len(wrong):
         shown = ", ".join(f"{values[i]!r} sums to {sums[i]:.6g}" for i in wrong[:5])
-        raise Misconfigured(f"the matrix of {column!r}: rows must sum to 1; {shown}")
+        raise Misconfigured(
+            f"the matrix of {column!r}: rows must sum to 1; {shown}", hint="Chances that are not named are zero."
+        )
     return np.asarray(P / sums[:, None])
 
 
