@@ -11,6 +11,7 @@ import pytest
 
 import nowiser.gateway
 from nowiser.engines.reference import tally_rows
+from nowiser.sql.select import read
 
 POLICY = """
 nowiser: 1
@@ -84,7 +85,7 @@ class Seen:
     """What the attacker works with: the exact cells for each record the victim may have, and the noise on top."""
 
     def __init__(self, gate, sql):
-        self.planned = gate._plan(nowiser.gateway.read(sql, gate.policy))
+        self.planned = gate._plan(read(sql, gate.policy))
         wish = nowiser.gateway.precision.wish(gate.policy, None, "30%")
         self.noise = gate._choose(self.planned, wish, None, gate._ledger.totals()).noise
 
