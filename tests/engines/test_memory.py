@@ -29,11 +29,13 @@ attackers: [{guess: present in t, gain: 10%}]
 LITTLE = [
     "SELECT COUNT(*), SUM(v) FROM t WHERE v > 2",
     "SELECT k, COUNT(*), SUM(v), AVG(v) FROM t GROUP BY k",
-    "SELECT k, g, SUM(v) FROM t WHERE o LIKE 'x%' GROUP BY k, g",
-    "SELECT MEDIAN(v) FROM t",
+    "SELECT k, g, SUM(v) FROM t WHERE o = 'x' AND NOT (v < 1 OR k IN (2, 3)) GROUP BY k, g",
     "SELECT COUNT(DISTINCT p) FROM t",
 ]
 MUCH = [
+    "SELECT k, g, SUM(v) FROM t WHERE o LIKE 'x%' GROUP BY k, g",
+    "SELECT SUM(CASE WHEN v > 2 THEN v END) FROM t",
+    "SELECT MEDIAN(v) FROM t",
     "SELECT COUNT(DISTINCT v) FROM t",
     "SELECT o, COUNT(*) FROM t GROUP BY o",
     "SELECT many, g, COUNT(*) FROM t GROUP BY many, g",

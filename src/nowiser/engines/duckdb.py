@@ -28,6 +28,7 @@ from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.owner import owner
 from nowiser.engines.render import Dialect, large, quote, statement, text
+from nowiser.engines.statistics import BLIND, plain
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind
@@ -84,7 +85,7 @@ class DuckDB:
         self._locked = {"max_execution_time": str(int(seconds * 1000)), **LOCKED}  # the lock itself comes last
         self._state = sources.folder(policy) / ".nowiser"
         self._connection: Any = None
-        self._roomy: Any = None  # on the same copy, for what needs more memory
+        self._roomy: Any = None  # on the same copy, with more memory and blind to statistics
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open,
         self._copy, self._seen = self._state, list[tuple[Path, list[int]]]()  # where it is, and of which files
         self._guard = threading.RLock()
@@ -113,10 +114,12 @@ class DuckDB:
         self.version()
         sql, single = statement(tally, self._dialect), memory.declared() or not self._stored
         try:
-            if single or memory.adds_up(tally, self._dialect):
+            if single or (memory.adds_up(tally, self._dialect) and plain(tally)):
                 try:
                     found = self._asked(tally, sql)
-                except duckdb.OutOfMemoryException:
+                except duckdb.InterruptException:  # its time is up
+                    raise
+                except duckdb.Error:  # too little memory, or the optimiser was wrong about the data
                     if single:
                         raise
                     found = self._asked(tally, sql, roomy=True)
@@ -131,7 +134,7 @@ class DuckDB:
     def _asked(self, tally: Tally, sql: str, *, roomy: bool = False) -> pa.Table:
         with self._guard:
             if roomy and self._roomy is None:
-                self._roomy = memory.roomy(self._copy, _spill(self._state), DENSE, self._locked)
+                self._roomy = memory.roomy(self._copy, _spill(self._state), DENSE | BLIND, self._locked)
             cursor = (self._roomy if roomy else self._connection).cursor()
         try:
             if roomy:
@@ -257,7 +260,7 @@ class DuckDB:
         """Rows are limited inside every question. Nothing but the sources can be read, and they cannot be written."""
         import duckdb
 
-        connection = duckdb.connect(config=DENSE | memory.limits(_spill(self._state)))
+        connection = duckdb.connect(config=DENSE | BLIND | memory.limits(_spill(self._state)))
         with _reading():
             connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
             filling.fill(connection, self._policy, DIALECT, salt, stored=False)
@@ -269,14 +272,13 @@ class DuckDB:
         import duckdb
 
         self.close()
+        room, sight = (None, BLIND) if memory.declared() else (memory.little(), {})
         try:
             self._connection = (
                 duckdb.connect(
                     str(self._state / str(manifest["file"])),
                     read_only=True,
-                    config=self._locked
-                    | DENSE
-                    | memory.limits(_spill(self._state), None if memory.declared() else memory.little()),
+                    config=self._locked | DENSE | memory.limits(_spill(self._state), room) | sight,
                 )
                 if self._stored
                 else self._views(str(manifest["salt"]))
