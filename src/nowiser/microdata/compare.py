@@ -24,7 +24,7 @@ from nowiser.microdata.risk.intersection import Answered, also_answered
 from nowiser.microdata.risk.interval import interval_disclosure
 from nowiser.microdata.risk.linkage import linkage
 from nowiser.microdata.risk.linking import is_aligned, shared_codes
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table import MicroTable, no_column
 from nowiser.microdata.utility.classifier import classifier
 from nowiser.microdata.utility.eigen import eigenvalues
 from nowiser.microdata.utility.il1s import il1s
@@ -157,8 +157,8 @@ def compare(
         )
     roles = Roles(quasis, secrets, weight=weight, household=household)
     check_weighed(old, roles)
-    if target is not None:
-        chosen(old, [target], what="target")
+    if target is not None and target not in old:
+        raise no_column(target, old.names, "target")
     for name in within or {}:
         if name not in secrets or not old[name].is_numeric:
             raise Misconfigured(f"within: {name!r} is not a numeric sensitive column")
