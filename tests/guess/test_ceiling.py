@@ -109,7 +109,7 @@ def atoms(draw, most=8):
 
 
 @given(atoms(), st.floats(0.1, 10), st.floats(1e-6, 20), st.data())
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_atoms_agree_with_exact_reals_and_stay_above(prior, radius, slope, data):
     x = float(data.draw(st.sampled_from(list(prior.values))))
     found = nw.guess(prior, nw.Within(radius), slope=slope, victim=x).after

@@ -39,7 +39,7 @@ def disc(space: Space, part: On, victim: dict[str, Any], slack: float = 0.0) -> 
     if set(part.attributes) != {a.name for a in space.axes}:
         raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
     at = [_place(axis, victim[axis.name]) for axis in space.axes]
-    how = _circle if space.continuous and len(space.axes) == 2 else _pieces
+    how = circle_shares if space.continuous and len(space.axes) == 2 else _pieces
     inner, outer = max(radius - slack, 0.0), radius + slack
     least, most = how(space, at, inner)[0], how(space, at, outer)[1]
     if space.shape is None:
@@ -77,8 +77,8 @@ def _place(axis: Any, x: Any) -> float:
     return float(x)
 
 
-def _circle(space: Space, at: list[float], radius: float) -> tuple[Floats, Floats]:
-    """By inclusion and exclusion of the quadrants below and left of each corner."""
+def circle_shares(space: Space, at: list[float], radius: float) -> tuple[Floats, Floats]:
+    """Shares of area on a plane, by inclusion and exclusion of the quadrants below and left of each corner."""
     if radius <= 0:
         none = np.zeros(space.masses.shape)
         return none, none

@@ -31,7 +31,7 @@ from nowiser.model.witness import Witness
 
 CELLS = 600
 PROGRAMMES = 100
-FEW = 4  # programmes per step of a search for the largest cost, on maps
+FEW = 1000  # bounds found per step of a search for the largest cost, on maps
 
 
 def joint_ceiling(

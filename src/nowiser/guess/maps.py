@@ -7,23 +7,31 @@ So for goals g inside a larger set G of diameter D,
     gain(g)  =  gain(G) − ∫_{G∖g} (f − 1) dπ  ≤  gain(G) + (1 − e^{−kD − jump})·(π(G) − π(g)),
 
 because f is at least 1 somewhere in g (else nobody gains) and hence at least e^{−kD − jump} all over G. Also gain(g) ≤
-after(G) − π(g). Both hold for all victims of the box at once, with the smallest π(g) among them. For G we take
+after(G) − π(g). Both hold for all victims of the box at once, with the smallest π(g) among them. Or, with g' the disc
+of the middle and a the largest f in G,
 
-* *without a programme*, for all boxes at once: where the attributes are independent, the square around the disc. A
-  likelihood that obeys the Euclidean metric obeys the sum of the distances on the axes, so that the product of two
-  one-dimensional ceilings bounds after(G). Otherwise the disc: compared with its value at the middle a likelihood is at
-  most e^{kd} inside and at least e^{−kd} outside.
-* *by the linear programme* over cells, for one box at a time: the box with the largest bound first. Then it is split.
+    gain(g)  ≤  gain(g') + ∫_{g∖g'} (f − 1) dπ − ∫_{g'∖g} (f − 1) dπ
+             ≤  gain(g') + (a − 1)·π(g∖g') + (1 − a·e^{−kD − jump})·π(g'∖g),
 
-The largest bound that is left is reported: an upper bound whenever the search ends. A correlated normal is turned so
-that its axes are independent, which leaves Euclidean distances alone. Its victims are looked for up to `FARTHEST`
-standard deviations out; beyond lie fewer than one person in a million million.
+where both crescents have the same area, at most 2rh, between the radii r − h and r + h; and
+a ≤ e^{kD + jump}·after(G)/π(g), because f is nowhere in g below a·e^{−kD − jump}. The smallest of the three bounds
+counts. G is
+
+* to begin with, where the attributes are independent, the square around the discs of all boxes at once: a likelihood
+  that obeys the Euclidean metric obeys the sum of the distances on the axes, so that the product of two one-dimensional
+  ceilings bounds after(G);
+* for the box with the largest bound the disc, ray by ray (`rays`): first quickly, then sharply, then for its quarters.
+
+The largest bound that is left is reported: an upper bound whenever the search ends. It ends when that bound is `GAP`
+above the bound for the single victim it names, or when the `WORK` is done. A correlated normal is turned so that its
+axes are independent, which leaves Euclidean distances alone. Its victims are looked for up to `FARTHEST` standard
+deviations out; beyond lie fewer than one person in a million million.
 """
 
 import heapq
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +42,7 @@ from nowiser.guess.line import Line, line
 from nowiser.guess.metric import Question, solved
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Solution
+from nowiser.guess.rays import Rays, Sectors
 from nowiser.guess.space import Focus, Space, space_of
 from nowiser.model.goal import On, Within
 from nowiser.model.prior import Histogram, JointHistogram, MultivariateNormal, Normal, Prior
@@ -41,10 +50,14 @@ from nowiser.model.priors.base import Floats
 
 FARTHEST = 7.0
 CELLS = 360
-PROGRAMMES = 60  # linear programmes solved for one question; more only sharpen the bound
-MORE = 100  # the same where the attributes depend on each other, so that bounds without a programme are rough
+WORK, COUPLED = 8000, 40  # bounds found for one question; and what a sharp one counts
+GAP, FINEST = 0.01, 1e-9  # how far the bound may stay above that of one victim
+FINE, EACH = 10, (32, 96)  # cells per radius, and along an axis, for rays
 BOXES = 40_000  # boxes to start from, at most
 SLABS = 24
+AROUND = np.array(
+    [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (0.7, 0.7), (-0.7, 0.7), (0.7, -0.7), (-0.7, -0.7)]
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,35 +127,137 @@ class Shown:
     smallest: float
 
 
-def worst_on_map(where: Map, goal: On, question: Question, programmes: int | None = None) -> Exposed:
-    """The most exposed victim of a disc, and a bound on everybody's gain."""
+def worst_on_map(where: Map, goal: On, question: Question, work: int = WORK) -> Exposed:
+    """The most exposed victim of a disc, and a bound on everybody's gain. `work`: more only sharpens the bound."""
     assert isinstance(goal.goal, Within)
-    radius, cost = goal.goal.radius, (question.map_rate or 0.0, question.map_jump)
-    low, high = _boxes(where, radius)
-    if programmes is None:
-        programmes = MORE if where.rows is None else PROGRAMMES
-    # the largest bound first; `sharp`: a programme was solved for this box, so that only smaller ones can do better
-    queue = [(-c, i, low[i], high[i], False) for i, c in enumerate(_simple(where, (low, high), radius, cost).tolist())]
+    search = _Search(where, goal.goal.radius, question.map_rate or 0.0, question.map_jump)
+    low, high = _boxes(where, search.radius)
+    # the largest bound first; with how sharply it was found, and where its rays begin
+    start = zip(search.screened(low, high).tolist(), low, high, strict=True)
+    queue = [(-c, i, a, b, 0, np.zeros(2)) for i, (c, a, b) in enumerate(start)]
     heapq.heapify(queue)
-    number = len(queue)
-    while True:
-        ceiling, _, first, last, sharp = queue[0]
-        corner = float(np.hypot(*(last - first))) / 2
-        if not programmes or (sharp and corner < radius / 100):
+    number, named, best = len(queue), (queue[0][2] + queue[0][3]) / 2, -1.0
+    while work > 0:
+        ceiling, _, first, last, stage, shift = queue[0]
+        if -ceiling <= best * (1 + GAP) + FINEST:
             break
         number += 4
-        if not sharp:
-            programmes -= 1
-            bound = _sharp(where, goal, question, ((first + last) / 2, corner))
-            heapq.heapreplace(queue, (max(ceiling, -bound), number, first, last, True))
-            continue
-        heapq.heappop(queue)
-        parts = _quartered(first, last)
-        for i, c in enumerate(_simple(where, parts, radius, cost).tolist()):
-            heapq.heappush(queue, (max(ceiling, -c), number + i, parts[0][i], parts[1][i], False))
-    at = (queue[0][2] + queue[0][3]) / 2
-    space = _space(where, goal, at)
-    return Exposed(at, _mass(space, disc(space, goal, _named(where, at)).least), -queue[0][0])
+        if stage == 0:
+            spent = 1
+            bound = search.quick(first, last, shift)
+            heapq.heapreplace(queue, (max(ceiling, -bound), number, first, last, 1, shift))
+        elif stage == 1:
+            shift, spent = search.aimed((first + last) / 2, shift)
+            if float(np.hypot(*(last - first))) > search.radius / 6:  # too large for sharpness to matter
+                bound = search.quick(first, last, shift)
+            else:
+                spent += COUPLED
+                bound, own = search.sharp(first, last, shift)
+                named, best = ((first + last) / 2, own) if own > best else (named, best)
+            heapq.heapreplace(queue, (max(ceiling, -bound), number, first, last, 2, shift))
+        else:
+            spent = 4
+            heapq.heappop(queue)
+            for i, (a, b) in enumerate(zip(*_quartered(first, last), strict=True)):
+                bound = search.quick(a, b, shift)
+                heapq.heappush(queue, (max(ceiling, -bound), number + i, a, b, 1, shift))
+        work -= spent
+    if best < 0:
+        named = (queue[0][2] + queue[0][3]) / 2
+    space = _space(where, goal, named)
+    return Exposed(named, _mass(space, disc(space, goal, _named(where, named)).least), max(-queue[0][0], 0.0))
+
+
+class _Search:
+    """Bounds on the gain of all victims in a box."""
+
+    def __init__(self, where: Map, radius: float, rate: float, jump: float) -> None:
+        self.where, self.radius, self.rate, self.jump = where, radius, rate, jump
+        wide = where.high - where.low
+        each = int(np.clip(FINE * float(wide.max()) / radius, *EACH))
+        cuts = where.prior if isinstance(where.prior, Mapping) else {}
+        edges = {n: p.edges for n, p in cuts.items() if isinstance(p, Histogram)}
+        self.rays = Rays(space_of(where.prior, where.names, edges, each * each), rate)
+
+    def screened(self, low: Floats, high: Floats) -> Floats:
+        """Bounds for many boxes at once, rough; 1 where only rays tell."""
+        if self.where.rows is None:
+            return np.ones(low.shape[0])
+        after, prior = _together(self.where, (low, high), self.radius, self.rate)
+        after = lifted(odds_of(np.minimum(after, 1 - 1e-16)), self.jump)
+        least = _least(self.where, (low + high) / 2, self.radius - np.hypot(*(high - low).T) / 2)
+        reach = self.rate * np.hypot(*(high - low + 2 * self.radius).T) + self.jump
+        return np.asarray(_enclosed(np.maximum(after, prior), prior, least, reach))
+
+    def quick(self, low: Floats, high: Floats, shift: Floats) -> float:
+        """The quick bound for one box; its rays begin `shift` radii from the middle of the disc."""
+        around, own, corner = self._discs(low, high)
+        odds = [self._sectors(d, shift).quick() for d in (around, own)]
+        return self._gains((around, own), odds, corner)[0]
+
+    def sharp(self, low: Floats, high: Floats, shift: Floats) -> tuple[float, float]:
+        """The sharp bound, and that of the victim in the middle."""
+        around, own, corner = self._discs(low, high)
+        odds = [self._sectors(d, shift).sharp(self.rate) for d in (around, own)]
+        return self._gains((around, own), odds, corner)
+
+    def aimed(self, at: Floats, shift: Floats) -> tuple[Floats, int]:
+        """Where the rays of a victim's disc had best begin, looked for step by step; and how many were tried."""
+        disc_, step = self._disc(at, self.radius), 0.4
+        best, tries = self._sectors(disc_, shift).quick(), 1
+        while step > 0.09:
+            moved = False
+            for way in AROUND:
+                other = shift + step * np.array(way)
+                if float(np.hypot(*other)) < 0.97:
+                    odds, tries = self._sectors(disc_, other).quick(), tries + 1
+                    if odds < best:
+                        best, shift, moved = odds, other, True
+                        break
+            step = step if moved else step / 2
+        return shift, tries
+
+    def _discs(self, low: Floats, high: Floats) -> tuple["_Disc", "_Disc", float]:
+        at, corner = (low + high) / 2, float(np.hypot(*(high - low))) / 2 * (1 + 1e-12)
+        around, own = self._disc(at, self.radius + corner), self._disc(at, self.radius)
+        if corner:
+            inner = self.rays.shares(at, max(self.radius - corner, 0.0))[0]
+            around = replace(around, least=float((self.rays.space.masses * inner).sum()) * (1 - 1e-12))
+        return around, own, corner
+
+    def _disc(self, at: Floats, radius: float) -> "_Disc":
+        least, share = self.rays.shares(at, radius)
+        masses = self.rays.space.masses
+        return _Disc(at, radius, share, float((masses * share).sum()), float((masses * least).sum()) * (1 - 1e-12))
+
+    def _sectors(self, of: "_Disc", shift: Floats) -> Sectors:
+        return self.rays.sectors(of.at, of.radius, of.at + shift * of.radius, of.share)
+
+    def _gains(self, discs: tuple["_Disc", "_Disc"], odds: list[float], corner: float) -> tuple[float, float]:
+        """Bounds for all victims of a box and for the one in the middle, from the odds of the two discs."""
+        large, small = discs
+        after = max(float(lifted(np.asarray(odds[0]), self.jump)), large.prior)
+        alone = max(float(lifted(np.asarray(odds[1]), self.jump)), small.prior) - small.least + 1e-12
+        reach = 2 * self.rate * large.radius + self.jump
+        found = float(_enclosed(after, large.prior, large.least, reach))
+        if corner and large.least > 0:
+            top = max(math.exp(min(reach, 700.0)) * after / large.least, 1.0)
+            low, high = self.rays.densities(large.at, self.radius - corner, large.radius)
+            lost = 1 - top * math.exp(-reach)
+            moved = (top - 1) * high + lost * (low if lost < 0 else high)
+            found = min(found, alone + max(moved, 0.0) * 2 * self.radius * corner * (1 + 1e-9))
+        return found, alone
+
+
+@dataclass(frozen=True, eq=False)
+class _Disc:
+    """A disc: at most which share of each cell it has; its mass from above; the least mass of the goals in it."""
+
+    at: Floats
+    radius: float
+    share: Floats
+    prior: float
+    least: float
 
 
 def shown(where: Map, goal: On, question: Question, at: Floats) -> Shown:
@@ -174,40 +289,9 @@ def _quartered(first: Floats, last: Floats) -> tuple[Floats, Floats]:
     return starts, np.where(starts >= middle, last, middle)
 
 
-def _simple(where: Map, boxes: tuple[Floats, Floats], radius: float, cost: tuple[float, float]) -> Floats:
-    """Bounds on the gain in every box, without a programme."""
-    (low, high), (rate, jump) = boxes, cost
-    corner = np.hypot(*(high - low).T) / 2
-    least = _least(where, (low + high) / 2, radius - corner)
-    if where.rows is not None:
-        after, prior = _together(where, boxes, radius, rate)
-        diameter = np.hypot(*(high - low + 2 * radius).T)
-    else:
-        after, prior = _star(where, (low + high) / 2, radius + corner, rate)
-        diameter = 2 * (radius + corner)
-    after = lifted(odds_of(np.minimum(after, 1 - 1e-16)), jump)
-    return np.asarray(_enclosed(np.maximum(after, prior), prior, least, rate * diameter + jump))
-
-
 def _enclosed(after: Any, prior: Any, least: Any, reach: Any) -> Any:
     """The gain of every goal of probability at least `least` inside one with these figures (see above)."""
     return np.minimum(after - prior - np.expm1(-reach) * np.maximum(prior - least, 0.0), after - least) + 1e-12
-
-
-def _star(where: Map, at: Floats, radius: Floats, rate: float) -> tuple[Floats, Floats]:
-    """After and before of discs, compared with the middle of each."""
-    space = space_of(where.prior, where.names, {}, CELLS)
-    places = np.stack(np.meshgrid(*[a.places for a in space.axes if a.places is not None], indexing="ij"), -1)
-    halves = np.stack(np.meshgrid(*[a.half for a in space.axes], indexing="ij"), -1)
-    masses = space.masses.ravel()
-    after, prior = np.zeros(at.shape[0]), np.zeros(at.shape[0])
-    for i, (x, r) in enumerate(zip(at, radius, strict=True)):
-        share = disc(space, On(where.names, Within(float(r))), _named(where, x)).most.ravel()
-        far = np.hypot(*np.moveaxis(np.abs(places - x) + halves, -1, 0)).ravel()
-        inside = float((masses * share * np.exp(rate * np.minimum(far, r))).sum())
-        outside = float((masses * (1 - share) * np.exp(-rate * far)).sum())
-        prior[i], after[i] = float((masses * share).sum()), inside / (inside + outside) * (1 + 1e-12)
-    return after, prior
 
 
 def _together(where: Map, boxes: tuple[Floats, Floats], radius: float, rate: float) -> tuple[Floats, Floats]:
@@ -226,11 +310,7 @@ def _together(where: Map, boxes: tuple[Floats, Floats], radius: float, rate: flo
 def _least(where: Map, at: Floats, radius: Floats) -> Floats:
     """The prior probability of discs, from below: slabs that lie inside them."""
     radius = np.maximum(radius, 0.0)
-    if where.rows is None:
-        space = space_of(where.prior, where.names, {}, CELLS)
-        goals = [On(where.names, Within(float(r))) if r > 0 else None for r in radius]
-        pairs = zip(goals, at, strict=True)
-        return np.array([0.0 if g is None else _mass(space, disc(space, g, _named(where, x)).least) for g, x in pairs])
+    assert where.rows is not None
     steps = np.sin(np.linspace(-math.pi / 2, math.pi / 2, SLABS + 1))
     across = np.sqrt(np.maximum(1 - np.maximum(np.abs(steps[:-1]), np.abs(steps[1:])) ** 2, 0.0))
     x, y = at[:, :1], at[:, 1:]
@@ -253,15 +333,3 @@ def _named(where: Map, at: Floats) -> dict[str, Any]:
 def _space(where: Map, goal: On, at: Floats) -> Space:
     assert isinstance(goal.goal, Within)
     return space_of(where.prior, where.names, {}, CELLS, Focus(_named(where, at), goal.goal.radius))
-
-
-def _sharp(where: Map, goal: On, question: Question, box: tuple[Floats, float]) -> float:
-    """The bound by the programme for one box: its middle, and how far away its corners are."""
-    at, corner = box
-    assert isinstance(goal.goal, Within)
-    space = _space(where, goal, at)
-    shares = disc(space, goal, _named(where, at), corner)
-    least, most = _mass(space, shares.least), _mass(space, shares.most)
-    after = solved(space, question, shares.most, shares.most_area).ceiling
-    reach = (question.map_rate or 0.0) * 2 * (goal.goal.radius + corner) + question.map_jump
-    return float(_enclosed(max(after, most), most, least, reach))
