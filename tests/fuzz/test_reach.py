@@ -136,6 +136,7 @@ def test_questions_move_no_further_than_planned(lives, kind, texts, answerable):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize("seed", range(4))
 def test_many_questions_move_no_further_than_planned(lives, seed):
     policy = lives["absent"].policy
