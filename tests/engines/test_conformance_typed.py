@@ -5,7 +5,9 @@ Every row is a group of its own, so that the exact part of one question shows ho
 stands beside each value, written by hand.
 """
 
+import csv
 import datetime as dt
+import io
 import sys
 from dataclasses import dataclass
 from decimal import Decimal
@@ -219,3 +221,30 @@ def test_sums_pass_64_bits_without_a_trace(typed):
     assert high > HIGH
     for condition, wanted in ((f"{name} < 0", low), (f"{name} > 0", high), (f"{name} <> 3", low + high)):
         assert ask(policy, engine, f"SELECT SUM({name}) FROM t WHERE {condition}") == {(): [wanted]}
+
+
+CSV = """
+nowiser: 1
+tables:
+  t:
+    source: t.csv
+    person: p
+    columns:
+      p: {identifier: integer}
+      o: {sensitive: true, nullable: true}
+      i: {sensitive: [-5000000000000000000, 5000000000000000000], kind: integer, nullable: true}
+attackers: [{guess: present in t, gain: 10%}]
+"""
+
+
+def test_fields_of_csv_files_mean_the_same(world):
+    """Quotes, commas and line breaks inside a field; without a value, quoted or not, it is missing."""
+    whole = {"x\ny": HIGH, "": HIGH + 1, 'a"b': LOW - 1, "c,d": " +7 ", " e ": "0" * 25 + "8", "NULL": 10**40}
+    written = io.StringIO()
+    csv.writer(written, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(
+        [("p", "o", "i"), *((p, o, i) for p, (o, i) in enumerate(whole.items()))]
+    )
+    policy, engine = world(CSV, {"t": written.getvalue() + "9,,\n"})
+    assert ask(policy, engine, "SELECT COUNT(*), COUNT(o), COUNT(i) FROM t") == {(): [7, 5, 4]}
+    for o, i in (("x\ny", FIVE), ('a"b', -FIVE), ("c,d", 7), (" e ", 8), ("NULL", 0)):
+        assert ask(policy, engine, f"SELECT COUNT(*), SUM(i) FROM t WHERE o = '{o}'") == {(): [1, i]}, o

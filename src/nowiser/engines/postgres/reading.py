@@ -15,7 +15,7 @@ TYPES = {
 WHOLE = {"int2", "int4", "int8", "oid"}
 TEXTS = {"text", "varchar", "bpchar", "name", "citext"}
 # So short that none of them can pass the kind they are read as.
-INTEGER = r"^ *[+-]?[0-9]{1,18} *$"
+INTEGER = r"^ *[+-]?[0-9]{1,40} *$"  # some of them pass 64 bits, which is tested besides
 REAL = r"^ *[+-]?([0-9]{1,150}(\.[0-9]{0,150})?|\.[0-9]{1,150})([eE][+-]?[0-9]{1,4})? *$"
 DATE = r"^ *[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01]) *$"
 TIMESTAMP = (
@@ -97,7 +97,9 @@ def _from_text(kind: Kind, raw: str) -> str:
     """The pattern is tested before the cast; CASE does not evaluate what it does not take."""
     match kind:
         case Kind.INTEGER:
-            return f"CASE WHEN {raw} ~ '{INTEGER}' THEN {raw}::bigint END"
+            number = f"{raw}::numeric"
+            fits = f"{number} BETWEEN {-(2**63)} AND {2**63 - 1}"
+            return f"CASE WHEN {raw} ~ '{INTEGER}' THEN CASE WHEN {fits} THEN {number}::bigint END END"
         case Kind.REAL:
             number = f"WHEN {raw} ~ '{REAL}' THEN {_from_numeric(f'{raw}::numeric')}"
             plain = f"lower(btrim({raw}, ' +'))"

@@ -41,7 +41,9 @@ def look(session: Any, policy: Policy, table: Table) -> Input:
         where = table.source if remote else str(path)
         files = () if remote else tuple(sorted(p for p in path.rglob("*.parquet")) if path.is_dir() else [path])
         if suffix in (".csv", ".tsv"):
-            frame = session.read.csv(where, header=True, sep="\t" if suffix == ".tsv" else ",", quote='"', escape='"')
+            # A field in quotes may have several lines; so one task reads one file.
+            quoted = {"quote": '"', "escape": '"', "multiLine": True}
+            frame = session.read.csv(where, header=True, sep="\t" if suffix == ".tsv" else ",", **quoted)
             index = "monotonically_increasing_id()"
         else:
             frame = session.read.parquet(where)
