@@ -1,6 +1,5 @@
 from itertools import combinations
 from math import factorial
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -66,12 +65,10 @@ def test_text_and_numbers_score_alike():
     assert a.dis == pytest.approx(b.dis)
 
 
-def test_adult_with_eight_keys_is_quick(shared_data):
+def test_adult_with_eight_keys(shared_data):
     table = load(shared_data("adult/adult.csv"))
-    start = perf_counter()
     found = suda(table, table.names[:8])
-    assert perf_counter() - start < 8  # two seconds on a quiet machine: benchmarks/perturb.py
-    assert found.uniques > 10_000
+    assert found.uniques > 10_000, "how fast that is: benchmarks/perturb.py"
 
 
 def test_bad_input_is_refused():
