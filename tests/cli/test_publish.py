@@ -334,7 +334,10 @@ def test_ctrl_c_while_it_works_leaves_nothing_behind(tmp_path):
     text = "\n".join(",".join(f"{v:02d}" for v in row) for row in rows)
     (tmp_path / "big.csv").write_text(f"{head}\n{text}\n", encoding="utf-8")
     quasi = ",".join(f"q{j}:prefix" for j in range(14))
-    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "publish", "big.csv", "--quasi", quasi]
+    # a shell that works in the background has its children ignore Ctrl-C
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    begin = f"{listening}; from nowiser.cli.main import run; run()"
+    command = [sys.executable, "-c", begin, "publish", "big.csv", "--quasi", quasi]
     command += ["-k", "5", "--suppress", "5%", "--method", "generalise", "-o", "out.csv"]
     work = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert work.stderr is not None
