@@ -88,6 +88,8 @@ def _gains(line: CellLine, first: Indices, beyond: Indices, rate: float, jump: f
 
 def _figures(line: CellLine, first: Indices, beyond: Indices, rate: float, jump: float) -> tuple[Floats, Floats]:
     before = _mass(line, first, beyond)
+    if not rate and not jump:
+        return before, before
     odds = line.sums(rate).of_atoms(first, beyond) if rate else odds_of(before)
     return before, np.maximum(lifted(odds, jump), before)
 

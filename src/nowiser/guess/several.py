@@ -168,7 +168,9 @@ def _start(profile: Profile, most: int) -> tuple[Floats, Floats]:
             marks = distinct(profile.line.landmarks())
             lo, hi = np.concatenate([[lo.min()], marks]), np.concatenate([marks, [hi.max()]])
         elif lo.size < most and (hi > lo).any():
-            marks = distinct(np.concatenate([lo, hi, np.linspace(lo.min(), hi.max(), most)]))
+            # finest where people are; the far ends of an unbounded prior are one range each
+            people = profile.line.landmarks().clip(lo.min(), hi.max())
+            marks = distinct(np.concatenate([lo, hi, np.linspace(people.min(), people.max(), most - 2)]))
             lo, hi = profile.snap(marks[:-1], marks[1:])
         while lo.size > most:
             lo, hi = _coarser(lo, hi)
