@@ -104,7 +104,9 @@ def _nodes(profile: Profile) -> Floats:
     many = [marks, near + profile.radius, near - profile.radius, np.linspace(marks.min(), marks.max(), 65)]
     many += [(ends + step + side * profile.radius) for side in (-1, 1) for step in np.concatenate([steps, -steps])]
     # victims whose goal ends where people are, and the first and the last of all, so that none lies beyond
-    many += [marks - profile.radius, marks + profile.radius, lo, hi] if lo.size == 1 else [lo[:1], hi[-1:]]
+    many += [lo[:1], hi[-1:]]
+    if lo.size == 1 and not profile.line.wiggle():
+        many += [marks - profile.radius, marks + profile.radius]
     found = np.concatenate(many)
     return distinct(np.clip(found[np.isfinite(found)], lo.min(), hi.max()))
 
