@@ -188,7 +188,7 @@ def _best_guess(prior: Prior, goal: Goal) -> float:
     if fixed is not None:
         x, w = fixed
         total = np.concatenate([[0.0], np.cumsum(w)])
-        return float((total[np.searchsorted(x, x + 2 * radius, side="right")] - total[:-1]).max())
+        return min(1.0, float((total[np.searchsorted(x, x + 2 * radius, side="right")] - total[:-1]).max()))
     low, high = law.support(prior)
     ends = np.linspace(low - radius, high - radius, 20_001)
     return float((law.cdf(prior, ends + 2 * radius) - law.cdf(prior, ends)).max())
