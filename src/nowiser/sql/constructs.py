@@ -185,10 +185,25 @@ def case(b: Binder, node: exp.Case) -> Expression:
     return b.call("case", node, *pairs, arms[-1])
 
 
+def to_whole(b: Binder, node: exp.Expr, function: str, inner: Expression) -> Expression:
+    """Whole numbers are whole already; engines would make some of them real."""
+    return inner if inner.type.kind is Kind.INTEGER else b.call(function, node, inner)
+
+
+def nearest(function: str) -> Rule:
+    def rule(b: Binder, node: exp.Func) -> Expression:
+        b.only(node, "this")
+        return to_whole(b, node, function, b.bind(node.this))
+
+    return rule
+
+
 def rounded(b: Binder, node: exp.Round) -> Expression:
     b.only(node, "this", "decimals")
     inner, digits = b.bind(node.this), node.args.get("decimals")
-    return b.call("round", node, inner) if digits is None else b.call("round_to", node, b.real(inner), b.bind(digits))
+    return (
+        to_whole(b, node, "round", inner) if digits is None else b.call("round_to", node, b.real(inner), b.bind(digits))
+    )
 
 
 def cast(b: Binder, node: exp.Cast) -> Expression:
@@ -247,8 +262,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Sqrt: unary("sqrt", real=True),
     exp.Ln: unary("ln", real=True),
     exp.Exp: unary("exp", real=True),
-    exp.Floor: unary("floor"),
-    exp.Ceil: unary("ceil"),
+    exp.Floor: nearest("floor"),
+    exp.Ceil: nearest("ceil"),
     exp.Round: rounded,
     exp.Is: is_,
     exp.In: member,

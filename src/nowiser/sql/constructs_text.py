@@ -11,7 +11,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql import functions
 from nowiser.sql.bind import Binder
 from nowiser.sql.constants import null, read_as
-from nowiser.sql.constructs import Rule, as_number, like, unary
+from nowiser.sql.constructs import Rule, as_number, like, to_whole, unary
 from nowiser.sql.functions.base import Mismatch
 from nowiser.sql.functions.patterns import regular, similar
 from nowiser.sql.functions.strings import lowered
@@ -145,8 +145,7 @@ def log(b: Binder, node: exp.Log) -> Expression:
 
 def trunc(b: Binder, node: exp.Trunc) -> Expression:
     b.only(node, "this")
-    inner = b.bind(node.this)
-    return inner if inner.type.kind is Kind.INTEGER else b.call("trunc", node, inner)
+    return to_whole(b, node, "trunc", b.bind(node.this))
 
 
 def bucket(b: Binder, node: exp.WidthBucket) -> Expression:

@@ -51,6 +51,11 @@ def _quotient(types: Types) -> Type:
     return Type(kind, nullable(types) or zero, bounds)
 
 
+def _real_quotient(types: Types) -> Type:
+    want(types, Kind.REAL)
+    return _quotient(types)
+
+
 def _quotient_partials(types: Types) -> tuple[End, ...]:
     bottom = types[1].interval
     least = math.inf if bottom.holds(0) else 1 / Fraction(min(size(bottom.low), size(bottom.high)))
@@ -111,7 +116,7 @@ FUNCTIONS = (
     ),
     Function(
         "/",
-        _quotient,
+        _real_quotient,
         _divide,
         "({0} / NULLIF({1}, 0))",
         # A quotient too large for a double is NULL, so it needs no bounds unless more is done with it.

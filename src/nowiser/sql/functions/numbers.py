@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
-from nowiser.sql.functions.base import NUMBERS, Function, Mismatch, Types, count, nullable, one, want
+from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, one, want
 from nowiser.sql.interval import EVERYTHING, End, Interval
 from nowiser.sql.tree import Type
 
@@ -25,7 +25,7 @@ def half_away(x: float) -> float:
 
 def _whole(types: Types) -> Type:
     count(types, 1)
-    want(types, *NUMBERS)
+    want(types, Kind.REAL)
     b = types[0].interval
     bounds = Interval(math.floor(b.low), math.ceil(b.high)) if b.finite else b
     return Type(types[0].kind, types[0].nullable, bounds)
