@@ -30,7 +30,7 @@ test: $(VENV)/.dev
 	@$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not long"
 
 test-long: $(VENV)/.dev
-	@$(BIN)/pytest -n $(JOBS) --dist loadgroup
+	@$(BIN)/pytest -n $(JOBS) --dist loadgroup --hypothesis-profile=new
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

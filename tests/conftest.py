@@ -10,8 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+# The same examples in every run, so that a failure is about the change; `make test-long` looks for new ones.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("new")
+settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")
