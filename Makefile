@@ -27,10 +27,10 @@ demo: $(VENV)/.run
 	@$(BIN)/nowiser demo
 
 test: $(VENV)/.dev
-	@$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "not long"
+	@$(BIN)/pytest -n $(JOBS) -m "not long"
 
 test-long: $(VENV)/.dev
-	@$(BIN)/pytest -n $(JOBS) --dist loadgroup --hypothesis-profile=new
+	@$(BIN)/pytest -n $(JOBS) --hypothesis-profile=new
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

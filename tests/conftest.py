@@ -8,6 +8,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,18 @@ ROOT = Path(__file__).resolve().parent.parent
 settings.register_profile("same", derandomize=True)
 settings.register_profile("new")
 settings.load_profile("same")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """All of Spark in one worker: a second Java would start, and compile itself, all over again."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneSpark(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if "[spark" in nodeid or "/test_spark.py:" in nodeid else nodeid
+
+    return OneSpark(config, log)
 
 
 @pytest.fixture(scope="session")

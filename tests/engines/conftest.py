@@ -6,19 +6,6 @@ import shutil
 import pytest
 
 
-def pytest_collection_modifyitems(items):
-    """All of Spark in one worker: a second Java would start, and compile itself, all over again."""
-    for item in items:
-        chosen = getattr(item, "callspec", None)
-        if "spark_session" in item.fixturenames or (chosen is not None and _named(chosen.params)):
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
-def _named(params):
-    """Whether Spark is among them; others may be arrays, which have their own idea of being equal."""
-    return any(isinstance(value, str) and value == "spark" for value in params.values())
-
-
 @pytest.fixture(scope="session")
 def spark_session():
     """A local Spark, or a skip with the reason."""

@@ -126,7 +126,8 @@ def check(sql, policy):
     except Refused as refusal:
         assert isinstance(refusal, NotAnswerable), sql  # noqa: PT017 (a refusal is one of two good ends)
         words = f"{refusal.message} {refusal.hint or ''}".lower()
-        assert not any(word in words for word in ENGINE_WORDS), f"{words}\n{sql!r}"
+        said = {word for word in ENGINE_WORDS if word in words and word not in sql.lower()}
+        assert not said, f"{words}\n{sql!r}"
         assert len(words) < 2000, f"a refusal of {len(words)} characters for {sql!r}"
         str(refusal)  # underlining must work for every place
         return "NotAnswerable"
