@@ -337,10 +337,13 @@ def test_secrets_come_from_the_environment(tmp_path, postgres_server, database, 
 def test_an_interrupted_question_stays_charged(tmp_path, postgres_url, database):
     policy = policies.read(written(tmp_path, postgres_url))
     engine = Postgres(policy)
-    gateway = nowiser.gateway.Gateway(policy, engine=engine)
-    slow(engine)
-    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        gateway.query("SELECT COUNT(*) FROM visits")
-    assert gateway.allowance()["left"] < 1
-    gateway.close()
+    deaf = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background makes its children so
+    try:
+        with nowiser.gateway.Gateway(policy, engine=engine) as gateway:
+            slow(engine)
+            threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            with pytest.raises(KeyboardInterrupt):
+                gateway.query("SELECT COUNT(*) FROM visits")
+            assert gateway.allowance()["left"] < 1
+    finally:
+        signal.signal(signal.SIGINT, deaf)
