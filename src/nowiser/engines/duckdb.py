@@ -93,7 +93,8 @@ class DuckDB:
         # policies are frozen, so this is decided once
         self._stored = sources.stored(policy)
         ready = (lambda scan: filling.totalled(scan.table, scan.by)) if self._stored else None
-        self._dialect = replace(DIALECT, persons=self._counted, totals=ready)
+        added = (lambda by: lambda scan: filling.summed(scan.table, by)) if self._stored else None
+        self._dialect = replace(DIALECT, persons=self._counted, totals=ready, sums=added)
         self.capabilities = replace(DuckDB.capabilities, prepares=self._stored)
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 

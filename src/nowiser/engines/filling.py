@@ -24,7 +24,7 @@ from nowiser.engines.render import Dialect, quote, text
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
-from nowiser.sql import totals
+from nowiser.sql import sums, totals
 from nowiser.sql.persons import owner_columns
 
 Tell = Callable[[float, str], None]
@@ -55,6 +55,8 @@ def fill(
             for by in totals.stored(table):
                 added = render.totals(table, by, owner_columns(policy, table), dialect)
                 connection.execute(f"CREATE TABLE {totalled(table, by)} AS {added}")
+            for by in sums.kept(table):
+                _add_up(connection, table, by, dialect)
 
 
 def persons(table: Table) -> str:
@@ -65,6 +67,11 @@ def persons(table: Table) -> str:
 def totalled(table: Table, by: str | None) -> str:
     """The table that holds what each person of a stored table has for each value of a column."""
     return quote(f":totals:{table.name}:{by}")
+
+
+def summed(table: Table, by: str) -> str:
+    """The table that holds the sums of a stored table by the values of a column."""
+    return quote(f":sums:{table.name}:{by}")
 
 
 def _raw(connection: Any, source: sources.Source) -> Raw:
@@ -149,6 +156,14 @@ def _count(connection: Any, table: Table, names: tuple[str, ...]) -> None:
         raise Misconfigured(
             f"The source of table {table.name} changed while it was prepared.", hint="Prepare again when it is at rest."
         )
+
+
+def _add_up(connection: Any, table: Table, by: str, dialect: Dialect) -> None:
+    """Store the sums by the values of a column (`sql/sums.py`)."""
+    tally, names = sums.tally(table, by)
+    named = ", ".join(f"c{i} AS {quote(name)}" for i, name in enumerate(names))
+    rows = f"SELECT k0 AS {quote(by)}, {named} FROM ({render.statement(tally, dialect)})"
+    connection.execute(f"CREATE TABLE {summed(table, by)} AS {rows}")
 
 
 def _share(tell: Tell | None, done: int, tables: int, name: str, part: float) -> None:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from nowiser.engines.base import Broken
 from nowiser.model.schema import Column as SchemaColumn
 from nowiser.model.schema import Kind, Table
+from nowiser.sql import sums
 from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.clipping import beyond_name
 from nowiser.sql.functions import ALLOWED
@@ -77,6 +78,8 @@ class Dialect:
     persons: Callable[[Scan, tuple[str, ...]], str | None] = field(default=lambda _scan, _names: None)
     # Where preparation stored what each person has in each group (`totals`); None where nothing is prepared.
     totals: Callable[[Scan], str] | None = None
+    # Where preparation stored the sums by a column of a table (`sql/sums.py`); None where it stored none.
+    sums: Callable[[str], Callable[[Scan], str]] | None = None
     # A raw value of an engine's type, read as a declared kind: NULL where it cannot be, never an error, never NaN.
     read: Callable[[Kind, str, str], str] = lambda kind, raw, _: f"TRY_CAST({raw} AS {kind.value})"
     # A number that depends on all of these, in no way anybody would guess without knowing the first.
@@ -141,9 +144,21 @@ def _select(tally: Tally, shown: tuple[int, ...], dialect: Dialect, *, place: in
         keys.append(f"{literal(place, Kind.INTEGER, dialect)} AS k{len(tally.keys)}")
     if (ready := counted(tally, dialect)) is not None:
         return ready
-    cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
     by = f" GROUP BY {', '.join(expression(tally.keys[i], dialect) for i in shown)}" if shown else ""
+    if dialect.sums is not None and (found := sums.ready(tally)) is not None:
+        within = source(tally.relation, replace(dialect, table=dialect.sums(found[0])))
+        return f"SELECT {', '.join(keys + _again(tally, found[1], dialect))} FROM {within}{by}"
+    cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
     return f"SELECT {', '.join(keys + cells)} FROM {source(tally.relation, dialect)}{by}"
+
+
+def _again(tally: Tally, names: Sequence[str], dialect: Dialect) -> list[str]:
+    """The cells from sums that stand ready."""
+    only = [[] if c.condition is None else [expression(c.condition, dialect)] for c in tally.cells]
+    return [
+        f"CAST(coalesce(sum({quote(name)}){_filter(one)}, 0) AS {dialect.integer}) AS c{i}"
+        for i, (name, one) in enumerate(zip(names, only, strict=True))
+    ]
 
 
 def counted(tally: Tally, dialect: Dialect) -> str | None:
@@ -217,7 +232,7 @@ def from_totals(tally: Tally, clip: Clip, dialect: Dialect) -> str | None:
     if not ready or dialect.totals is None:
         return None
     cells = (
-        f"CAST({f'sum(c{known.index(c)})' if c in known else 'count(*)'} AS {dialect.integer}) AS c{i}"
+        f"CAST({f'sum({_total(known.index(c))})' if c in known else 'count(*)'} AS {dialect.integer}) AS c{i}"
         for i, c in enumerate(tally.cells)
     )
     shown = expression(key, dialect)
@@ -231,8 +246,13 @@ def _persons(c: Cell, clip: Clip) -> bool:
     return c.condition is None and c.not_null is None and bool(c.distinct) and set(c.distinct) == set(clip.person)
 
 
+def _total(i: int) -> str:
+    """The name of a stored total; no column of a policy has such a name."""
+    return quote(f":{i}")
+
+
 def totals(table: Table, by: str, person: Sequence[SchemaColumn], dialect: Dialect) -> str:
-    """The SELECT of what each person has for each value of a column, clipped: the column itself, and c0, c1, …
+    """The SELECT of what each person has for each value of a column, clipped: the column itself, and the totals.
 
     For the cells of `stored_cells`, over the prepared rows.
     """
@@ -241,7 +261,7 @@ def totals(table: Table, by: str, person: Sequence[SchemaColumn], dialect: Diale
     key = Column("t0", table.name, declared, column_type(declared))
     clip = Clip(tuple(Column("t0", table.name, c, column_type(c)) for c in person), table.rows_per_person)
     tally = Tally(Scan("t0", table, by, whole=True), (key,), stored_cells(table, "t0"), clip=clip)
-    cells = (f"{_ends(i, c, clip, dialect)} AS c{i}" for i, c in enumerate(tally.cells))
+    cells = (f"{_ends(i, c, clip, dialect)} AS {_total(i)}" for i, c in enumerate(tally.cells))
     return f"SELECT {', '.join([f'k0 AS {quote(by)}', *cells])} FROM ({_own(tally, clip, dialect)}) AS own"
 
 

@@ -88,10 +88,11 @@ def _added(aggregate: Aggregate, names: set[str]) -> bool:
         return isinstance(aggregate.argument, Column) and {aggregate.argument.declared.name} == names
     if aggregate.function == "count" or aggregate.argument is None:
         return True
-    return _small(sum_cell(aggregate.argument, None, centred=False))
+    return small(sum_cell(aggregate.argument, None, centred=False))
 
 
-def _small(cell: Cell) -> bool:
+def small(cell: Cell) -> bool:
+    """Whether 64 bits hold a sum of it."""
     return max(abs(cell.low), abs(cell.high)) <= LARGEST
 
 
@@ -118,7 +119,7 @@ def _stored_cells(table: Table, relation: str) -> Iterator[Cell]:
             continue
         value = Column(relation, table.name, c, column_type(c))
         plain = sum_cell(value, None, centred=False)
-        if _small(plain):
+        if small(plain):
             yield count_cell(value, None)
             yield plain
             yield replace(sum_cell(value, None, centred=True), weighed=True)
