@@ -85,11 +85,17 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
 def about_guess(guess: Mapping[str, Any]) -> str:
     """A before → after as a sentence that claims no more than was found: for every victim, or on average."""
     gained, way = points(guess["after"] - guess["before"]), f"{percent(guess['before'])} to {percent(guess['after'])}"
+    who, column = _who(guess["attacker"]), guess["column"]
     if guess["how"] in EVERYBODY:
-        return f"Nobody's {guess['column']} becomes guessable more than {gained} better: at most from {way}"
+        return f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
     high = guess.get("high")
     unsure = "" if high is None else f", up to {percent(high)} within 95 % confidence"
-    return f"On average over victims, {guess['column']} can be guessed right {gained} better: from {way}{unsure}"
+    return f"{who} guesses {column} right {gained} better, on average over victims: from {way}{unsure}"
+
+
+def _who(attacker: str) -> str:
+    """What he knows or has, as the subject of a sentence."""
+    return "Any attacker" if attacker.startswith("any attacker") else f"An attacker who {attacker}"
 
 
 def _groups(count: int) -> str:
