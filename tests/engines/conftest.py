@@ -6,6 +6,12 @@ import shutil
 import pytest
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_java():
+    """Every Java here lives for a minute: half of its time would go into compiling well what runs a few times."""
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto")
+
+
 @pytest.fixture(scope="session")
 def spark_session():
     """A local Spark, or a skip with the reason."""
@@ -13,16 +19,8 @@ def spark_session():
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, and there is none here")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    from pyspark.sql import SparkSession
-
     from nowiser.engines.spark.session import open_session
 
-    # The first to ask decides for the process: two cores, few partitions, and small tables not evaluated by the planner.
-    SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config(
-        "spark.sql.shuffle.partitions", "2"
-    ).config("spark.driver.host", "127.0.0.1").config(
-        "spark.sql.optimizer.excludedRules", "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
-    )
     session = open_session("spark")
     yield session
     session.stop()

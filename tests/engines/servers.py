@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 UP_SECONDS = 240  # an idle machine takes ten
-QUIET = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xshare:auto"
 
 
 @dataclass
@@ -55,7 +54,6 @@ def start(server: Server, *command: object) -> None:
     environment = os.environ | {
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_DAEMON_MEMORY": "512m",
-        "SPARK_DAEMON_JAVA_OPTS": QUIET,
         "PYSPARK_PYTHON": sys.executable,
     }
     with (server.folder / f"log{len(server.processes)}").open("wb") as log:
@@ -94,7 +92,6 @@ def connect_server(folder: Path):
         settings = {
             "spark.ui.enabled": "false",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": QUIET,
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": port,
             "spark.sql.shuffle.partitions": 2,

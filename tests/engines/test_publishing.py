@@ -41,7 +41,8 @@ def on_postgres(request, tmp_path):
 
 def on_spark(request, tmp_path):
     session = request.getfixturevalue("spark_session")
-    session.createDataFrame(ROWS, "id bigint, age int, city string, illness string").createOrReplaceTempView("visits")
+    rows = ", ".join(f"({i}L, {age}, '{city}', '{illness}')" for i, age, city, illness in ROWS)
+    session.sql(f"SELECT * FROM VALUES {rows} AS t(id, age, city, illness)").createOrReplaceTempView("visits")
     return "spark", "visits"
 
 
