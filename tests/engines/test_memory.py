@@ -30,6 +30,7 @@ LITTLE = [
     "SELECT COUNT(*), SUM(v) FROM t WHERE v > 2",
     "SELECT k, COUNT(*), SUM(v), AVG(v) FROM t GROUP BY k",
     "SELECT k, g, SUM(v) FROM t WHERE o = 'x' AND NOT (v < 1 OR k IN (2, 3)) GROUP BY k, g",
+    "SELECT k, SUM(v) FROM t WHERE v > 1 GROUP BY k",
     "SELECT COUNT(DISTINCT p) FROM t",
 ]
 MUCH = [
@@ -39,7 +40,7 @@ MUCH = [
     "SELECT COUNT(DISTINCT v) FROM t",
     "SELECT o, COUNT(*) FROM t GROUP BY o",
     "SELECT many, g, COUNT(*) FROM t GROUP BY many, g",
-    "SELECT k, SUM(v) FROM t WHERE v > 1 GROUP BY k",
+    "SELECT k, SUM(v), COUNT(DISTINCT p) FROM t WHERE v > 1 GROUP BY k",
     "SELECT SUM(s) FROM (SELECT p, SUM(v) AS s FROM t GROUP BY p) AS x",
     "SELECT COUNT(*) FROM t AS a JOIN t AS b ON a.p = b.p",
     "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM t AS b WHERE b.p = t.p AND b.v > 3)",

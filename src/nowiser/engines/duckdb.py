@@ -27,7 +27,8 @@ from nowiser.engines import prepare as preparing
 from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.owner import owner
-from nowiser.engines.render import Dialect, large, quote, statement, text
+from nowiser.engines.render import Dialect, from_totals, large, quote, statement, text
+from nowiser.engines.segments import Streamed, streamed
 from nowiser.engines.statistics import BLIND, plain
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
@@ -86,6 +87,7 @@ class DuckDB:
         self._state = sources.folder(policy) / ".nowiser"
         self._connection: Any = None
         self._roomy: Any = None  # on the same copy, with more memory and blind to statistics
+        self._known: dict[str, pa.Table] = {}  # what was read of the copy to serve every question
         self._open: dict[str, Any] = {}  # the manifest of the copy that is open,
         self._copy, self._seen = self._state, list[tuple[Path, list[int]]]()  # where it is, and of which files
         self._guard = threading.RLock()
@@ -113,9 +115,10 @@ class DuckDB:
         import duckdb
 
         self.version()
-        sql, single = statement(tally, self._dialect), memory.declared() or not self._stored
+        single, sql = memory.declared() or not self._stored, self._statement(tally)
+        little = isinstance(sql, Streamed) or memory.adds_up(tally, self._dialect)
         try:
-            if single or (memory.adds_up(tally, self._dialect) and plain(tally)):
+            if single or (little and plain(tally)):
                 try:
                     found = self._asked(tally, sql)
                 except duckdb.InterruptException:  # its time is up
@@ -132,15 +135,21 @@ class DuckDB:
             raise Broken  # the sources changed meanwhile, and who has too many rows was found in the old ones
         return found
 
-    def _asked(self, tally: Tally, sql: str, *, roomy: bool = False) -> pa.Table:
+    def _statement(self, tally: Tally) -> str | Streamed:
+        """The SELECT that computes a tally, or the one that finds the rows for it, where those stand sorted."""
+        ready = tally.clip is None or from_totals(tally, tally.clip, self._dialect) is not None
+        found = None if ready or not self._stored else streamed(tally, self._dialect)
+        return found or statement(tally, self._dialect)
+
+    def _asked(self, tally: Tally, sql: str | Streamed, *, roomy: bool = False) -> pa.Table:
         with self._guard:
             if roomy and self._roomy is None:
                 self._roomy = memory.roomy(self._copy, _spill(self._state), DENSE | BLIND, self._locked)
-            cursor = (self._roomy if roomy else self._connection).cursor()
+            cursor, known = (self._roomy if roomy else self._connection).cursor(), self._known
         try:
             if roomy:
                 cursor.execute("USE prepared")
-            return _fetched(cursor, tally, sql)
+            return sql.run(cursor, known) if isinstance(sql, Streamed) else _fetched(cursor, tally, sql)
         finally:
             cursor.close()
 
@@ -149,7 +158,7 @@ class DuckDB:
             for connection in (self._connection, self._roomy):
                 if connection is not None:
                     connection.close()
-            self._connection, self._roomy, self._open = None, None, {}
+            self._connection, self._roomy, self._open, self._known = None, None, {}, {}
 
     def estimate(self) -> Estimate:
         with self._guard, _alone(self._state):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.engines import excess, render, sources
+from nowiser.engines import excess, render, segments, sources
 from nowiser.engines import prepare as preparing
 from nowiser.engines.arrow import column
 from nowiser.engines.owner import owner
@@ -55,6 +55,8 @@ def fill(
             for by in totals.stored(table):
                 added = render.totals(table, by, owner_columns(policy, table), dialect)
                 connection.execute(f"CREATE TABLE {totalled(table, by)} AS {added}")
+                for step in segments.stored(table, by, owner(table, policy)):
+                    connection.execute(step)
             for by in sums.kept(table):
                 _add_up(connection, table, by, dialect)
 

@@ -13,7 +13,7 @@ Columns besides the declared ones: `:units:c` (the column in units of its sums),
 `:beyond` (this row stands for one of the same person that is left out; at most one for each row that counts).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -165,6 +165,12 @@ def _steps(
         steps += _once(i, last, [quote(p) for p in person], [quote(c) for c in key])
         last = f"once{i}"
     return steps, last
+
+
+def readable(table: Table, person: Sequence[str]) -> list[str]:
+    """The columns of the copy that a question can name: not what says which rows count, or stand for others."""
+    whose = [p for p in person if p.startswith(":")]
+    return [*(c.name for c in table.columns), *whose, *(units_name(c.name) for c in table.columns if _in_units(c))]
 
 
 def _kept(table: Table, person: tuple[str, ...], dialect: Dialect, beyond: str) -> list[str]:
