@@ -30,6 +30,7 @@ tables:
       f: {{sensitive: boolean, nullable: true}}
       v: {{sensitive: [-5, 60]}}
       w: {{sensitive: [0, 9], kind: integer, nullable: true}}
+      even: {{sensitive: [-4, 4], kind: integer, nullable: false}}
       far: {{sensitive: [0, 1000000], kind: integer}}
       huge: {{sensitive: [0, 100000000000], kind: integer}}
   towns:
@@ -52,6 +53,7 @@ attackers:
 SUMMED = [
     "SELECT COUNT(*) FROM t",
     "SELECT SUM(v), AVG(w), COUNT(w), SUM(far) FROM t",
+    "SELECT AVG(even), SUM(even), COUNT(even) FROM t",
     "SELECT c0, COUNT(*), COUNT(w), SUM(v), AVG(v), SUM(w), AVG(w) FROM t GROUP BY c0",
     "SELECT g, AVG(v) FROM t WHERE g <> 'b' GROUP BY g",
     "SELECT c0, SUM(w) FROM t WHERE c0 IN (1, 3) AND NOT c0 = 1 GROUP BY c0",
@@ -88,10 +90,10 @@ def rows(seed=3):
     def maybe(x):
         return "" if rng.random() < 0.2 else x
 
-    return "p,c0,g,d,f,v,w,far,huge\n" + "".join(
+    return "p,c0,g,d,f,v,w,even,far,huge\n" + "".join(
         f"{rng.randrange(60)},{maybe(rng.randrange(-1, 6))},{maybe(rng.choice(['a', 'b', 'q']))},"
         f"{maybe(f'2024-01-0{rng.randrange(1, 8)}')},{maybe(rng.choice(['true', 'false']))},"
-        f"{maybe(round(rng.uniform(-20, 80), 2))},{maybe(rng.randrange(12))},{rng.randrange(10**6)},{rng.randrange(10**11)}\n"
+        f"{maybe(round(rng.uniform(-20, 80), 2))},{maybe(rng.randrange(12))},{rng.randrange(-5, 6)},{rng.randrange(10**6)},{rng.randrange(10**11)}\n"
         for _ in range(400)
     )
 

@@ -36,9 +36,11 @@ def kept(table: Table) -> tuple[str, ...]:
 def tally(table: Table, by: str) -> tuple[Tally, tuple[str, ...]]:
     """What preparation adds up by a column, and the name of each sum. No column of a policy has such a name."""
     values = [Column("t0", table.name, c, column_type(c)) for c in table.columns]
-    known = {cell: name for value in values for name, cell in _known(value)}
+    known: dict[Cell, str] = {}
+    for name, cell in ((":rows", ROWS), *(found for value in values for found in _known(value))):
+        known.setdefault(cell, name)  # where the middle of a range is zero two of them are one, under its first name
     key = next(value for value in values if value.declared.name == by)
-    return Tally(Scan("t0", table), (key,), (ROWS, *known)), (":rows", *known.values())
+    return Tally(Scan("t0", table), (key,), tuple(known)), tuple(known.values())
 
 
 def ready(asked: Tally) -> tuple[str, tuple[str, ...]] | None:
