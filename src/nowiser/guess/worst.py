@@ -27,7 +27,7 @@ TOLERANCE = 5e-7
 SHARPER = 1e-8  # tolerance for normal priors, as a share of the gain: there digits are cheap
 COARSEST = 1e-3  # tolerance where the prior is approximated very roughly
 ROUGH = 2e-6  # tolerance where the prior itself is approximated
-PATIENCE = 60_000  # evaluations after which the tolerance is loosened tenfold, twice
+PATIENCE = 70_000  # evaluations after which the tolerance is loosened tenfold, twice
 SOONER = 8_000  # the same where the prior itself is approximated
 MOST = 150_000  # evaluations after which the search stops and reports the bound it has
 

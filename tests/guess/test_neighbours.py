@@ -1,0 +1,120 @@
+"""The worst victim of a normal prior: what is said of all victims between two neighbours holds for each of them."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.guess.test_bell import kinds, near, questions
+
+import nowiser as nw
+from nowiser.guess import neighbours
+from nowiser.guess.bell import bell_of, victims
+from nowiser.guess.follow import PLAIN, Objective
+from nowiser.guess.neighbours import worst_of_bell
+from nowiser.guess.worst import SHARPER, _branched
+
+OBJECTIVES = [
+    PLAIN,
+    Objective(np.array([0.0, 0.0]), np.array([0.4, 0.75]), np.array([0.3, 0.7])),  # and
+    Objective(np.array([0.1, 0.05]), np.array([0.6, 0.25]), np.array([0.7, 0.3])),  # or
+]
+
+
+def gains(bell, objective, x):
+    found = victims(bell, x, kinds(bell, x), None, 1e-13)
+    return objective.of(found.before, found.after.max(axis=0))
+
+
+@st.composite
+def pairs(draw):
+    """A question and two victims of one kind; also those whose goal just touches an end of the prior."""
+    bell = bell_of(near(*draw(questions())))
+    stretches = [
+        (bell.low, bell.low + bell.reach, -1),
+        (bell.low + bell.reach, bell.high - bell.reach, 0),
+        (bell.high - bell.reach, bell.high, 1),
+    ]
+    a, b, kind = draw(st.sampled_from([s for s in stretches if s[1] > -9 and s[0] < 9]))
+    a, b = max(a, -9.0), min(b, 9.0)
+    first = a + (b - a) * draw(st.one_of(st.just(0.0), st.floats(0, 0.999)))
+    width = 10 ** draw(st.floats(-3, 0.5))
+    last = draw(st.sampled_from([min(first + width, b), b]))
+    return bell, np.array([first, max(last, math.nextafter(first, 99))]), kind
+
+
+@given(pairs(), st.sampled_from(OBJECTIVES), st.sampled_from([1e-13, 1e-3]))
+@settings(max_examples=200, deadline=None)
+def test_no_victim_between_two_beats_either_bound(pair, objective, sharp):
+    bell, ends, kind = pair
+    known = victims(bell, ends, np.full(2, kind, np.int8), None, sharp)  # also where t was not found exactly
+    between = np.linspace(ends[0], ends[1], 41)[1:-1]
+    most = gains(bell, objective, between).max()
+    rounding = 1e-12 + 4 * float(known.slack.max()) * bell.lift
+    assert neighbours._speed(bell, known, objective)[0] >= most - rounding
+    assert neighbours._chords(known, objective)[0] >= most - rounding
+
+
+@given(questions(), st.sampled_from(OBJECTIVES))
+@settings(max_examples=60, deadline=None)
+def test_no_victim_beats_the_worst_and_one_nearly_attains_it(question, objective):
+    found = worst_of_bell(near(*question), objective, SHARPER, 1e-9)
+    bell = bell_of(near(*question))
+    assert found is not None
+    own = float(objective.of(np.array([found.before]), np.array([found.after]))[0])
+    assert 0 <= found.gain - own <= max(1e-8 * abs(own), 1e-9)
+    low, high = max(bell.low, -30.0), min(bell.high, 30.0)
+    around = (found.x - bell.mean) / bell.sd + np.linspace(-1, 1, 101) ** 3
+    every = np.concatenate([np.linspace(low, high, 301), around[(around > low) & (around < high)]])
+    # far out Φ is no double any more: there the array way is asked
+    each = near(*question).at(bell.mean + bell.sd * every, smallest=False)
+    assert objective.of(each.before, each.after).max() <= found.gain + 1e-11
+
+
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 60))])
+def test_as_sharp_as_branch_and_bound(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(4):
+        sd, cut = 10 ** rng.uniform(-1, 2), np.sort(rng.normal(size=2) * 3)
+        prior = nw.Normal(rng.normal() * 50, sd)
+        radius = sd * 10 ** rng.uniform(-1, 0.5)
+        if cut[1] - cut[0] > 3 * radius / sd:
+            prior = nw.Truncated(prior, *(prior.mean + sd * cut))
+        profile = near(prior, radius, 10 ** rng.uniform(-3, 0.5), rng.choice([0.0, 0.02, 1.0]))
+        quick = worst_of_bell(profile, PLAIN, SHARPER, 1e-12)
+        slow = _branched(profile, PLAIN, 1e-12, negated=False, smallest=False)
+        assert quick is not None
+        assert quick.gain <= slow.gain + 1e-9
+        assert slow.figures.after - slow.figures.before <= quick.gain + 1e-12
+        assert nw.guess(prior, nw.Within(radius), slope=0.0, jump=1e-4).gain <= 1e-4  # never more than the odds
+
+
+def test_both_sides_of_the_mean_are_looked_at_where_they_differ():
+    left = worst_of_bell(near(nw.Truncated(nw.Normal(0, 1), -1, 9), 0.3, 0.5, 0.0), PLAIN, SHARPER, 1e-12)
+    right = worst_of_bell(near(nw.Truncated(nw.Normal(0, 1), -9, 1), 0.3, 0.5, 0.0), PLAIN, SHARPER, 1e-12)
+    assert left.gain == pytest.approx(right.gain, rel=1e-8)
+    assert left.x == pytest.approx(-right.x, abs=1e-3)
+
+
+def test_a_range_that_begins_where_the_goal_touches_the_end_has_no_chord():
+    bell = bell_of(near(nw.Truncated(nw.Normal(0, 1), -1, 3), 0.4, 2.0, 0.0))
+    touching = bell.low + bell.reach
+    known = victims(bell, np.array([touching, touching + 0.5]), np.zeros(2, np.int8), None, 1e-13)
+    assert neighbours._chords(known, PLAIN)[0] == math.inf
+    assert neighbours._speed(bell, known, PLAIN)[0] < 1
+
+
+@given(questions(), st.sampled_from(OBJECTIVES), st.floats(-3, 3), st.floats(0, 2))
+@settings(max_examples=60, deadline=None)
+def test_no_victim_farther_out_beats_the_bound_for_those_beyond(question, objective, first, width):
+    bell = bell_of(near(*question))
+    inner = bell.low + 1.001 * bell.reach, bell.high - 1.001 * bell.reach  # in earnest they are far from both ends
+    ends = np.clip(np.array([first, first + width]), *inner)
+    every = np.linspace(max(bell.low, -8.0), min(bell.high, 8.0), 201)
+    far = every[(every < ends[0]) | (every > ends[1])]
+    if bell.low == -bell.high:  # those above the mean mirror those below, which are all that is looked at
+        ends = np.array([max(-abs(first), inner[0]), 0.0])
+        far = every[every < ends[0]]
+    if far.size:
+        assert neighbours._beyond(bell, objective, ends) >= gains(bell, objective, far).max() - 1e-12
