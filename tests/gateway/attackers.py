@@ -204,8 +204,11 @@ class Asked:
             if mechanism is None:
                 assert (exact == exact[:1]).all(), f"an exact cell depends on a secret: {self.sql}"
                 continue
-            (noisy,) = self.gate._blur([mechanism], [np.tile(np.asarray(c).ravel(), (draws, 1))])
-            away = np.asarray(noisy, float)[:, None, :] - exact.astype(float)[None, :, :]
+            tells = (exact != exact[:1]).any(
+                axis=0
+            )  # each has noise of its own: what is the same in all worlds is silent
+            (noisy,) = self.gate._blur([mechanism], [np.tile(np.asarray(c).ravel()[tells], (draws, 1))])
+            away = np.asarray(noisy, float)[:, None, :] - exact[:, tells].astype(float)[None, :, :]
             total -= _surprise(mechanism, away)
         return total
 
