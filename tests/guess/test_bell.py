@@ -49,7 +49,8 @@ def test_the_figures_are_those_of_the_array_way(question, shares):
     found = victims(bell, x, kinds(bell, x), None, 1e-13)
     other = profile.at(bell.mean + bell.sd * x, smallest=False)
     assert found.before == pytest.approx(other.before, rel=1e-9, abs=1e-12)
-    assert found.after.max(axis=0) == pytest.approx(other.after, rel=1e-9, abs=1e-11)
+    rounding = 1e-11 + 4 * bell.lift * float(found.slack.max())
+    assert found.after.max(axis=0) == pytest.approx(other.after, rel=1e-9, abs=rounding)
 
 
 def exact(bell, jump, x, t):
