@@ -145,8 +145,13 @@ def test_against_a_third_of_the_noise_somebody_wins(opened, kind, name):
     if asked[0].planned.free:
         assert all(gained([asked[0]], world, 1) <= 1e-9 for world in worlds(kind)), "free, so it tells nothing"
         return
-    over = [gained(asked, world, 2 * DRAWS) - promised(asked, world) for world in worlds(kind)]
-    assert max(over) > SPILL, f"the attacker does not win against a third of the noise: {max(over)}"
+    over = (gained(asked, world, 2 * DRAWS) - promised(asked, world) for world in smallest_first(worlds(kind)))
+    assert any(o > SPILL for o in over), "the attacker does not win against a third of the noise"
+
+
+def smallest_first(every):
+    """Where one winner is enough."""
+    return sorted(every, key=lambda world: len(world.databases))
 
 
 # -- keys nobody declared ---------------------------------------------------------------------------------------------
@@ -192,8 +197,8 @@ def test_who_learns_from_what_is_shown_is_right_no_more_often_than_printed(opene
 @pytest.mark.parametrize("name", [name for name, (_, simple) in CONSTRUCTS.items() if simple])
 def test_who_learns_from_what_is_shown_wins_against_a_third_of_the_noise(opened, name):
     asked = [Asked(opened("persons"), CONSTRUCTS[name][0], "100%").quieter(0.3)]
-    found = [at_least(success(asked, w, 1000), 1000) - figure(asked, w) for w in his_worlds("persons")]
-    assert max(found) > 0, f"he does not win against a third of the noise: {found}"
+    found = (at_least(success(asked, w, 1000), 1000) - figure(asked, w) for w in smallest_first(his_worlds("persons")))
+    assert any(f > 0 for f in found), "he does not win against a third of the noise"
 
 
 def test_the_learning_attacker_wins_against_exact_numbers(opened):
