@@ -33,7 +33,9 @@ QUESTIONS = {
     "COUNT": ("SELECT {k}, COUNT(*) FROM visits GROUP BY {k}", 1.5),
     "SUM": ("SELECT {k}, SUM(amount) FROM visits GROUP BY {k}", 1.5),
     "AVG": ("SELECT {k}, AVG(amount) FROM visits GROUP BY {k}", 1.5),
+    "COUNT, WHERE": ("SELECT {k}, COUNT(*) FROM visits WHERE amount > 20 GROUP BY {k}", 1.5),
     "SUM, WHERE": ("SELECT {k}, SUM(amount) FROM visits WHERE amount > 20 GROUP BY {k}", 1.5),
+    "AVG, WHERE": ("SELECT {k}, AVG(amount) FROM visits WHERE amount > 20 GROUP BY {k}", 1.5),
     "three at once": ("SELECT {k}, COUNT(*), SUM(amount), AVG(amount) FROM visits GROUP BY {k}", 1.5),
 }
 WHOLE = {
