@@ -64,6 +64,21 @@ class Concave(Line, Protocol):
     def drift(self, k: float, t: Floats) -> Floats: ...
 
 
+@runtime_checkable
+class Chorded(Line, Protocol):
+    """A line whose density is right up to a factor everywhere (see `chords`)."""
+
+    @property
+    def plain(self) -> Line: ...
+
+    @property
+    def slip(self) -> float: ...
+
+    def told(self, radius: float) -> float: ...
+
+    def least_weight(self, k: float, t: Floats) -> Floats: ...
+
+
 class Follow:
     """Bounds for ranges of victims from the figures at their ends. For `not` goals everything is mirrored: k and jump
     below 0.
@@ -73,7 +88,8 @@ class Follow:
         self.objective = objective
         self.line, self.r, self.ends = profile.line, profile.radius, profile.ends
         # an approximated prior is followed as what approximates it; `_slip` is what that may get wrong
-        self.base = self.line.plain if isinstance(self.line, CellLine) else self.line
+        self.base = self.line.plain if isinstance(self.line, (CellLine, Chorded)) else self.line
+        self.told = self.line.told(self.r) if isinstance(self.line, Chorded) else np.inf
         self.side = -1.0 if negated else 1.0
         self.k, self.jump = self.side * profile.rate, self.side * profile.jump
         good = self.side > 0 and isinstance(self.line, Concave) and self.line.concave
@@ -108,8 +124,9 @@ class Follow:
         return self.base is not self.line
 
     def gains(self, x: Floats) -> Floats:
+        """Of single victims; those too far out for doubles to tell the ends of their goals are not named."""
         found = self.nodes(x)
-        return self.objective.of(found[0], found[1])
+        return np.where(np.abs(x) <= self.told, self.objective.of(found[0], found[1]), -np.inf)
 
     def ceiling(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds per range; and the gains of the victims at their ends."""
@@ -120,7 +137,7 @@ class Follow:
         with np.errstate(all="ignore"):
             local = self._local(lo, hi) if self.side > 0 else np.inf
             found, least = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
-            if self.approximated:
+            if self.approximated and isinstance(self.line, CellLine):
                 found = found + self._slip(lo, hi, nodes[3, where[: lo.size]], nodes[3, where[lo.size :]], least)
         found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
         found = np.fmin(found, local)
@@ -131,10 +148,12 @@ class Follow:
             )
         if self.concave is not None:
             found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
+        if isinstance(self.line, Chorded):
+            found = found + self.line.slip * float(self.objective.up.max())
+        found = found + self.line.wiggle() * float(self.objective.down.max())
         if self.approximated and self.objective is PLAIN:
             found = np.fmin(found, self._faint(lo, hi))
-        spare = self.line.wiggle() * float(self.objective.down.max())
-        return found + spare, self.objective.of(nodes[0, whole], nodes[1, whole]), x[whole]
+        return found, self.gains(x[whole]), x[whole]
 
     def alone(self, x: float) -> float:
         """What `ceiling` says of one victim: no split of a range brings its bound below that of a victim in it."""
@@ -212,11 +231,14 @@ class Follow:
 
     def _faint(self, x1: Floats, x2: Floats) -> Floats:
         """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c| + jump}/∫e^{−k|x−c|}dπ, for any c."""
-        assert isinstance(self.line, CellLine)
-        k, row = abs(self.k), self.line
-        wrong = float((row.cells.wobble * -np.expm1(-k * row.widths)).sum()) / row.total
+        k, row, middle = abs(self.k), self.line, (x1 + x2) / 2
         with np.errstate(all="ignore"):
-            weight = row.plain.weight(k, (x1 + x2) / 2) * (1 - 1e-14) - wrong
+            if isinstance(row, CellLine):
+                wrong = float((row.cells.wobble * -np.expm1(-k * row.widths)).sum()) / row.total
+                weight = row.plain.weight(k, middle) * (1 - 1e-14) - wrong
+            else:
+                assert isinstance(row, Chorded)
+                weight = row.least_weight(k, middle)
             found = np.expm1(np.minimum(k * (self.r + (x2 - x1) / 2) + abs(self.jump) - np.log(weight), 700.0)) + 1e-14
         return np.where((weight > 0) & (self.side > 0), found, np.inf)
 

@@ -25,9 +25,9 @@ the rounding error of evaluating it.
 Reversing the sign of k gives the mirror image: with k < 0 the smaller of the two factors is a *lower* bound on the odds
 (the attacker is misled), attained by the valley e^{+|k||x−t|}.
 
-A `Line` is a prior prepared for these questions. Three ways: `UniformLine` (solved by hand), `TiltLine` (closed-form
-integrals; normal, mixtures, truncations), `CellLine` (prefix sums; atoms, histograms, anything with a distribution
-function).
+A `Line` is a prior prepared for these questions. Four ways: `UniformLine` (solved by hand), `TiltLine` (closed-form
+integrals; normal, mixtures, truncations), `ChordLine` (exponential pieces; distributions whose shape is known),
+`CellLine` (prefix sums; atoms, histograms, anything with a distribution function).
 """
 
 import math
@@ -109,6 +109,12 @@ def line(prior: Prior) -> Line:
         return UniformLine(low, high)
     if is_closed(prior):
         return TiltLine(prior)
+    if isinstance(prior, Frozen) or (isinstance(prior, Truncated) and isinstance(prior.prior, Frozen)):
+        from nowiser.guess.chord_line import ChordLine
+        from nowiser.guess.chords import chords_of
+
+        if (chords := chords_of(prior)) is not None:
+            return ChordLine(chords)
     if isinstance(prior, (Atoms, Histogram, LogNormal, Frozen, Mixture, Truncated)):
         return CellLine(cells_of(prior))
     raise Misconfigured(f"{prior!r} is not a prior on a number; use `exactly` or `in` for labels")
