@@ -39,6 +39,12 @@ QUESTIONS = {
     "SELECT k, COUNT(w), SUM(w), AVG(w) FROM t WHERE k < 3 GROUP BY k": lambda r: r["k"] < 3,
     "SELECT k, COUNT(*), SUM(v), AVG(w), COUNT(DISTINCT p) FROM t WHERE v > 0 GROUP BY k": lambda r: r["v"] > 0,
     "SELECT k, SUM(v) FILTER (WHERE w > 4), AVG(v) FROM t GROUP BY k": lambda _: True,
+    "SELECT k, COUNT(DISTINCT p), COUNT(DISTINCT p) FILTER (WHERE w > 4) FROM t WHERE v > 8 GROUP BY k": lambda r: (
+        r["v"] > 8
+    ),
+    "SELECT k, COUNT(DISTINCT p) FILTER (WHERE w > 4), SUM(v), COUNT(DISTINCT p) FROM t WHERE v > 8 GROUP BY k": lambda r: (
+        r["v"] > 8
+    ),
 }
 
 
@@ -91,6 +97,8 @@ def expected(sql, table):
             1: [min(len(w), M), clamp(sum(w), 0, 27), mean(w, CENTRE["w"])],
             2: [count, clamp(sum(v), -9, 30), mean(w, CENTRE["w"]), min(len(w), M), 1],
             3: [clamp(sum(filtered), -9, 30), mean(v, CENTRE["v"]), count],
+            4: [1, int(bool(filtered))],
+            5: [int(bool(filtered)), clamp(sum(v), -9, 30), 1],
         }[list(QUESTIONS).index(sql)]
         found[k,] = [a + b for a, b in zip(found[k,] or [0] * len(adds), adds, strict=True)]
     return found

@@ -116,7 +116,7 @@ class DuckDB:
 
         self.version()
         single, sql = memory.declared() or not self._stored, self._statement(tally)
-        little = isinstance(sql, Streamed) or memory.adds_up(tally, self._dialect)
+        little = sql.persons is None if isinstance(sql, Streamed) else memory.adds_up(tally, self._dialect)
         try:
             if single or (little and plain(tally)):
                 try:

@@ -182,10 +182,12 @@ def _clipped(tally: Tally, clip: Clip, dialect: Dialect) -> str:
     Over a copy, only rows of persons who have more of them in a group than count are added up person by person: of the
     others no total can pass the ends. Without one, finding them would cost as much.
     """
-    if dialect.totals is None:
-        return _added(_own(tally, clip, dialect), tally, clip, dialect)
     if (ready := from_totals(tally, clip, dialect)) is not None:
         return ready
+    if all(c.distinct for c in tally.cells):  # in a group, everybody is one person
+        return _select(tally, (0,), dialect)
+    if dialect.totals is None:
+        return _added(_own(tally, clip, dialect), tally, clip, dialect)
     few, many = (replace(dialect, table=_sized(dialect, f"{word} {clip.rows}")) for word in ("<=", ">"))
     halves = f"{_select(tally, (0,), few)} UNION ALL {_added(_own(tally, clip, many), tally, clip, dialect)}"
     added = (f"CAST(sum(c{i}) AS {dialect.integer}) AS c{i}" for i in range(len(tally.cells)))

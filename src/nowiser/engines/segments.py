@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from nowiser.engines.arrow import column, numbers
 from nowiser.engines.prepare import readable
-from nowiser.engines.render import Dialect, expression, in_units, quote
+from nowiser.engines.render import Dialect, cell, expression, in_units, quote
 from nowiser.engines.runs import Disordered, Part, Runs
 from nowiser.model.schema import Table
 from nowiser.sql.cells import Cell
@@ -74,12 +74,16 @@ def stored(table: Table, by: str, person: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Streamed:
-    """A tally as a statement that finds rows, and how they are added up."""
+    """A tally as a statement that finds rows, and how they are added up.
+
+    Persons are counted by a statement of its own: of those who share a segment nobody can tell how many they are.
+    """
 
     clip: Clip
-    sql: str  # segment, then the columns `parts` speak of
-    parts: tuple[Part, ...]
+    parts: tuple[Part | None, ...]  # of each cell; None where it counts persons
     keys: str  # with their first segments, ascending
+    sql: str  # segment, then the columns `parts` speak of
+    persons: str | None = None  # the first segment of a key, then those cells that count persons
 
     def run(self, cursor: Any, known: dict[str, pa.Table]) -> pa.Table:
         """Columns k0, c0, c1, …, a row for each group that has rows. `known`: what was read of this copy before."""
@@ -90,16 +94,28 @@ class Streamed:
             found = self._added(cursor, self.sql, numbers(first))
         except Disordered:  # DuckDB keeps the order of a table unless it is told not to
             found = self._added(cursor, f"{self.sql} ORDER BY {SEGMENT}", numbers(first))
+        added, counted = iter(found.cells), iter(self._counted(cursor, numbers(first)))
         there = np.flatnonzero(found.rows)
-        cells = {f"c{i}": column(cell[there]) for i, cell in enumerate(found.cells)}
-        return pa.table({"k0": key.take(column(there)), **cells})
+        cells = [column(next(counted if part is None else added)[there]) for part in self.parts]
+        names = ["k0", *(f"c{i}" for i in range(len(cells)))]
+        return pa.Table.from_arrays([key.take(column(there)), *cells], names=names)
 
     def _added(self, cursor: Any, sql: str, first: NDArray[Any]) -> Runs:
-        found = Runs(self.clip, self.parts, first)
+        found = Runs(self.clip, [part for part in self.parts if part is not None], first)
         for segment, *summands in _gathered(_batches(cursor, sql)):
             found.take(segment, summands)
         found.close()
         return found
+
+    def _counted(self, cursor: Any, first: NDArray[Any]) -> Iterator[NDArray[np.int64]]:
+        """Cells that count persons, key by key."""
+        if self.persons is None:
+            return
+        at, *cells = (numbers(c) for c in cursor.sql(self.persons).to_arrow_table().columns)
+        for persons in cells:
+            found = np.zeros(len(first), dtype=np.int64)
+            found[np.searchsorted(first, at)] = persons
+            yield found
 
 
 def _batches(cursor: Any, sql: str) -> Iterator[pa.RecordBatch]:
@@ -130,21 +146,31 @@ def _columns(batches: list[pa.RecordBatch]) -> list[NDArray[Any]]:
 
 
 def streamed(tally: Tally, dialect: Dialect) -> Streamed | None:
-    """The tally over sorted rows, if its totals are clipped and it is a sum over rows.
-
-    Not where persons are counted: of those who share a segment nobody can tell how many they are.
-    """
+    """The tally over sorted rows, if its totals are clipped and not all it asks for is how many persons there are."""
     said = [e for c in tally.cells for e in (c.argument, c.condition, c.not_null) if e is not None]
-    if tally.clip is None or any(c.distinct for c in tally.cells) or any(existing(e) for e in said):
+    if tally.clip is None or all(c.distinct for c in tally.cells) or any(existing(e) for e in said):
         return None
     read: dict[str, int] = {}  # what is handed over for each row
-    parts = tuple(_part(c, dialect, read) for c in tally.cells)
-    first = scan(tally.relation)
+    parts = tuple(None if c.distinct else _part(c, dialect, read) for c in tally.cells)
+    first, key = scan(tally.relation), expression(tally.keys[0], dialect)
     wheres = [expression(c, dialect) for c in conditions(tally.relation)]
-    sql = f"SELECT {', '.join([SEGMENT, *read])} FROM {rows(first.table, first.by)} AS {first.relation}"
-    sql += f" WHERE {' AND '.join(wheres)}" if wheres else ""
-    keys = f"SELECT * FROM {starts(first.table, first.by)} ORDER BY {SEGMENT}"
-    return Streamed(tally.clip, sql, parts, keys)
+    there = f"{rows(first.table, first.by)} AS {first.relation}"
+    there += f" WHERE {' AND '.join(wheres)}" if wheres else ""
+    begins = starts(first.table, first.by)
+    persons = None
+    if counting := [cell(c, dialect) for c in tally.cells if c.distinct]:
+        names = [f"c{i}" for i in range(len(counting))]
+        counted = ", ".join(f"{c} AS {name}" for c, name in zip(counting, names, strict=True))
+        by_key = f"SELECT {key} AS k0, {counted} FROM {there} GROUP BY {key}"
+        same = f"k0 IS NOT DISTINCT FROM s.{quote(first.by or '')}"
+        persons = f"SELECT s.{SEGMENT}, {', '.join(names)} FROM ({by_key}) AS p JOIN {begins} AS s ON {same}"
+    return Streamed(
+        tally.clip,
+        parts,
+        f"SELECT * FROM {begins} ORDER BY {SEGMENT}",
+        f"SELECT {', '.join([SEGMENT, *read])} FROM {there}",
+        persons,
+    )
 
 
 def _part(c: Cell, dialect: Dialect, read: dict[str, int]) -> Part:
