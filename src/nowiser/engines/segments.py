@@ -180,14 +180,14 @@ def _part(c: Cell, dialect: Dialect, read: dict[str, int]) -> Part:
         only += [] if c.not_null is None else [f"({expression(c.not_null, dialect)} IS NOT NULL)"]
         return Part(c, counted=_truth(only, read))
     units = in_units(c.argument, c, dialect)
-    wanted = f"CASE WHEN {only[0]} THEN {units} END" if only else units
+    wanted = f"CASE WHEN {only[0]} THEN {units} ELSE 0 END" if only else units
     nullable = c.argument.type.nullable
-    summands = _place(f"coalesce({wanted}, 0)" if only or nullable else units, read)
+    summands = _place(f"coalesce({wanted}, 0)" if nullable else wanted, read)
     return Part(c, summands, _truth([*only, *([f"({units} IS NOT NULL)"] if nullable else [])], read))
 
 
 def _truth(only: list[str], read: dict[str, int]) -> int | None:
-    return _place(f"CASE WHEN {' AND '.join(only)} THEN 1 ELSE 0 END", read) if only else None
+    return _place(f"CAST(coalesce({' AND '.join(only)}, FALSE) AS TINYINT)", read) if only else None
 
 
 def _place(sql: str, read: dict[str, int]) -> int:
