@@ -164,3 +164,19 @@ def test_what_is_no_sum_over_persons_is_limited_by_rows(tmp_path, sql, whole):
         policy = policies.read(tmp_path / "nowiser.yaml")
         clip = plan(read(sql, policy), policy).tally.clip
         assert (clip is not None) is (whole and protect == "persons")
+
+
+def test_a_column_whose_sums_have_no_room_is_not_added_up_beforehand(tmp_path):
+    """Ranges as wide as the numbers themselves may be declared, but not summed."""
+    pytest.importorskip("duckdb")
+    from nowiser import policy as policies
+    from nowiser.engines import connect
+
+    said = POLICY.format(g=2).replace("[-3, 10]", f"[{-(2**63) + 1}, {2**63 - 1}]")
+    (tmp_path / "t.csv").write_text(text(rows()))
+    for groups in ("    groups_per_person: 2\n", ""):
+        (tmp_path / "nowiser.yaml").write_text(said.replace("    groups_per_person: 2\n", groups))
+        policy = policies.read(tmp_path / "nowiser.yaml")
+        engine = connect(policy)
+        assert len(ask(policy, engine, "SELECT k, COUNT(*), SUM(w) FROM t WHERE v > 0 GROUP BY k")) == 5
+        engine.close()

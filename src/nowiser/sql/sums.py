@@ -18,7 +18,7 @@ from nowiser.sql.cells import Cell, count_cell, sum_cell
 from nowiser.sql.names import column_type
 from nowiser.sql.plan import Tally
 from nowiser.sql.spread import limits_groups
-from nowiser.sql.totals import small
+from nowiser.sql.totals import summed
 from nowiser.sql.tree import Column, Filter, Scan, columns, existing
 
 FEW = 2**16  # values of a column
@@ -72,11 +72,9 @@ def _name(cell: Cell) -> str | None:
 def _known(value: Column) -> Iterator[tuple[str, Cell]]:
     """The sums about one column, each with its name."""
     c = value.declared
-    if c.kind not in (Kind.INTEGER, Kind.REAL) or c.low is None or c.high is None:
-        return
-    if small(plain := sum_cell(value, None, centred=False)):
+    if summed(c):
         yield f":count:{c.name}", count_cell(value, None)
-        yield f":sum:{c.name}", plain
+        yield f":sum:{c.name}", sum_cell(value, None, centred=False)
         yield f":middle:{c.name}", sum_cell(value, None, centred=True)
 
 

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nowiser.model.policy import Policy
+from nowiser.model.schema import Column as SchemaColumn
 from nowiser.model.schema import Kind, Protect, Table
 from nowiser.sql.aggregates import ranges
 from nowiser.sql.cells import Cell, count_cell, sum_cell
@@ -88,12 +89,19 @@ def _added(aggregate: Aggregate, names: set[str]) -> bool:
         return isinstance(aggregate.argument, Column) and {aggregate.argument.declared.name} == names
     if aggregate.function == "count" or aggregate.argument is None:
         return True
-    return small(sum_cell(aggregate.argument, None, centred=False))
+    return _small(sum_cell(aggregate.argument, None, centred=False))
 
 
-def small(cell: Cell) -> bool:
-    """Whether 64 bits hold a sum of it."""
+def _small(cell: Cell) -> bool:
     return max(abs(cell.low), abs(cell.high)) <= LARGEST
+
+
+def summed(c: SchemaColumn) -> bool:
+    """Whether preparation adds up a column: a number with declared ends, of which 64 bits hold every sum."""
+    if c.low is None or c.high is None:
+        return False
+    small = max(abs(c.low), abs(c.high)) <= LARGEST  # reals are: they are added in units of their own size
+    return c.kind is Kind.REAL or (c.kind is Kind.INTEGER and small)
 
 
 def clip(relation: Relation, person: tuple[Column, ...]) -> Clip | None:
@@ -114,12 +122,8 @@ def stored_cells(table: Table, relation: str) -> tuple[Cell, ...]:
 
 def _stored_cells(table: Table, relation: str) -> Iterator[Cell]:
     yield count_cell(None, None)
-    for c in table.columns:
-        if c.kind not in (Kind.INTEGER, Kind.REAL) or c.low is None or c.high is None:
-            continue
+    for c in filter(summed, table.columns):
         value = Column(relation, table.name, c, column_type(c))
-        plain = sum_cell(value, None, centred=False)
-        if small(plain):
-            yield count_cell(value, None)
-            yield plain
-            yield replace(sum_cell(value, None, centred=True), weighed=True)
+        yield count_cell(value, None)
+        yield sum_cell(value, None, centred=False)
+        yield replace(sum_cell(value, None, centred=True), weighed=True)
