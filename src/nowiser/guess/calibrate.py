@@ -16,10 +16,12 @@ from nowiser.guess.ask import Priors
 from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, On, Within, parse_goal
-from nowiser.model.prior import Categories, Presence, Prior, Unknown
+from nowiser.model.prior import Categories, Frozen, LogNormal, Presence, Prior, Truncated, Unknown
 
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
-SHARP = 1e-9  # relative width of the bracket at which the search ends
+SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
+
+SOONER = 3.0  # times as much as a jump, a slope hurts: about there the search begins
 
 
 @overload
@@ -82,7 +84,12 @@ def largest(
         return fixed + direction * times
 
     found = _largest(
-        lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim)), limit, _size([direction]), spent=bool(fixed)
+        lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim)),
+        limit,
+        _size([direction]),
+        spent=bool(fixed),
+        sooner=SOONER if direction.slope > direction.jump else 1.0,
+        sharp=BLUNT if _is_approximated(prior) else SHARP,
     )
     return cost_at(found)
 
@@ -135,8 +142,19 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
 
 
+def _is_approximated(prior: Priors) -> bool:
+    one = prior.prior if isinstance(prior, Truncated) else prior
+    return isinstance(one, (LogNormal, Frozen))
+
+
 def _largest(
-    gain_at: Callable[[float], tuple[Fraction, float]], limit: Fraction, size: float, *, spent: bool = False
+    gain_at: Callable[[float], tuple[Fraction, float]],
+    limit: Fraction,
+    size: float,
+    *,
+    spent: bool = False,
+    sooner: float = 1.0,
+    sharp: float = SHARP,
 ) -> float:
     """The largest multiple whose gain is at most the limit: the lower end of a bracket that was asked itself.
 
@@ -152,7 +170,7 @@ def _largest(
     asked = [(0.0, float(start - limit))]  # costs, and by how much their gain is above the limit
     # the two-point worst case gives the right order of magnitude
     probe = min(2 * math.log1p(2 * float(limit) / (1 - float(limit))) / size if limit < 1 else highest, highest)
-    probe = probe or 2.0**-40 / size
+    probe = probe / sooner or 2.0**-40 / size
     for step in range(200):
         gain, before = gain_at(probe)
         asked.append((probe, float(gain - limit)))
@@ -166,24 +184,25 @@ def _largest(
             )
         else:
             low = probe
-        if high - low <= SHARP * high or high < 2.0**-60 / size or _is_near(asked, low):
+        if high - low <= sharp * high or high < 2.0**-60 / size or _is_near(asked, low, sharp):
             break
-        probe = min(_next(asked, low, high, step), highest)
+        probe = min(_next(asked, (low, high), step, sharp), highest)
     return low
 
 
-def _is_near(asked: list[tuple[float, float]], low: float) -> bool:
+def _is_near(asked: list[tuple[float, float]], low: float, sharp: float) -> bool:
     """Whether the lower end is so near that a straight line from a neighbour meets the limit right behind it."""
     (at, below), *others = sorted(asked, key=lambda p: abs(p[0] - low))
     if len(asked) > 8 and -1e-15 < below <= 0 and any(f > 0 for _, f in asked):
         return True  # nearer than doubles can tell
     if not low or below >= 0 or abs(others[0][0] - at) > 1e-2 * at or others[0][1] == below:
         return False
-    return 0 <= below * (others[0][0] - at) / (below - others[0][1]) <= SHARP * at
+    return 0 <= below * (others[0][0] - at) / (below - others[0][1]) <= sharp * at
 
 
-def _next(asked: list[tuple[float, float]], low: float, high: float, step: int) -> float:
+def _next(asked: list[tuple[float, float]], between: tuple[float, float], step: int, sharp: float) -> float:
     """Where to ask next: where a parabola through the three best answers meets the limit, a little below at first."""
+    low, high = between
     if step % 6 == 5 and high > 4 * low:  # it does not help: only the order of magnitude is known
         return math.sqrt(low * high) if low else high / 16
     if asked[-1][0] == low and all(f <= 0 for _, f in asked):
@@ -193,7 +212,7 @@ def _next(asked: list[tuple[float, float]], low: float, high: float, step: int) 
     line, bent = _crossing(best[:2]), _crossing(best[:3])
     if bent is None or line is None or not low < bent < high:
         return line if line is not None and low < line < high else (low + high) / 2
-    aim = max(SHARP * bent / 3, abs(bent - line) * 1e-3)
+    aim = max(sharp * bent / 3, abs(bent - line) * 1e-3)
     for probe in (bent - aim, bent + aim):
         if low < probe < high:
             return probe

@@ -65,6 +65,7 @@ class CellLine:
         self.total = float(total[-1])
         self.below = np.concatenate([np.zeros(1, LONG), total])
         self._sums: dict[float, Sums] = {}
+        self._whole: CellLine | None = None  # the same cells with their wobble
 
     @cached_property
     def plain(self) -> "CellLine":
@@ -72,7 +73,9 @@ class CellLine:
         if not self.cells.wobble.any():
             return self
         flat = replace(self.cells, wobble=np.zeros(self.starts.size), part=None, floor=None, roof=None, lean=None)
-        return CellLine(flat)
+        found = CellLine(flat)
+        found._whole = self
+        return found
 
     @cached_property
     def wobbles(self) -> Largest:
@@ -134,7 +137,7 @@ class CellLine:
                 self._sums.pop(next(iter(self._sums)))
             from nowiser.guess.sums import Sums
 
-            self._sums[k] = Sums(self, k)
+            self._sums[k] = Sums(self, k) if self._whole is None else self._whole.sums(k).plain(self)
         return self._sums[k]
 
     def odds(self, k: float, l: Floats, u: Floats, sharp: float = 1e-13) -> Floats:

@@ -1,5 +1,7 @@
 """Running sums of e^{±kx} over the cells of a prior, and the crossing of `line` found in them."""
 
+import copy
+
 import numpy as np
 
 from nowiser.guess.cells import LONG, CellLine
@@ -52,6 +54,12 @@ class Sums:
         unit = LONG_EPS if self.kind is LONG else EPS
         self.slack = 64 * EPS + 16 * unit * reach + 2 * EPS * abs(k) * max(abs(row.low), abs(row.high))
         self.slack += 4 * LONG_EPS * n * (1 + (reach if reach > WIDEST else 0.0))
+
+    def plain(self, row: CellLine) -> "Sums":
+        """The sums of the same cells when each has a constant density."""
+        found = copy.copy(self)
+        found.row, found.wobbly = row, False
+        return found
 
     def _dense(self, i: Indices, a: Floats, b: Floats) -> Floats:
         """The mean density of cell i between a and b."""

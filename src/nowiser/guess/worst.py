@@ -146,8 +146,9 @@ def _branched(profile: Profile, objective: Objective, finest: float, *, negated:
     dropped, spent = best, 0
     centre, scale = float(nodes[nodes.size // 2]), float(nodes[-1] - nodes[0]) or 1.0
     while lo.size:
-        if follow is not None:
-            ceiling, gains, probe = follow.ceiling(lo, hi)
+        if follow is not None:  # the best victim so far as well, as a range of his own
+            ceiling, gains, probe = follow.ceiling(np.append(lo, at), np.append(hi, at))
+            ceiling, alone = ceiling[:-1], float(ceiling[-1]) - best
         else:
             probe = distinct(np.concatenate([lo, hi]))
             probe = probe[np.isfinite(probe)]
@@ -158,7 +159,7 @@ def _branched(profile: Profile, objective: Objective, finest: float, *, negated:
         spent += lo.size
         tolerance = min(sharpest, max(finest, 1e-5 * abs(best))) * 10.0 ** min(spent // patience, 2)
         if follow is not None and follow.approximated:  # what cells get wrong remains, however small the ranges
-            tolerance = max(tolerance, min(follow.alone(at) - best, COARSEST) + tolerance / 4)
+            tolerance = max(tolerance, min(alone, COARSEST) + tolerance / 4)
         hard = ceiling > best + tolerance
         if hard.any():
             bounds = profile.bounds_negated(lo[hard], hi[hard]) if negated else profile.bounds(lo[hard], hi[hard])
