@@ -1,37 +1,30 @@
-"""Three continuous attributes at once: the bound holds for every victim, and the named one comes near it."""
+"""One search for all choices of the victims that are finitely many: the same as by corners."""
 
-import numpy as np
 import pytest
 
 import nowiser as nw
-
-PRIORS = {
-    "bells": {"a": nw.Normal(0, 1), "b": nw.Normal(3, 2), "c": nw.Normal(-1, 0.5)},
-    "mixed": {"a": nw.Normal(0, 1), "b": nw.Uniform(0, 10), "c": nw.Histogram([0, 2, 5, 9], [0.2, 0.5, 0.3])},
-}
-COSTS = {"a": nw.Cost(0.7), "b": nw.Cost(0.4, 0.2), "c": nw.Cost(1.1)}
+from nowiser.guess.corners import worst_of_several
+from nowiser.guess.formula import formula
+from nowiser.guess.leaf import profile_of
+from nowiser.guess.several import worst_with_one_range
 
 
-def somebody(prior, rng):
-    if isinstance(prior, nw.Normal):
-        return float(rng.normal(prior.mean, 2 * prior.sd))
-    return float(rng.uniform(0, 9))
-
-
-@pytest.mark.parametrize("priors", PRIORS.values(), ids=PRIORS)
 @pytest.mark.parametrize(
-    "goal",
-    [
-        "a within 1 and b within 1 and c within 1",
-        "a within 1 or b within 1 or c within 1",
-        "a within 1 and (b within 1 or not c within 1)",
-    ],
+    "text", ["a within 1 and dish exactly", "a within 1 or dish exactly", "not a within 1 and dish exactly"]
 )
-def test_no_victim_of_three_attributes_gains_more(priors, goal):
-    rng = np.random.default_rng(2)
-    worst = nw.guess(priors, goal, costs=COSTS)
-    for _ in range(25):
-        victim = {name: somebody(prior, rng) for name, prior in priors.items()}
-        assert nw.guess(priors, goal, costs=COSTS, victim=victim).gain <= worst.gain + 1e-12
-    own = nw.guess(priors, goal, costs=COSTS, victim=worst.victim)
-    assert worst.gain - 0.13 <= own.gain <= worst.gain + 1e-12
+@pytest.mark.parametrize("prior", [nw.Normal(0, 1), nw.Uniform(0, 10), nw.Atoms({0: 0.2, 1: 0.5, 3: 0.3})])
+def test_one_search_agrees_with_the_corners(prior, text):
+    dishes = nw.Categories({"soup": 0.3, "pasta": 0.6, "fish": 0.1})
+    profiles = (
+        profile_of(prior, nw.Within(1), nw.Cost(0.8, 0.1)),
+        profile_of(dishes, nw.Exactly(), nw.Cost(0.0, 0.5)),
+    )
+    of = formula(nw.parse_goal(text))
+    one = worst_with_one_range(profiles, of)
+    assert one is not None
+    assert one.gain == pytest.approx(worst_of_several(profiles, of).gain, abs=3e-6)
+
+
+def test_two_ranges_are_left_to_the_corners():
+    profile = profile_of(nw.Normal(0, 1), nw.Within(1), nw.Cost(0.8))
+    assert worst_with_one_range((profile, profile), formula(nw.parse_goal("a within 1 and b within 1"))) is None

@@ -10,10 +10,11 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess import closed
+from nowiser.guess.corners import worst_of_several
 from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
-from nowiser.guess.several import worst_of_several, worst_with_one_range, worst_with_two_ranges
+from nowiser.guess.several import worst_with_one_range
 from nowiser.guess.worst import Worst, worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -122,9 +123,7 @@ def _worst(
         figures = profile.at(np.array([one.x]))
         return figures.negated() if of.negated else figures, (one.x,), one.gain, (profile,)
     profiles = tuple(profile_of(*one) for one in key)
-    several = (
-        worst_with_one_range(profiles, of) or worst_with_two_ranges(profiles, of) or worst_of_several(profiles, of)
-    )
+    several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
     return _joined(of, several.figures), several.xs, several.gain, profiles
 
 
