@@ -155,10 +155,6 @@ class Follow:
             found = np.fmin(found, self._faint(lo, hi))
         return found, self.gains(x[whole]), x[whole]
 
-    def alone(self, x: float) -> float:
-        """What `ceiling` says of one victim: no split of a range brings its bound below that of a victim in it."""
-        return float(self.ceiling(np.array([x]), np.array([x]))[0][0])
-
     def _tent(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """The second bound; and the least posterior without the jump."""
         k, r, delta = self.k, self.r, x2 - x1
