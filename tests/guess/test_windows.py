@@ -37,3 +37,10 @@ def test_points_agree_with_all_windows(w, gaps, long, k):
         total = np.append(0.0, np.cumsum(w * np.exp(-k * np.abs(x - y))))
         values.append((total[last + 1] - total[:-1]).max())
     assert windows.on_points(x, w, last, k, nodes) == pytest.approx(windows.integral(np.array(values), at, k), rel=1e-9)
+
+
+@given(WEIGHTS, st.floats(0.3, 60.0))
+@settings(max_examples=60, deadline=None)
+def test_without_noise_the_heaviest_window_is_the_heaviest_of_all(w, span):
+    span = min(span, float(w.size))
+    assert windows.heaviest(w, span) == pytest.approx(windows.on_cells(w, span, 0.0).max(), rel=1e-12)

@@ -143,7 +143,7 @@ def _on_cells(prior: Prior, radius: float, slope: float, per_window: int) -> tup
     cumulative[0] = 0.0  # an atom at the very end belongs to its cell
     w, width, k = np.diff(cumulative) / cumulative[-1], edges[1] - edges[0], slope / radius
     span = min(2 * radius / width, float(w.size))
-    before = float(windows.on_cells(w, span, 0.0).max())
+    before = windows.heaviest(w, span)
     if not slope:
         return before, before
     values = windows.on_cells(w, span, k * width)

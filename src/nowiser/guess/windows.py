@@ -41,6 +41,16 @@ def on_cells(w: Floats, span: float, fall: float) -> Floats:
     return best
 
 
+def heaviest(w: Floats, span: float) -> float:
+    """The same without noise: the mass of the heaviest window of `span` cells that begins or ends at an edge."""
+    whole, share = int(span), span - int(span)
+    total = np.cumsum(np.pad(w, (whole + 2, whole + 1)))
+    n = total.size - whole - 1
+    begins = total[whole:-1] * (1 - share) + total[whole + 1 :] * share - total[:n]
+    ends = total[whole + 1 :] - total[1 : n + 1] * (1 - share) - total[:n] * share
+    return float(max(begins.max(), ends.max()))
+
+
 def on_points(x: Floats, w: Floats, last: Indices, k: float, nodes: int) -> float:
     """∫ max over windows of Σ w(x)·(k/2)e^{−k|y−x|} dy for points x; the window that begins at x[j] ends at x[last[j]].
 
