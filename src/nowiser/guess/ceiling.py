@@ -10,11 +10,9 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess import closed
-from nowiser.guess.corners import worst_of_several
 from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
-from nowiser.guess.several import worst_with_one_range
 from nowiser.guess.worst import Worst, worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -122,6 +120,9 @@ def _worst(
         profile, one = _searched(*key[0], negated=of.negated)
         figures = profile.at(np.array([one.x]))
         return figures.negated() if of.negated else figures, (one.x,), one.gain, (profile,)
+    from nowiser.guess.corners import worst_of_several
+    from nowiser.guess.several import worst_with_one_range
+
     profiles = tuple(profile_of(*one) for one in key)
     several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
     return _joined(of, several.figures), several.xs, several.gain, profiles

@@ -98,8 +98,6 @@ def line(prior: Prior) -> Line:
     """The prior prepared for interval goals; prepared once."""
     if isinstance(prior, Uniform):
         return UniformLine(prior.low, prior.high)
-    from nowiser.guess.cells import CellLine
-    from nowiser.guess.cut import cells_of
     from nowiser.guess.tilt import TiltLine, is_closed
 
     if isinstance(prior, Truncated) and isinstance(prior.prior, Uniform):
@@ -116,6 +114,9 @@ def line(prior: Prior) -> Line:
         if (chords := chords_of(prior)) is not None:
             return ChordLine(chords)
     if isinstance(prior, (Atoms, Histogram, LogNormal, Frozen, Mixture, Truncated)):
+        from nowiser.guess.cells import CellLine
+        from nowiser.guess.cut import cells_of
+
         return CellLine(cells_of(prior))
     raise Misconfigured(f"{prior!r} is not a prior on a number; use `exactly` or `in` for labels")
 
