@@ -127,11 +127,12 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
 def answer(asked: Question, *, gain: str | None, knows: str, questions: str | None, compare: bool) -> dict[str, Any]:
     """Everything that was asked for, as values."""
     from nowiser.guess.ask import guess as ceiling
-    from nowiser.guess.calibrate import largest
-    from nowiser.model.checks import percentage
 
     result: dict[str, Any] = {}
     if gain is not None:
+        from nowiser.guess.calibrate import largest
+        from nowiser.model.checks import percentage
+
         limit = percentage(gain, "--gain")
         result["limit"] = limit
         if asked.costs is not None:

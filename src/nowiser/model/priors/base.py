@@ -1,6 +1,5 @@
 """The root of all priors, and read-only arrays that are values."""
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -37,6 +36,8 @@ class ArrayPrior(Prior):
     def _digest(self) -> bytes:
         found: bytes | None = self.__dict__.get("_digested")
         if found is None:
+            import hashlib  # loads OpenSSL, for which most commands need not wait
+
             sha = hashlib.sha256(self._family().__name__.encode())
             for name in self._arrays:
                 array: Floats = getattr(self, name)
