@@ -122,8 +122,9 @@ def _worst(
         return figures.negated() if of.negated else figures, (one.x,), one.gain, (profile,)
     from nowiser.guess.corners import worst_of_several
     from nowiser.guess.several import worst_with_one_range
+    from nowiser.guess.still import still
 
-    profiles = tuple(profile_of(*one) for one in key)
+    profiles = tuple(still(profile_of(*one)) for one in key)
     several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
     return _joined(of, several.figures), several.xs, several.gain, profiles
 

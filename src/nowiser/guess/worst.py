@@ -84,8 +84,9 @@ def _of_list(profile: Profile, every: Floats, objective: Objective, *, negated: 
     figures = figures.negated() if negated else figures
     gains = objective.of(np.atleast_1d(figures.before), np.atleast_1d(figures.after))
     i = int(np.argmax(gains))
-    own = profile.at(every[i : i + 1], smallest=smallest or negated)
-    return Worst(float(every[i]), _one(own.negated() if negated else own, 0), float(gains[i]))
+    if smallest and not negated:
+        return Worst(float(every[i]), _one(profile.at(every[i : i + 1]), 0), float(gains[i]))
+    return Worst(float(every[i]), _one(figures, i), float(gains[i]))
 
 
 def _nodes(profile: Profile) -> Floats:
