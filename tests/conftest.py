@@ -22,6 +22,15 @@ settings.register_profile("new")
 settings.load_profile("same")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """One thread for linear algebra, in the workers and what they start: the tests themselves run side by side.
+
+    Several threads of several workers wait for each other at every small matrix, and burn the cores while waiting.
+    """
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """All of Spark in one worker: a second Java would start, and compile itself, all over again."""
