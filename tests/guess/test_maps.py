@@ -109,3 +109,15 @@ def test_what_cannot_be_looked_for_says_what_to_give_instead():
     assert "victim=" in str(refused.value.hint)
     with pytest.raises(Misconfigured, match="too small for a map"):
         nw.guess(square(), nw.Within(0.001), slope=1.0)
+
+
+def test_independent_priors_are_looked_at_as_the_joint_prior_they_are():
+    apart = map_of({"x": nw.Uniform(0, 16), "y": nw.Histogram([0, 8, 16], [0.5, 0.5])}, NAMES)
+    whole = map_of(nw.JointHistogram(NAMES, [[0, 16], [0, 8, 16]], [[0.5, 0.5]]), NAMES)
+    assert np.array_equal(apart.low, whole.low)
+    assert np.array_equal(apart.high, whole.high)
+    assert apart.high.tolist() == [8, 8]  # the map mirrors itself
+    bells = map_of({"x": nw.Normal(3, 2), "y": nw.Normal(-1, 1)}, NAMES)
+    turned = map_of(nw.MultivariateNormal(NAMES, [3, -1], [[4, 0], [0, 1]]), NAMES)
+    assert np.array_equal(bells.high, turned.high)
+    assert bells.victim(np.zeros(2)) == {"x": 3.0, "y": -1.0}

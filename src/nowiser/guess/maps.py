@@ -45,7 +45,7 @@ from nowiser.guess.programme import Solution
 from nowiser.guess.rays import Rays, Sectors
 from nowiser.guess.space import Focus, Space, space_of
 from nowiser.model.goal import On, Within
-from nowiser.model.prior import Histogram, JointHistogram, MultivariateNormal, Normal, Prior
+from nowiser.model.prior import Histogram, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
 from nowiser.model.priors.base import Floats
 
 FARTHEST = 7.0
@@ -84,6 +84,7 @@ def map_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Map:
             hint="Give the victim, e.g. victim=(x, y, z), or the prior as JointAtoms.",
         )
     plain = np.eye(2), np.zeros(2)
+    prior = _as_joint(prior, names)
     if isinstance(prior, MultivariateNormal):
         variances, turn = np.linalg.eigh(prior.covariance)
         spread = np.sqrt(variances)
@@ -107,6 +108,21 @@ def map_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Map:
     ends = [row.victims() for row in rows]
     low, high = np.array([first.min() for first, _ in ends]), np.array([last.max() for _, last in ends])
     return Map(names, prior, rows, low, high, *plain)
+
+
+def _as_joint(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Prior | Mapping[str, Prior]:
+    """Independent priors as the joint prior they are, where there is one: of which half or a quarter may do."""
+    if not isinstance(prior, Mapping):
+        return prior
+    parts = [prior[n] for n in names]
+    bells = [p for p in parts if isinstance(p, Normal)]
+    if len(bells) == len(parts):
+        return MultivariateNormal(names, [p.mean for p in bells], np.diag([p.sd**2 for p in bells]))
+    flat = [Histogram([p.low, p.high], [1.0]) if isinstance(p, Uniform) else p for p in parts]
+    bins = [p for p in flat if isinstance(p, Histogram)]
+    if len(bins) == len(parts):
+        return JointHistogram(names, [p.edges for p in bins], np.multiply.outer(bins[0].masses, bins[1].masses))
+    return prior
 
 
 @dataclass(frozen=True, eq=False)
