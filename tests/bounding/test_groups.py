@@ -14,7 +14,7 @@ import pytest
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned, counts
-from nowiser.engines.render import statement
+from nowiser.engines.statement import statement
 from nowiser.sql import clipping
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read

@@ -16,7 +16,7 @@ from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Broken
 from nowiser.engines.duckdb import DIALECT, DuckDB
 from nowiser.engines.reference import tally_rows
-from nowiser.engines.render import statement
+from nowiser.engines.statement import statement
 from nowiser.errors import Misconfigured
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read

@@ -7,7 +7,7 @@ import pytest
 from nowiser import policy as policies
 from nowiser.engines import connect, segments
 from nowiser.engines.base import Broken
-from nowiser.engines.render import statement
+from nowiser.engines.statement import statement
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nowiser import policy as policies
 from nowiser.engines.aligned import aligned
 from nowiser.engines.duckdb import DuckDB
-from nowiser.engines.render import statement
+from nowiser.engines.statement import statement
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 

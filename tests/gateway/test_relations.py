@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from nowiser.engines.duckdb import DIALECT, TYPES
 from nowiser.engines.reference import relation_rows, tally_rows
-from nowiser.engines.render import quote, statement
+from nowiser.engines.render import quote
+from nowiser.engines.statement import statement
 from nowiser.model.schema import Kind, Protect
 from nowiser.sql.cells import Cell
 from nowiser.sql.plan import plan

@@ -74,7 +74,7 @@ NESTED = [
 def test_templates_that_repeat_an_argument_do_not_blow_up(inner, around, compared):
     """Twenty deep: either the SQL for every engine stays short, or it is refused before it is written."""
     from nowiser.engines.duckdb import DIALECT
-    from nowiser.engines.render import statement
+    from nowiser.engines.statement import statement
     from nowiser.sql.functions import HEAVIEST
 
     for _ in range(20):

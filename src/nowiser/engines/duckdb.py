@@ -27,8 +27,9 @@ from nowiser.engines import prepare as preparing
 from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.owner import owner
-from nowiser.engines.render import Dialect, from_totals, large, quote, statement, text
+from nowiser.engines.render import Dialect, large, quote, text
 from nowiser.engines.segments import Streamed, streamed
+from nowiser.engines.statement import from_totals, statement
 from nowiser.engines.statistics import BLIND, plain
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.engines import excess, render, segments, sources
+from nowiser.engines import excess, segments, sources
 from nowiser.engines import prepare as preparing
 from nowiser.engines.arrow import column
 from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
 from nowiser.engines.render import Dialect, quote, text
+from nowiser.engines.statement import statement
+from nowiser.engines.statement import totals as added_up
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
@@ -53,7 +55,7 @@ def fill(
         if stored:
             _count(connection, table, owner(table, policy))
             for by in totals.stored(table):
-                added = render.totals(table, by, owner_columns(policy, table), dialect)
+                added = added_up(table, by, owner_columns(policy, table), dialect)
                 connection.execute(f"CREATE TABLE {totalled(table, by)} AS {added}")
                 for step in segments.stored(table, by, owner(table, policy)):
                     connection.execute(step)
@@ -164,7 +166,7 @@ def _add_up(connection: Any, table: Table, by: str, dialect: Dialect) -> None:
     """Store the sums by the values of a column (`sql/sums.py`)."""
     tally, names = sums.tally(table, by)
     named = ", ".join(f"c{i} AS {quote(name)}" for i, name in enumerate(names))
-    rows = f"SELECT k0 AS {quote(by)}, {named} FROM ({render.statement(tally, dialect)})"
+    rows = f"SELECT k0 AS {quote(by)}, {named} FROM ({statement(tally, dialect)})"
     connection.execute(f"CREATE TABLE {summed(table, by)} AS {rows}")
 
 

@@ -12,7 +12,8 @@ import secrets
 from pathlib import Path
 from typing import Any
 
-from nowiser.engines.render import Dialect, counted, from_totals, text
+from nowiser.engines.render import Dialect, text
+from nowiser.engines.statement import counted, from_totals
 from nowiser.model.schema import Kind
 from nowiser.sql.plan import Tally
 from nowiser.sql.tree import Column, Expression, Filter, Scan, existing

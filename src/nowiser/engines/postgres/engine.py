@@ -11,13 +11,15 @@ from typing import Any
 import pyarrow as pa
 
 from nowiser.engines import prepare as preparing
-from nowiser.engines import render, sources
+from nowiser.engines import sources
 from nowiser.engines.arrow import from_rows
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.postgres import catalog
 from nowiser.engines.postgres.connection import Pool
 from nowiser.engines.postgres.dialect import DIALECT, SPELLINGS, lacks
-from nowiser.engines.render import Dialect, quote, statement, text
+from nowiser.engines.render import Dialect, quote, text
+from nowiser.engines.statement import statement
+from nowiser.engines.statement import totals as added_up
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
@@ -182,7 +184,7 @@ class Postgres:
             for i, j, by in self._totals():
                 if (self._stored(known.version, f"{i}_{j}"),) not in old:
                     person = owner_columns(self._policy, self._tables[i])
-                    added = render.totals(self._tables[i], by, person, prepared)
+                    added = added_up(self._tables[i], by, person, prepared)
                     _create(connection, self._place(known.version, f"{i}_{j}"), added)
             for (name,) in old:
                 if name not in keep:

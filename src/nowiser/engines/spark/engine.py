@@ -18,12 +18,14 @@ from typing import Any
 import pyarrow as pa
 
 from nowiser.engines import prepare as preparing
-from nowiser.engines import render, sources
+from nowiser.engines import sources
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
-from nowiser.engines.render import Dialect, quote, statement
+from nowiser.engines.render import Dialect, quote
 from nowiser.engines.spark.dialect import DIALECT, SPELLINGS
 from nowiser.engines.spark.files import Input, look, stamp
 from nowiser.engines.spark.session import gone, limited, open_session, renewed
+from nowiser.engines.statement import statement
+from nowiser.engines.statement import totals as added_up
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
@@ -195,7 +197,7 @@ class Spark:
             prepared = replace(DIALECT, table=lambda scan: places[scan.table.name])
             for i, j, by in self._totals():
                 table = self._tables[i]
-                added = render.totals(table, by, owner_columns(self._policy, table), prepared)
+                added = added_up(table, by, owner_columns(self._policy, table), prepared)
                 session.sql(added).write.mode("overwrite").parquet(f"{place}/{i}_{j}")
             session.range(1).write.mode("overwrite").parquet(f"{place}/done")
         except Exception as error:  # noqa: BLE001 (as in `run`)
