@@ -139,3 +139,14 @@ def test_the_certificate_holds_in_fractions():
     step = Fraction(np.exp(-0.5)) + Fraction(1, 10**15)
     weights = [Fraction(float(m)) * step ** abs(i - 2) for i, m in enumerate(masses)]
     assert Fraction(found.ceiling) >= (weights[1] + weights[2]) / sum(weights)
+
+
+def test_masses_that_are_worlds_apart_are_solved():
+    """Coefficients of 1e15 and more are refused by HiGHS; such rows are left out, which only loosens the programme."""
+    masses = np.array([1.0, 1e-22, 1e-30])
+    masses = masses / masses.sum()
+    i, j = np.nonzero(~np.eye(3, dtype=bool))
+    apart = np.abs(i - j).astype(float)
+    found = solve(Programme(masses, (i, j, apart)), np.array([False, True, False]))
+    truth = masses[1] * np.e / (masses[0] + masses[1] * np.e + masses[2])  # next to everything is one step away
+    assert truth * (1 - 1e-9) <= found.ceiling < 1e-9

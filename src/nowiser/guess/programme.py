@@ -33,6 +33,7 @@ Mask = npt.NDArray[np.bool_]
 Rows = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], Floats]
 LARGEST = 60_000  # variables
 STEEPEST = 30.0  # nats; a row that allows a factor of e^30 is left out, which only loosens the programme
+HEAVIEST = 1e14  # so is one between cells of masses this far apart, whose coefficient HiGHS would refuse
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,8 @@ def solve(programme: Programme, inside: Mask) -> Solution:
     p, q, d = p[d <= STEEPEST], q[d <= STEEPEST], d[d <= STEEPEST]
     scale = _scales(masses, (p, q, d))
     weight = np.exp(d) * (scale[p] / scale[q]) * (1 + 2.0**-48)  # rounded up: eight roundings of 2⁻⁵³ and a spare
+    mild = weight < HEAVIEST
+    p, q, weight = p[mild], q[mild], weight[mild]
     n, m = masses.size, p.size
     row = np.arange(m)
     matrix = sparse.csr_matrix(
