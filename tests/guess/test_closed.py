@@ -30,3 +30,9 @@ def test_extremes_take_the_other_way():
     assert closed.figures(nw.Normal(0, 1), 1.0, 100.0, 0.0, 0.0) is None
     assert closed.figures(nw.Normal(0, 1), 1.0, 1.0, 0.0, 10.0) is None
     assert closed.figures(nw.Uniform(0, 1e9), 1.0, 1.0, 0.0, 10.0) is None
+
+
+@pytest.mark.parametrize("slope", [1e-300, 3.5e-241, 1e-160, 1e-90])
+def test_costs_too_small_to_be_squared_gain_nothing(slope):
+    for victim in (0.0, 0.7, None):  # a victim by floats, the worst by arrays
+        assert nw.guess(nw.Uniform(0, 2), nw.Within(0.5), slope=slope, victim=victim).gain < 1e-13

@@ -49,7 +49,7 @@ def _uniform(prior: Uniform, k: float, l: float, u: float) -> tuple[float, float
     alpha = abs(math.expm1(-k * (l - prior.low)))
     beta = abs(math.expm1(-k * (prior.high - u)))
     rise, both = abs(math.expm1(k * (u - l))), alpha + beta
-    root = math.sqrt(max(both * both + math.copysign(4.0, k) * alpha * beta * rise, 0.0))
+    root = both * math.sqrt(max(1 + math.copysign(4.0, k) * (alpha / both) * (beta / both) * rise, 0.0))
     odds = 2 * rise / (both + root)
     slack = 32 * EPS * (1 + abs(k) * (u - l)) + 2 * EPS * abs(k) * (abs(l) + abs(u))
     t = l if alpha == 0 or k < 0 else min(u, l + math.log1p(odds * alpha) / k)

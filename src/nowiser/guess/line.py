@@ -143,7 +143,8 @@ class UniformLine:
             beta = np.abs(np.expm1(-k * (self.high - u)))
             rise = np.abs(np.expm1(k * (u - l)))
             both = alpha + beta
-            root = np.sqrt(both * both + math.copysign(4.0, k) * alpha * beta * rise)
+            # (squares of what is smaller than 1e-160 would be lost)
+            root = both * np.sqrt(1 + math.copysign(4.0, k) * (alpha / both) * (beta / both) * rise)
             found = 2.0 * rise / (both + np.where(np.isnan(root), both, root))
         found = np.where(both == 0, np.inf, np.where(np.isnan(found), 0.0 if k < 0 else np.inf, found))
         found = np.where((rise == 0) & (both > 0), 0.0, found)
