@@ -64,6 +64,8 @@ def test_no_victim_beats_the_worst_and_one_nearly_attains_it(question, objective
     assert found is not None
     own = float(objective.of(np.array([found.before]), np.array([found.after]))[0])
     assert 0 <= found.gain - own <= max(1e-8 * abs(own), 1e-9)
+    named = near(*question).at(np.array([found.x]), smallest=False)  # he himself, by the array way
+    assert found.gain - objective.of(named.before, named.after)[0] <= max(1e-8 * abs(own), 1e-9) + 1e-10 * abs(own)
     low, high = max(bell.low, -30.0), min(bell.high, 30.0)
     around = (found.x - bell.mean) / bell.sd + np.linspace(-1, 1, 101) ** 3
     every = np.concatenate([np.linspace(low, high, 301), around[(around > low) & (around < high)]])
@@ -88,6 +90,14 @@ def test_as_sharp_as_branch_and_bound(seed):
         assert quick.gain <= slow.gain + 1e-9
         assert slow.figures.after - slow.figures.before <= quick.gain + 1e-12
         assert nw.guess(prior, nw.Within(radius), slope=0.0, jump=1e-4).gain <= 1e-4  # never more than the odds
+
+
+@pytest.mark.parametrize("slope", [1e-6, 1.5e-5, 5e-4])
+def test_tiny_costs_are_as_sharp(slope):
+    profile = near(nw.Normal(-36, 0.5), 0.08, slope, 0.0)
+    found = worst_of_bell(profile, PLAIN, SHARPER, 1e-12)
+    named = profile.at(np.array([found.x]), smallest=False)
+    assert found.gain == pytest.approx(float((named.after - named.before)[0]), rel=1e-6)
 
 
 def test_both_sides_of_the_mean_are_looked_at_where_they_differ():

@@ -37,6 +37,7 @@ RATIO, LEVELS = 1.7, (8, 12)  # new victims lie ever closer around where the wor
 NARROW = 1.0  # radius, in standard deviations, up to which the ends of a goal are looked at together
 STEEPEST_BEND = 0.56  # a normal density's third derivative is at most that
 LARGE = 0.1  # nats over the goal from which on chords are worth asking
+SHARP = 1e-13  # how far ln odds may be from the crossing: small costs move them by little more
 ROUGH = 1e-6  # rounding errors above this share of the gain are too much
 SPARE = 1e-12  # relative rounding error of what a speed is made of, amply
 _ROOT_2PI = math.sqrt(2 * math.pi)
@@ -63,7 +64,7 @@ def worst_of_bell(profile: Near, objective: Objective, tolerance: float, finest:
     x, kind = _first(bell)
     dropped, best, joined, start = _beyond(bell, objective, x), -math.inf, np.ones(x.size - 1, bool), None
     for level in (*LEVELS, *[LEVELS[-1]] * (ROUNDS - len(LEVELS))):
-        known = victims(bell, x, kind, start, 1e-6 if start is None else 1e-13)
+        known = victims(bell, x, kind, start, SHARP)
         after = known.after.max(axis=0)
         gains = objective.of(known.before, after)
         i = int(np.argmax(gains))
