@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser.engines import runs
@@ -24,6 +24,7 @@ AVG = Cell(ANY, None, shift=3, low=-6, high=7, weighed=True)
 whole = st.one_of(st.integers(-(2**61), 2**61), st.integers(-50, 50), st.integers(2**52, 2**53 + 50))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(whole, st.integers(0, 2**31)), max_size=20), st.sampled_from([1, 3, 1000, 2**31, 2**70]))
 def test_many_are_clipped_as_each_would_be(persons, most):
     clip = Clip((), most)
@@ -52,6 +53,7 @@ def numbered(keys):
     return np.array(starts, dtype=np.int32), np.array(found, dtype=np.int32).reshape(-1, 3)
 
 
+@settings(deadline=None)
 @given(keys, st.lists(st.integers(0, 40), max_size=6), st.integers(1, 3))
 def test_totals_of_each_segment_are_clipped_and_added_to_its_key(keys, cuts, most):
     starts, table = numbered(keys)

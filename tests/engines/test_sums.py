@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nowiser import policy as policies
@@ -161,6 +161,7 @@ conditions = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     k=st.sampled_from(["c0", "w"]),
     key=st.sampled_from(["{k}", "CASE WHEN {k} < 2 THEN 1 ELSE 0 END", None]),
