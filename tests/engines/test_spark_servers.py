@@ -140,6 +140,7 @@ def test_connect_means_the_same_by_every_single_function(connected):
     assert connected[1]("functions", every=1)["tried"] > 200
 
 
+@pytest.mark.long  # a master and a worker of their own: a minute and a half, and Connect asks the same questions
 def test_a_cluster(clustered, known):
     """One story for one master and its worker."""
     server, asker = clustered
