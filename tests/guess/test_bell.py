@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nowiser as nw
-from nowiser.guess.bell import bell_of, victims
+from nowiser.guess.bell import bell_of
 from nowiser.guess.line import line
 from nowiser.guess.profile import Near
 
@@ -46,8 +46,8 @@ def test_the_figures_are_those_of_the_array_way(question, shares):
     assert bell is not None
     low, high = max(bell.low, -9.0), min(bell.high, 9.0)
     x = low + (high - low) * np.sort(np.array(shares))
-    found = victims(bell, x, kinds(bell, x), None, 1e-13)
-    other = profile.at(bell.mean + bell.sd * x, smallest=False)
+    found = bell.look(x, kinds(bell, x), None, 1e-13)
+    other = profile.at(bell.origin + bell.unit * x, smallest=False)
     assert found.before == pytest.approx(other.before, rel=1e-9, abs=1e-12)
     rounding = 1e-11 + 4 * bell.lift * float(found.slack.max())
     assert found.after.max(axis=0) == pytest.approx(other.after, rel=1e-9, abs=rounding)
@@ -74,7 +74,7 @@ def test_never_below_the_truth_to_forty_digits(cut, shift, jump):
     bell = bell_of(near(prior, 0.4, 0.4 * shift, jump))
     low, high = max(bell.low, -6) + 0.41, min(bell.high, 6) - 0.41
     x = np.linspace(low, high, 9)
-    found = victims(bell, x, np.zeros(9, np.int8), None, 1e-13)
+    found = bell.look(x, np.zeros(9, np.int8), None, 1e-13)
     for i, victim in enumerate(x):
         before, after = exact(bell, jump, victim, found.t[i])
         assert found.before[i] <= before

@@ -10,9 +10,9 @@ from tests.guess.test_bell import kinds, near, questions
 
 import nowiser as nw
 from nowiser.guess import neighbours
-from nowiser.guess.bell import bell_of, victims
+from nowiser.guess.bell import bell_of
 from nowiser.guess.follow import PLAIN, Objective
-from nowiser.guess.neighbours import worst_of_bell
+from nowiser.guess.neighbours import worst_of_smooth
 from nowiser.guess.worst import SHARPER, _branched
 
 OBJECTIVES = [
@@ -23,7 +23,7 @@ OBJECTIVES = [
 
 
 def gains(bell, objective, x):
-    found = victims(bell, x, kinds(bell, x), None, 1e-13)
+    found = bell.look(x, kinds(bell, x), None, 1e-13)
     return objective.of(found.before, found.after.max(axis=0))
 
 
@@ -48,18 +48,18 @@ def pairs(draw):
 @settings(max_examples=200, deadline=None)
 def test_no_victim_between_two_beats_either_bound(pair, objective, sharp):
     bell, ends, kind = pair
-    known = victims(bell, ends, np.full(2, kind, np.int8), None, sharp)  # also where t was not found exactly
+    known = bell.look(ends, np.full(2, kind, np.int8), None, sharp)  # also where t was not found exactly
     between = np.linspace(ends[0], ends[1], 41)[1:-1]
     most = gains(bell, objective, between).max()
     rounding = 1e-12 + 4 * float(known.slack.max()) * bell.lift
-    assert neighbours._speed(bell, known, objective)[0] >= most - rounding
-    assert neighbours._chords(known, objective)[0] >= most - rounding
+    assert neighbours.speed(bell, known, objective)[0] >= most - rounding
+    assert bell.further(known, objective)[0] >= most - rounding
 
 
 @given(questions(), st.sampled_from(OBJECTIVES))
 @settings(max_examples=60, deadline=None)
 def test_no_victim_beats_the_worst_and_one_nearly_attains_it(question, objective):
-    found = worst_of_bell(near(*question), objective, SHARPER, 1e-9)
+    found = worst_of_smooth(near(*question), objective, SHARPER, 1e-9)
     bell = bell_of(near(*question))
     assert found is not None
     own = float(objective.of(np.array([found.before]), np.array([found.after]))[0])
@@ -67,10 +67,10 @@ def test_no_victim_beats_the_worst_and_one_nearly_attains_it(question, objective
     named = near(*question).at(np.array([found.x]), smallest=False)  # he himself, by the array way
     assert found.gain - objective.of(named.before, named.after)[0] <= max(1e-8 * abs(own), 1e-9) + 1e-10 * abs(own)
     low, high = max(bell.low, -30.0), min(bell.high, 30.0)
-    around = (found.x - bell.mean) / bell.sd + np.linspace(-1, 1, 101) ** 3
+    around = (found.x - bell.origin) / bell.unit + np.linspace(-1, 1, 101) ** 3
     every = np.concatenate([np.linspace(low, high, 301), around[(around > low) & (around < high)]])
     # far out Φ is no double any more: there the array way is asked
-    each = near(*question).at(bell.mean + bell.sd * every, smallest=False)
+    each = near(*question).at(bell.origin + bell.unit * every, smallest=False)
     assert objective.of(each.before, each.after).max() <= found.gain + 1e-11
 
 
@@ -83,8 +83,9 @@ def test_as_sharp_as_branch_and_bound(seed):
         radius = sd * 10 ** rng.uniform(-1, 0.5)
         if cut[1] - cut[0] > 3 * radius / sd:
             prior = nw.Truncated(prior, *(prior.mean + sd * cut))
-        profile = near(prior, radius, 10 ** rng.uniform(-3, 0.5), rng.choice([0.0, 0.02, 1.0]))
-        quick = worst_of_bell(profile, PLAIN, SHARPER, 1e-12)
+        slope = min(10 ** rng.uniform(-3, 0.5), 10 * radius / sd)  # steeper ones are left to the slow way
+        profile = near(prior, radius, slope, rng.choice([0.0, 0.02, 1.0]))
+        quick = worst_of_smooth(profile, PLAIN, SHARPER, 1e-12)
         slow = _branched(profile, PLAIN, 1e-12, negated=False, smallest=False)
         assert quick is not None
         assert quick.gain <= slow.gain + 1e-9
@@ -95,14 +96,14 @@ def test_as_sharp_as_branch_and_bound(seed):
 @pytest.mark.parametrize("slope", [1e-6, 1.5e-5, 5e-4])
 def test_tiny_costs_are_as_sharp(slope):
     profile = near(nw.Normal(-36, 0.5), 0.08, slope, 0.0)
-    found = worst_of_bell(profile, PLAIN, SHARPER, 1e-12)
+    found = worst_of_smooth(profile, PLAIN, SHARPER, 1e-12)
     named = profile.at(np.array([found.x]), smallest=False)
     assert found.gain == pytest.approx(float((named.after - named.before)[0]), rel=1e-6)
 
 
 def test_both_sides_of_the_mean_are_looked_at_where_they_differ():
-    left = worst_of_bell(near(nw.Truncated(nw.Normal(0, 1), -1, 9), 0.3, 0.5, 0.0), PLAIN, SHARPER, 1e-12)
-    right = worst_of_bell(near(nw.Truncated(nw.Normal(0, 1), -9, 1), 0.3, 0.5, 0.0), PLAIN, SHARPER, 1e-12)
+    left = worst_of_smooth(near(nw.Truncated(nw.Normal(0, 1), -1, 9), 0.3, 0.5, 0.0), PLAIN, SHARPER, 1e-12)
+    right = worst_of_smooth(near(nw.Truncated(nw.Normal(0, 1), -9, 1), 0.3, 0.5, 0.0), PLAIN, SHARPER, 1e-12)
     assert left.gain == pytest.approx(right.gain, rel=1e-8)
     assert left.x == pytest.approx(-right.x, abs=1e-3)
 
@@ -110,9 +111,9 @@ def test_both_sides_of_the_mean_are_looked_at_where_they_differ():
 def test_a_range_that_begins_where_the_goal_touches_the_end_has_no_chord():
     bell = bell_of(near(nw.Truncated(nw.Normal(0, 1), -1, 3), 0.4, 2.0, 0.0))
     touching = bell.low + bell.reach
-    known = victims(bell, np.array([touching, touching + 0.5]), np.zeros(2, np.int8), None, 1e-13)
-    assert neighbours._chords(known, PLAIN)[0] == math.inf
-    assert neighbours._speed(bell, known, PLAIN)[0] < 1
+    known = bell.look(np.array([touching, touching + 0.5]), np.zeros(2, np.int8), None, 1e-13)
+    assert bell.further(known, PLAIN)[0] == math.inf
+    assert neighbours.speed(bell, known, PLAIN)[0] < 1
 
 
 @given(questions(), st.sampled_from(OBJECTIVES), st.floats(-3, 3), st.floats(0, 2))
@@ -127,4 +128,4 @@ def test_no_victim_farther_out_beats_the_bound_for_those_beyond(question, object
         ends = np.array([max(-abs(first), inner[0]), 0.0])
         far = every[every < ends[0]]
     if far.size:
-        assert neighbours._beyond(bell, objective, ends) >= gains(bell, objective, far).max() - 1e-12
+        assert bell.beyond(objective, ends) >= gains(bell, objective, far).max() - 1e-12

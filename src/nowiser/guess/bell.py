@@ -6,24 +6,41 @@ y = −t on the right, F(y) = ln ∫_{−∞}^y e^{κx} dπ (mirrored on the rig
 
     1 + odds ≤ e^W,   W = max over both rows of F(y) − F(e),   for every t inside the goal.
 
+Between two neighbouring victims x₁ < x₂ (see `neighbours`) everything follows from log-concavity. F is concave, because
+integrals of log-concave functions are log-concave; so t − l grows with the victim and u − t shrinks (see `follow`), N
+is log-concave in t, and the values at x₁ and x₂ bound them. A further bound is sharp for large costs:
+
+* *chords*: let t move evenly from t₁ to t₂. F(y) is below its tangents at y₁ and y₂, and F(e) above its chord; prior
+  masses of goals of one size are log-concave in the victim, so b is above b₁^{1−λ}·b₂^λ. `after` rises with W and is
+  concave in it (for jumps ≥ 0), so for either row the gain is below a concave function of λ, and that is below its
+  tangents at 0 and 1.
+
+Of all victims farther out than the last: with t = u only the left row counts, whose F(u) − F(l) falls with x; likewise
+on the other side with t = l.
+
 Used in the ordinary range only (costs and tails that doubles hold comfortably); everything else takes the way of
 `tilt`, with which the tests compare it.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from nowiser.guess.follow import Objective
 from nowiser.guess.line import EPS
 from nowiser.guess.profile import Near
 from nowiser.guess.tilt import Piece, TiltLine
+from nowiser.guess.victims import Between, Flags, Kinds, Victims, tent
 from nowiser.model.priors.base import Floats
 
-Kinds = npt.NDArray[np.int8]
-Flags = npt.NDArray[np.bool_]
-
+FAR = 8.0  # standard deviations beyond the tilted mean, where nothing is left of the other side
+STEP = 0.35  # between the first victims
+NARROW = 1.0  # radius, in standard deviations, up to which the ends of a goal are looked at together
+STEEPEST_BEND = 0.56  # a normal density's third derivative is at most that
+LARGE = 0.1  # nats over the goal from which on chords are worth asking
+SPARE = 1e-12  # relative rounding error, amply
 STEEPEST = 14.0  # κ + ρ up to which Φ is an ordinary double as far out as victims are looked at
 DEEPEST = 6.0  # how far out the prior may be cut off
 HIGHEST = 20.0  # the largest jump
@@ -62,10 +79,11 @@ class Bell:
     """The prior, the radius and the cost, in standard units."""
 
     def __init__(self, piece: Piece, radius: float, rate: float, jump: float) -> None:
-        self.mean, self.sd = piece.mean, piece.sd
+        self.origin, self.unit = piece.mean, piece.sd
         self.low, self.high = (piece.low - piece.mean) / piece.sd, (piece.high - piece.mean) / piece.sd
         self.shift, self.reach = rate * piece.sd, radius / piece.sd
         self.lift = math.exp(min(jump, HIGHEST + 1))
+        self.costly = self.shift * self.reach > LARGE or self.lift > 1 + LARGE
         self.cut_off = self.low > -math.inf or self.high < math.inf
         cut = np.array([[self.low], [-self.high]]) - self.shift
         self._sign = np.where(cut <= 0, 1.0, -1.0)  # integrals are taken from the side on which fewer digits cancel
@@ -96,67 +114,129 @@ class Bell:
             found = np.where(found > edge + 32 * EPS * (np.abs(x) + self.reach), found, edge)
         return found
 
+    def first(self) -> tuple[Floats, Kinds]:
+        """Victims to start from. A symmetric prior has symmetric victims: only those below the mean are looked at.
+
+        A victim whose goal just touches an end of the prior is looked at as one of either kind.
+        """
+        far = self.shift + self.reach + FAR
+        low, high = max(self.low, -far), min(self.high, far) if self.low != -self.high else 0.0
+        touching = [x for x in (self.low + self.reach, self.high - self.reach) if low < x < high]
+        xs, kinds = [], []
+        for a, b in itertools.pairwise([low, *touching, high]):
+            xs.append(np.linspace(a, b, math.ceil((b - a) / STEP) + 1))
+            middle = (a + b) / 2
+            kind = -1 if middle - self.reach < self.low else int(middle + self.reach > self.high)
+            kinds.append(np.full(xs[-1].size, kind, np.int8))
+        return np.concatenate(xs), np.concatenate(kinds)
+
+    def beyond(self, objective: Objective, x: Floats) -> float:
+        """A bound for all victims outside the first and the last that are looked at (mirrored ones are not outside)."""
+        outside = np.array([self.high > x[-1] and self.low != -self.high, self.low < x[0]])
+        if not outside.any():
+            return -math.inf
+        y = np.array([[x[-1] + self.reach, x[-1] - self.reach], [self.reach - x[0], -self.reach - x[0]]])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log = np.log(self.half(np.minimum(y, np.array([[self.high], [-self.low]])))[0])
+        odds = np.expm1((log[:, 0] - log[:, 1])[outside].max() + SPARE) * self.lift
+        return float((objective.offset + objective.up * odds / (1 + odds)).max())
+
+    def look(self, x: Floats, kind: Kinds, start: Floats | None, sharp: float) -> "BellVictims":
+        """The figures of these victims. `start`: where to look for t; `sharp`: how far both rows may differ."""
+        k, ends = self.shift, self.ends(x)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            beyond, lost = self.half(ends)
+            there, out = beyond > 0, np.log(beyond)
+            y, inside, w, slope, gap, more = _peak(self, ends, (there, out), start, sharp)
+            slack = 16 * EPS * (1 + (np.abs(ends).max(axis=0) + k) ** 2)  # erfc, its rounded argument, the logarithm
+            if self.cut_off:
+                slack = slack * np.where(there, np.maximum(lost, more), 1.0).max(axis=0)
+            w = np.where(there, w + 2 * slack, 0.0)
+        odds = np.expm1(w)
+        lifted, plain = odds * self.lift, odds.max(axis=0)
+        weights = inside * np.exp(k * k / 2 - k * y) / self.total
+        weight = weights[0] + weights[1]
+        height = np.exp(ends * ends / -2) / (_ROOT_2PI * self.total)
+        if self.cut_off:
+            height[0, kind < 0] = 0.0
+            height[1, kind > 0] = 0.0
+        return BellVictims(
+            x=x,
+            kind=kind,
+            t=y[0],
+            # the rows part at a speed of at least 0.79, a normal's hazard at its mean
+            slip=1.3 * (np.abs(gap) + 4 * slack),
+            slack=slack,
+            after=lifted / (1 + lifted) * (1 + 4 * EPS),
+            bend=(self.lift + lifted) / (1 + lifted) ** 2,
+            plain=plain / (1 + plain),
+            before=np.maximum(self.mass(ends[0], -ends[1]) - 32 * EPS * self.grain, 0.0),
+            weight=weight,
+            fall=np.exp(-k * (y - ends)),
+            height=height,
+            y=y,
+            out=out,
+            slope=slope,
+            drift=k * (weights[1] - weights[0]) / weight,
+        )
+
+    def between(self, known: "BellVictims") -> Between:
+        """What holds between neighbours."""
+        slip = np.maximum(known.slip[1:], known.slip[:-1])
+        f1, f2, h1, h2 = known.fall[:, :-1], known.fall[:, 1:], known.height[:, :-1], known.height[:, 1:]
+        tall, low = np.maximum(h1, h2), np.minimum(h1, h2)
+        for row, end in enumerate((known.x - self.reach, known.x + self.reach)):
+            passing = (end[:-1] < 0) & (end[1:] > 0) & (tall[row] > 0)  # the mean, where the density is highest
+            tall[row, passing] = 1 / (_ROOT_2PI * self.total)
+        lean, spare = known.fall[1] - known.fall[0], 2 * self.shift * slip + 8 * EPS
+        apart = None
+        if self.reach < NARROW:
+            width = known.x[1:] - known.x[:-1]
+            bent = STEEPEST_BEND * self.reach / self.total * width**2 / 4 + 4 * EPS / self.total
+            ends = known.height[1] - known.height[0]
+            apart = np.minimum(ends[1:], ends[:-1]) - bent, np.maximum(ends[1:], ends[:-1]) + bent
+        return Between(
+            (low, tall),
+            (np.minimum(f1, f2), np.maximum(f1, f2)),
+            self._scale(known, slip),
+            apart,
+            (lean[:-1] - spare, lean[1:] + spare),  # it grows with the victim, as u − t shrinks and t − l grows
+        )
+
+    def _scale(self, known: "BellVictims", slip: Floats) -> tuple[Floats, Floats]:
+        """The smallest and the largest 1/N between neighbours: N is log-concave in t, so below its tangents."""
+        ahead = np.maximum(known.t[1:] - known.t[:-1], 0.0) + 2 * slip
+        n1, n2 = known.weight[:-1], known.weight[1:]
+        rising, falling = np.maximum(known.drift[:-1], 0.0), np.maximum(-known.drift[1:], 0.0)
+        thick = np.minimum(n1 * np.exp(rising * ahead), n2 * np.exp(falling * ahead))
+        off = np.exp(2 * self.shift * slip + SPARE)
+        return 1 / (thick * off), off / np.minimum(n1, n2)
+
+    def further(self, known: "BellVictims", objective: Objective) -> Floats:
+        """The bound by chords, for every two neighbours."""
+        up, down = objective.up[:, None, None], objective.down[:, None, None]
+        spare = known.slack[1:] + known.slack[:-1]
+        b1, b2 = known.before[:-1], known.before[1:]
+        with np.errstate(all="ignore"):
+            ahead, out = known.y[:, 1:] - known.y[:, :-1], known.out[:, 1:] - known.out[:, :-1]
+            log = np.log(b2 / b1)
+            first = known.bend[:, :-1] * (known.slope[:, :-1] * ahead - out + spare)
+            second = known.bend[:, 1:] * (known.slope[:, 1:] * ahead - out - spare)
+            rise, fall = up * first - down * (b1 * log), up * second - down * (b2 * log)
+            found = tent(up * known.after - down * known.before, rise, fall) + objective.offset[:, None, None]
+        gone = known.out == -np.inf  # nothing beyond: the row does not count, or its chord has no end
+        found = np.where(gone[:, 1:] & gone[:, :-1], -np.inf, np.where(gone[:, 1:] | gone[:, :-1], np.inf, found))
+        return np.asarray(found.max(axis=(0, 1)))
+
 
 @dataclass(frozen=True, eq=False)
-class Victims:
-    """Single victims: what is known about each, rounded against ourselves. Arrays of two rows are left and right."""
+class BellVictims(Victims):
+    """With what chords and tangents need."""
 
-    x: Floats
-    kind: Kinds  # −1 where the goal is taken to reach beyond `low`, 1 beyond `high`, else 0
-    t: Floats
     y: Floats  # t and −t
     out: Floats  # F at the ends of the goal; −∞ where nothing is beyond
     slope: Floats  # of F at y
-    slack: Floats  # rounding error of F
-    slip: Floats  # of t
-    after: Floats  # by either row; the larger one is the ceiling
-    bend: Floats  # how fast it grows with W
-    plain: Floats  # the posterior before the jump
-    before: Floats
-    weight: Floats  # N(t) = ∫ e^{−κ|x−t|} dπ
     drift: Floats  # the slope of ln N at t
-    fall: Floats  # e^{−κ|x−t|} at the ends of the goal
-    height: Floats  # density there; 0 where an end lies beyond the prior
-
-
-def victims(bell: Bell, x: Floats, kind: Kinds, start: Floats | None, sharp: float) -> Victims:
-    """The figures of these victims. `start`: where to look for t; `sharp`: how far both rows may differ in the end."""
-    k, ends = bell.shift, bell.ends(x)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        beyond, lost = bell.half(ends)
-        there, out = beyond > 0, np.log(beyond)
-        y, inside, w, slope, gap, more = _peak(bell, ends, (there, out), start, sharp)
-        slack = 16 * EPS * (1 + (np.abs(ends).max(axis=0) + k) ** 2)  # erfc, its rounded argument, the logarithm
-        if bell.cut_off:
-            slack = slack * np.where(there, np.maximum(lost, more), 1.0).max(axis=0)
-        w = np.where(there, w + 2 * slack, 0.0)
-    odds = np.expm1(w)
-    lifted, plain = odds * bell.lift, odds.max(axis=0)
-    weights = inside * np.exp(k * k / 2 - k * y) / bell.total
-    weight = weights[0] + weights[1]
-    height = np.exp(ends * ends / -2) / (_ROOT_2PI * bell.total)
-    if bell.cut_off:
-        height[0, kind < 0] = 0.0
-        height[1, kind > 0] = 0.0
-    return Victims(
-        x=x,
-        kind=kind,
-        t=y[0],
-        y=y,
-        out=out,
-        slope=slope,
-        slack=slack,
-        slip=1.3
-        * (np.abs(gap) + 4 * slack),  # the rows part at a speed of at least 0.79, a normal's hazard at its mean
-        after=lifted / (1 + lifted) * (1 + 4 * EPS),
-        bend=(bell.lift + lifted) / (1 + lifted) ** 2,
-        plain=plain / (1 + plain),
-        before=np.maximum(bell.mass(ends[0], -ends[1]) - 32 * EPS * bell.grain, 0.0),
-        weight=weight,
-        drift=k * (weights[1] - weights[0]) / weight,
-        fall=np.exp(-k * (y - ends)),
-        height=height,
-    )
 
 
 def _peak(

@@ -25,9 +25,9 @@ the rounding error of evaluating it.
 Reversing the sign of k gives the mirror image: with k < 0 the smaller of the two factors is a *lower* bound on the odds
 (the attacker is misled), attained by the valley e^{+|k||x−t|}.
 
-A `Line` is a prior prepared for these questions. Four ways: `UniformLine` (solved by hand), `TiltLine` (closed-form
-integrals; normal, mixtures, truncations), `ChordLine` (exponential pieces; distributions whose shape is known),
-`CellLine` (prefix sums; atoms, histograms, anything with a distribution function).
+A `Line` is a prior prepared for these questions. Five ways: `UniformLine` (solved by hand), `TiltLine` (closed-form
+integrals; normal, mixtures, truncations), `LogLine` (Gauss's rule; lognormal), `ChordLine` (exponential pieces;
+distributions whose shape is known), `CellLine` (prefix sums; atoms, histograms, anything with a distribution function).
 """
 
 import math
@@ -107,13 +107,17 @@ def line(prior: Prior) -> Line:
         return UniformLine(low, high)
     if is_closed(prior):
         return TiltLine(prior)
+    if isinstance(prior, LogNormal) or (isinstance(prior, Truncated) and isinstance(prior.prior, LogNormal)):
+        from nowiser.guess.lognormal_line import LogLine
+
+        return LogLine(prior)
     if isinstance(prior, Frozen) or (isinstance(prior, Truncated) and isinstance(prior.prior, Frozen)):
         from nowiser.guess.chord_line import ChordLine
         from nowiser.guess.chords import chords_of
 
         if (chords := chords_of(prior)) is not None:
             return ChordLine(chords)
-    if isinstance(prior, (Atoms, Histogram, LogNormal, Frozen, Mixture, Truncated)):
+    if isinstance(prior, (Atoms, Histogram, Frozen, Mixture, Truncated)):
         from nowiser.guess.cells import CellLine
         from nowiser.guess.cut import cells_of
 

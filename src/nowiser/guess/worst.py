@@ -9,7 +9,7 @@ ranges is what is reported. So the result is an upper bound whatever happens, al
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +18,14 @@ from nowiser.guess.atoms import most_exposed
 from nowiser.guess.cells import CellLine
 from nowiser.guess.follow import PLAIN, Follow, Objective
 from nowiser.guess.line import EPS
-from nowiser.guess.neighbours import worst_of_bell
+from nowiser.guess.lognormal_line import LogLine
+from nowiser.guess.neighbours import worst_of_smooth
 from nowiser.guess.profile import Anyone, Figures, Near, Profile
 from nowiser.guess.ranges import distinct
 from nowiser.model.priors.base import Floats
 
 TOLERANCE = 5e-7
-SHARPER = 1e-8  # tolerance for normal priors, as a share of the gain: there digits are cheap
+SHARPER = 1e-8  # tolerance for normal and lognormal priors, as a share of the gain: there digits are cheap
 COARSEST = 1e-3  # tolerance where the prior is approximated very roughly
 ROUGH = 2e-6  # tolerance where the prior itself is approximated
 PATIENCE = 70_000  # evaluations after which the tolerance is loosened tenfold, twice
@@ -116,10 +117,12 @@ def _nodes(profile: Profile) -> Floats:
 
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
     finest = 1e-12 if objective is PLAIN else 1e-9  # other objectives pass through zero
-    quick = worst_of_bell(profile, objective, SHARPER, finest) if isinstance(profile, Near) and not negated else None
+    quick = worst_of_smooth(profile, objective, SHARPER, finest) if isinstance(profile, Near) and not negated else None
     if quick is not None:
         figures = Figures(quick.before, quick.after, 0.0)
         return Worst(quick.x, _one(profile.at(np.array([quick.x])), 0) if smallest else figures, quick.gain)
+    if isinstance(profile, Near) and isinstance(profile.line, LogLine):
+        profile = replace(profile, line=profile.line.cells)
     return _branched(profile, objective, finest, negated=negated, smallest=smallest)
 
 
