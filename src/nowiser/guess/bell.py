@@ -166,7 +166,7 @@ class Bell:
             t=y[0],
             # the rows part at a speed of at least 0.79, a normal's hazard at its mean
             slip=1.3 * (np.abs(gap) + 4 * slack),
-            slack=slack,
+            slack=slack + np.abs(gap),
             after=lifted / (1 + lifted) * (1 + 4 * EPS),
             bend=(self.lift + lifted) / (1 + lifted) ** 2,
             plain=plain / (1 + plain),

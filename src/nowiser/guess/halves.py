@@ -20,7 +20,7 @@ with m the cell's middle. On [a, y] the integral is at least the smallest densit
 it rises and then falls) times that of the exponential. The quotient is the relative error, which only grows with y; it
 is evaluated for every cell, for a few ϱ of which the best counts (`_wrong`).
 
-Where the prior goes on beyond the first or the last knot, what lies there is left out. Relative to A(y) that is largest
+Where the prior goes on beyond the first or the last knot, what lies there is left out (except in `whole`). Relative to A(y) that is largest
 at the smallest y, to B(y) at the largest (e^{ky}A(y) grows, e^{−ky}B(y) falls), and part of the error there.
 """
 
@@ -38,6 +38,7 @@ NODES = 20
 DEEPEST, FARTHER = -12.0, 3.0  # standard deviations: from where on A is needed, and how much before that knots begin
 FADED = 45.0  # nats after which what lies beyond does not count
 MOST = 12_000  # cells
+WIDTHS = 1e-3, 8.0  # standard deviations of the logarithm for which doubles suffice
 WRONG = 1e-13  # relative error of an integral from which on cells are too coarse
 RATIOS = np.array([2.5, 4.0, 6.0, 9.0])[:, None]
 
@@ -74,6 +75,7 @@ class Halves:
         self.sums = np.array([left[:-1], right[-2::-1]])
         self._off = np.array([left_off[:-1], right_off[-2::-1]])
         self.wrong = float(_wrong(shape, k, knots).max())
+        self.whole = math.inf  # B at the first knot, with all that lies below
 
     def _stretch(self, start: Floats, ahead: Floats) -> Floats:
         """∫ p(x)·e^{−k|end − x|} between start and end = start + ahead, which lies on the side of its sign."""
@@ -114,12 +116,13 @@ class Halves:
 def halves_of(shape: LogShape, k: float, last: float) -> Halves | None:
     """The integrals at points up to `last`; None where that would take too many cells, or they would be too coarse."""
     sd, low, high = shape.sd, shape.low, shape.high
-    if not shape.grain < 1e3 or not last > 0 or (k < 0 and high == math.inf):
+    if not WIDTHS[0] <= sd <= WIDTHS[1] or not shape.grain < 1e3 or not last > 0 or (k < 0 and high == math.inf):
         return None
+    last = max(last, min(1.0, high))
     start = max(low, math.exp((DEEPEST - FARTHER) * sd))
     top = math.exp(min(sd * math.hypot(math.sqrt(2 * FADED), max(math.log(last) / sd, 0.0)), 700.0))
     end = high if k < 0 else min(high, top, last + FADED / k if k else math.inf)
-    if not start < end or abs(k) * end > 16 * MOST:
+    if not start < end or abs(k) * end > 30 * MOST:
         return None
     knots = _knots(sd, abs(k), start, end)
     if knots.size > MOST:
@@ -128,10 +131,11 @@ def halves_of(shape: LogShape, k: float, last: float) -> Halves | None:
         made = Halves(shape, k, knots)
         first, last = max(low, math.exp(DEEPEST * sd)), min(last, end)
         rest = 0.0
+        made.whole = float(made.right(knots[:1])[0][0])
         if low < start:
-            below = float(shape.mass(np.array([low]), knots[:1])[0])
-            rest = below * math.exp(min(-k * (first - start) + max(-k, 0.0) * (start - low), 700.0))
-            rest /= float(made.left(np.array([first]))[0][0])
+            below = float(shape.mass(np.array([low]), knots[:1])[0]) * math.exp(min(abs(k) * (start - low), 700.0))
+            made.whole += below
+            rest = below * math.exp(min(-k * (first - start), 700.0)) / float(made.left(np.array([first]))[0][0])
         if end < high:
             above = float(shape.mass(knots[-1:], np.array([high]))[0])
             rest = max(rest, above * math.exp(-k * (end - last)) / float(made.right(np.array([last]))[0][0]))
@@ -142,7 +146,7 @@ def halves_of(shape: LogShape, k: float, last: float) -> Halves | None:
 def _knots(sd: float, k: float, start: float, end: float) -> Floats:
     """Cells over which ln density moves by some five, and k·x by some twenty."""
     log = np.linspace(math.log(start), math.log(end), 513)
-    rate = np.abs(log) / (5 * sd * sd) + 0.6 / sd + 1.0 + np.exp(log) * (k / 22)
+    rate = np.abs(log) / (5 * sd * sd) + 0.6 / sd + 1.0 + np.exp(log) * (k / 30)
     sums = np.append(0.0, np.cumsum((rate[1:] + rate[:-1]) / 2 * np.diff(log)))
     knots = np.exp(np.interp(np.linspace(0.0, sums[-1], math.ceil(sums[-1]) + 1), sums, log))
     knots[0], knots[-1] = start, end

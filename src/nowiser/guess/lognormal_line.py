@@ -30,9 +30,10 @@ class LogLine:
         if not self.shape.total > RAREST:
             assert isinstance(prior, Truncated)
             raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
-        unit, rare = self.shape.unit, math.exp(min(self.shape.sd * -float(gauss.ndtri(RAREST)), 700.0))
-        self.low, self.high = unit * self.shape.low, unit * self.shape.high
-        self.range = max(self.low, unit / rare), min(self.high, unit * rare)
+        self.low, self.high = (max(prior.low, 0.0), prior.high) if isinstance(prior, Truncated) else (0.0, math.inf)
+        middle, rare = math.log(self.shape.unit), self.shape.sd * float(gauss.ndtri(RAREST))
+        ends = math.exp(max(middle + rare, -700.0)), math.exp(min(middle - rare, 700.0))
+        self.range = max(self.low, ends[0]), min(self.high, ends[1])
         self._halves: dict[float, tuple[float, Halves | None]] = {}
 
     @cached_property
@@ -44,8 +45,8 @@ class LogLine:
 
     def halves(self, k: float, last: float) -> Halves | None:
         """The integrals for this k up to `last`, both in units of the median; kept for the last few k."""
-        reach, found = self._halves.get(k, (-1.0, None))
-        if not last <= reach:
+        reach, found = self._halves.get(k, (math.inf, None))
+        if last < reach if found is None else last > reach:  # what was refused up to there may do up to here
             if len(self._halves) >= KEPT:
                 self._halves.pop(next(iter(self._halves)))
             found = halves_of(self.shape, k, last)
@@ -69,7 +70,7 @@ class LogLine:
         if k < 0 and high == math.inf:
             return np.zeros(l.size), (l + u) / 2
         usual = (first < last) & ((k > 0) | (first <= low) | (first >= math.exp(DEEPEST * self.shape.sd)))
-        halves = self.halves(k * unit, float(last.max(initial=0.0, where=usual)))
+        halves = self.halves(k * unit, float(last[usual].max())) if usual.any() else None
         if halves is None:
             return self.cells.tight(k, l, u)
         odds, t = _crossing(halves, first, last)
@@ -114,6 +115,7 @@ def _crossing(halves: Halves, l: Floats, u: Floats) -> tuple[Floats, Floats]:
         t = np.where(there[0], np.where(there[1], (low + high) / 2, high), low)
         for _ in range(STEPS):
             (at_left, off_left), (at_right, off_right) = halves.left(t), halves.right(t)
+            at_right = np.where(there[0], at_right, halves.whole) if k >= 0 else at_right
             left = np.log(at_left / a) + k * (t - ends[0])
             right = np.log(at_right / b) + k * (ends[1] - t)
             gap = np.where(both, left - right, 0.0)
@@ -126,10 +128,18 @@ def _crossing(halves: Halves, l: Floats, u: Floats) -> tuple[Floats, Floats]:
             low, high = np.where(gap < 0, t, low), np.where(gap > 0, t, high)
             new = t - gap / hazards
             t = np.where(wide, np.where((new > low) & (new < high), new, (low + high) / 2), t)
-        outer = np.where(there[0], shape.density(l) / a, 0.0) + np.where(there[1], shape.density(u) / b, 0.0)
-        # the ends of the goal carry a unit of theirs
-        slack = np.maximum(off_a + off_left, off_b + off_right) + 8 * EPS * (1 + abs(k) * (u - l)) + 4 * EPS * u * outer
+        # rounding errors: of the integrals, of the exponent, and of the ends of the goal, which carry a unit of theirs
+        ends_off = 8 * EPS * (1 + abs(k) * (u - l)) + 4 * EPS * u * np.array(
+            [shape.density(l) / a, shape.density(u) / b]
+        )
+        left, right = left + sign * (off_a + off_left + ends_off[0]), right + sign * (off_b + off_right + ends_off[1])
         best = np.maximum(left, right) if k >= 0 else np.minimum(left, right)
         best = np.where(both, best, np.where(there[0], left, right))
-        odds = np.expm1(np.maximum(best + sign * slack, 0.0))
+        if k >= 0:  # the theorem at t = u and at t = l needs one side only: sharp where hardly anybody lives beyond
+            (all_left, off_left), (all_right, off_right) = halves.left(ends[1]), halves.right(ends[0])
+            far = k * (ends[1] - ends[0])
+            all_left = np.log(all_left / a) + far + off_a + off_left + ends_off[0]
+            all_right = np.log(all_right / b) + far + off_b + off_right + ends_off[1]
+            best = np.where(both, np.fmin(best, np.fmin(all_left, all_right)), best)
+        odds = np.expm1(np.maximum(best, 0.0))
     return np.where(there[0] | there[1], np.where(np.isnan(odds), np.inf if k >= 0 else 0.0, odds), np.inf), now

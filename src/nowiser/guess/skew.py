@@ -19,8 +19,9 @@ which is (θ − 1)·h⁺(t) plus t − l times the slope of h⁺ somewhere in b
 image, with the opposite sign. `after` is concave in ln(1 + odds) (for jumps ≥ 0), so below its tangents at both
 neighbours.
 
-Victims whose goal begins more than twelve standard deviations below the median (of the logarithm: 10^{−33} of the
-people live there) are bounded by the theorem at t = 0 and lose nothing else: as if nobody lived below.
+Victims whose goal begins where the prior is cut off, or more than twelve standard deviations (of the logarithm) below
+the median, where 10^{−33} of the people live, are bounded by the theorem at t = l, of which only the right side is left:
+1 + odds ≤ E⁻(l)/E⁻(u) ≤ E⁻(0)/E⁻(u). They are of the kind −1, and those few people are not counted in their `before`.
 """
 
 import itertools
@@ -132,7 +133,7 @@ class Skew:
                 kind=kind,
                 t=t,
                 slip=slip,
-                slack=slack,
+                slack=slack + np.abs(gap),
                 after=lifted / (1 + lifted) * (1 + 4 * EPS),
                 bend=(self.lift + lifted) / (1 + lifted) ** 2,
                 plain=plain / (1 + plain),
@@ -156,6 +157,7 @@ class Skew:
         low, high, found, logs = l, u, t, (np.log(out[0]), np.log(out[1]))
         for _ in range(STEPS):
             (a, off_a), (b, off_b) = self.halves.left(t), self.halves.right(t)
+            b = np.where(there[0], b, self.halves.whole)
             w = np.array([np.log(a) - logs[0] + k * (t - l), np.log(b) - logs[1] + k * (u - t)])
             gap = np.where(both, w[0] - w[1], 0.0)
             p, s = self.shape.density(t), self.shape.slope(t)
@@ -204,7 +206,7 @@ class Skew:
             drift = (left - top_right) / (left + top_right), (top_left - right) / (top_left + right)
             drift = np.fmax(k * drift[0], -k), np.fmin(k * drift[1], k)
             ahead, log = t2 - t1, np.log(known.weight)
-            spare = 2 * k * slip + SPARE
+            spare = (2 * k * slip if k else 0.0) + SPARE
             scale = np.exp(-tent(log, drift[1] * ahead, drift[0] * ahead) - spare)
             most = np.exp(tent(-log, -drift[0] * ahead, -drift[1] * ahead) + spare)
             inner = (known.kind[1:] == 0) & (known.kind[:-1] == 0)
@@ -249,17 +251,16 @@ class Skew:
         """The bound by gliding, for every two neighbours."""
         k, shape, (l, u) = self.rate, self.shape, self.goal(known.x)
         width, t1, t2 = known.x[1:] - known.x[:-1], known.t[:-1], known.t[1:]
-        top, bottom = np.maximum(t1, t2), np.minimum(t1, t2)
         with np.errstate(all="ignore"):
-            at_l, at_u = shape.slopes(l[:-1], top), shape.slopes(bottom, u[1:])
+            at_l, at_u = shape.slopes(l[:-1], t2), shape.slopes(t1, u[1:])
             slopes = np.array([at_l[0], -at_u[1]]), np.array([at_l[1], -at_u[0]])
             first = np.array([known.outer[0, :-1], known.outer[1, 1:]])
             last = np.array([known.hazard[0, 1:], known.hazard[1, :-1]])
-            least, most = hazards(k, first, last, slopes, np.array([top - l[:-1], u[1:] - bottom]))
+            least, most = hazards(k, first, last, slopes, np.array([t2 - l[:-1], u[1:] - t1]))
             least, most = least * (1 - SPARE), most * (1 + SPARE)
             away = k + np.array([shape.slope(l[:-1]), -shape.slope(u[1:])]) - first
             spare = SPARE * (np.abs(away) + 2 * first)
-            turns = [np.array(pair) for pair in zip(shape.turns(l[:-1], top), shape.turns(bottom, u[1:]), strict=True)]
+            turns = [np.array(pair) for pair in zip(shape.turns(l[:-1], t2), shape.turns(t1, u[1:]), strict=True)]
             slow, quick = bends(away, (turns[0], turns[1]), least, most, spare)
             span = np.array([known.t - l, u - known.t])
             near, far = np.minimum(span[:, 1:], span[:, :-1]), np.maximum(span[:, 1:], span[:, :-1])
@@ -275,7 +276,7 @@ class Skew:
             rise = (up * known.bend[:, :-1] * quick - down * apart[0]) * width
             fall = (up * known.bend[:, 1:] * slow - down * apart[1]) * width
             found = tent(up * known.after - down * known.before, rise, fall) + objective.offset[:, None, None]
-        inner = (known.kind[1:] == 0) & (known.kind[:-1] == 0)
+        inner = (known.kind[1:] == 0) & (known.kind[:-1] == 0) & (t2 >= t1)
         return np.where(inner, found.max(axis=(0, 1)), np.inf)
 
     def _hazards(

@@ -25,7 +25,7 @@ class Victims:
     kind: Kinds  # −1 where the goal is taken to reach beyond `low`, 1 beyond `high`, else 0
     t: Floats
     slip: Floats  # how far the true crossing may be from t
-    slack: Floats  # rounding error of ln(1 + odds)
+    slack: Floats  # how far ln(1 + odds) may be from what is said: rounding errors, and t beside the crossing
     after: Floats  # by either row; the larger one is the ceiling
     bend: Floats  # how fast it grows with ln(1 + odds)
     plain: Floats  # the posterior before the jump
