@@ -115,7 +115,8 @@ def test_deep_nesting_is_refused_not_overflowed():
 
 
 @pytest.mark.parametrize("bad", [lambda: Within(0), lambda: Within(-1), lambda: Within(float("nan")), lambda: In([]),
-                                 lambda: In.between(2, 1), lambda: And(()), lambda: On("", Exactly()), In])  # fmt: skip
+                                 lambda: In.between(2, 1), lambda: And(()), lambda: On("", Exactly()), In,
+                                 lambda: Not(None), lambda: Not("within 2")])  # fmt: skip
 def test_impossible_goals_are_refused(bad):
     with pytest.raises(Misconfigured):
         bad()

@@ -12,11 +12,23 @@ def number(name: str, value: Any, *, low: float = -math.inf, high: float = math.
     allowed = _allowed(low, high, strict=strict)
     if isinstance(value, bool) or (not isinstance(value, (int, float, Fraction)) and not hasattr(value, "__float__")):
         raise Misconfigured(f"{name} must be {allowed}, found {value!r}")
-    result = float(value)
+    try:
+        real = bool(getattr(value, "imag", 0) == 0)
+        result = float(value) if real else math.nan
+    except (TypeError, ValueError, OverflowError):  # an array, a Decimal('sNaN'), an integer beyond all floats
+        real = False
+    if not real:
+        raise Misconfigured(f"{name} must be {allowed}, found {_shortened(value)}")
     inside = low < result < high if strict else low <= result <= high
     if not math.isfinite(result) or not inside:
         raise Misconfigured(f"{name} must be {allowed}, found {result!r}")
     return result
+
+
+def _shortened(value: Any) -> str:
+    """The value as it was given, on one line of bearable length."""
+    text = f"a whole number of {value.bit_length()} bits" if isinstance(value, int) else " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _allowed(low: float, high: float, *, strict: bool) -> str:

@@ -181,6 +181,10 @@ class Or(_Joined):
 class Not(Goal):
     goal: Goal
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.goal, Goal):
+            raise Misconfigured(f"only a goal can be negated, found {self.goal!r}")
+
     @property
     def attributes(self) -> tuple[str, ...]:
         return self.goal.attributes

@@ -131,7 +131,10 @@ class Mixture(Prior):
     parts: tuple[tuple[float, Prior], ...]
 
     def __init__(self, parts: Mapping[Prior, float] | Iterable[tuple[float, Prior]]) -> None:
-        pairs = [(w, p) for p, w in parts.items()] if isinstance(parts, Mapping) else [(w, p) for w, p in parts]
+        try:
+            pairs = [(w, p) for p, w in parts.items()] if isinstance(parts, Mapping) else [(w, p) for w, p in parts]
+        except TypeError:
+            raise Misconfigured(f"Mixture needs pairs of a weight and a prior, found {parts!r}") from None
         if not pairs:
             raise Misconfigured("Mixture needs at least one part, found none")
         for _, prior in pairs:

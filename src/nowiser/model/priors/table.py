@@ -1,6 +1,6 @@
 """Priors written out as a table: atoms, histogram, empirical values, categories, presence; and `unknown`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -132,10 +132,14 @@ class Categories(Prior):
     masses: tuple[float, ...]
 
     def __init__(self, shares: Mapping[Label, float] | Iterable[Label]) -> None:
-        if isinstance(shares, str):
+        if isinstance(shares, str) or not isinstance(shares, Iterable):
             raise Misconfigured(f"Categories needs labels with masses, or a list of labels, found {shares!r}")
         if not isinstance(shares, Mapping):
             labels = list(shares)
+            if not all(isinstance(label, Hashable) for label in labels):
+                raise Misconfigured(
+                    f"the labels of Categories must be texts, numbers or true and false, found {labels!r}"
+                )
             shares = dict.fromkeys(labels, 1 / len(labels)) if labels else {}
             if len(shares) != len(labels):
                 raise Misconfigured("the labels of Categories must be distinct")
