@@ -20,8 +20,9 @@ with m the cell's middle. On [a, y] the integral is at least the smallest densit
 it rises and then falls) times that of the exponential. The quotient is the relative error, which only grows with y; it
 is evaluated for every cell, for a few ϱ of which the best counts (`_wrong`).
 
-Where the prior goes on beyond the first or the last knot, what lies there is left out (except in `whole`). Relative to A(y) that is largest
-at the smallest y, to B(y) at the largest (e^{ky}A(y) grows, e^{−ky}B(y) falls), and part of the error there.
+Where the prior goes on beyond the first or the last knot, what lies there is left out (except in `whole`). Relative to
+A(y) that is largest at the smallest y, to B(y) at the largest (e^{ky}A(y) grows, e^{−ky}B(y) falls), and part of the
+error there.
 """
 
 import math

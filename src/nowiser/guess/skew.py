@@ -20,8 +20,8 @@ image, with the opposite sign. `after` is concave in ln(1 + odds) (for jumps ≥
 neighbours.
 
 Victims whose goal begins where the prior is cut off, or more than twelve standard deviations (of the logarithm) below
-the median, where 10^{−33} of the people live, are bounded by the theorem at t = l, of which only the right side is left:
-1 + odds ≤ E⁻(l)/E⁻(u) ≤ E⁻(0)/E⁻(u). They are of the kind −1, and those few people are not counted in their `before`.
+the median, where 10^{−33} of the people live, are bounded by the theorem at t = l, of which only the right side is
+left: 1 + odds ≤ E⁻(l)/E⁻(u) ≤ E⁻(0)/E⁻(u). They are of the kind −1; those few people do not count in their `before`.
 """
 
 import itertools
