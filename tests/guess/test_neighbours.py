@@ -107,9 +107,10 @@ def test_no_victim_beats_the_worst_and_one_nearly_attains_it(question, objective
     low, high = max(bell.low, -30.0), min(bell.high, 30.0)
     around = (found.x - bell.origin) / bell.unit + np.linspace(-1, 1, 101) ** 3
     every = np.concatenate([np.linspace(low, high, 301), around[(around > low) & (around < high)]])
-    # far out Φ is no double any more: there the array way is asked
+    # far out Φ is no double any more: there the array way is asked (whose figures are rounded up beside an end)
     each = near(*question).at(bell.origin + bell.unit * every, smallest=False)
-    assert objective.of(each.before, each.after).max() <= found.gain + 1e-11
+    rounding = 1e-11 + 4 * bell.lift * bell.look(every, kinds(bell, every), None, 1e-13).slack
+    assert (objective.of(each.before, each.after) <= found.gain + np.fmax(rounding, 1e-11)).all()
 
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(n, marks=pytest.mark.long) for n in range(3, 60))])

@@ -121,9 +121,12 @@ class Skew:
             t, inside, off, gap, w = self._peak((l, u), (a, b), there, t, sharp)
             dense, at_t = shape.density(np.array([l, u])), shape.density(t)
             hazard, outer = at_t / inside, np.where(there, dense / np.array([a, b]), np.inf)
-            # the ends of the goal carry half a unit of theirs
-            ends = 2 * EPS * (x + self.reach) * np.where(there, outer, 0.0) + 8 * EPS * (1 + 2 * k * self.reach)
-            slack = np.where(there, off + np.array([off_a, off_b]) + ends, 0.0).max(axis=0)
+            w, off = np.where(there, w, 0.0), np.where(there, off + np.array([off_a, off_b]), 0.0).max(axis=0)
+            fall, weight = np.exp(-k * np.array([t - l, u - t])), inside[0] + inside[1]
+            # One end of the goal may be taken as exact, that at which it counts more; then the other end and the victim
+            # himself carry a unit of theirs. ln(1 + odds) moves at (p(u)·φ(u) − p(l)·φ(l))·(1 + odds) with him.
+            moves = outer.min(axis=0) + (dense * fall).sum(axis=0) / weight * np.exp(w.max(axis=0))
+            slack = off + 8 * EPS * (1 + 2 * k * self.reach) + 4 * EPS * (x + self.reach) * moves
             odds = np.expm1(np.where(there, w + slack, 0.0))
             slip = np.where(there.all(axis=0), self._slip(t, inside, at_t, np.abs(gap) + 2 * slack), 0.0)
             lifted, plain = odds * self.lift, odds.max(axis=0)
@@ -138,8 +141,8 @@ class Skew:
                 bend=(self.lift + lifted) / (1 + lifted) ** 2,
                 plain=plain / (1 + plain),
                 before=np.maximum(shape.mass(l, u) - 32 * EPS * shape.grain, 0.0),
-                weight=inside[0] + inside[1],
-                fall=np.exp(-k * np.array([t - l, u - t])),
+                weight=weight,
+                fall=fall,
                 height=height,
                 hazard=hazard,
                 outer=outer,

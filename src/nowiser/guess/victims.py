@@ -86,5 +86,5 @@ def tent(values: Floats, rise: Floats, fall: Floats) -> Floats:
     with np.errstate(all="ignore"):
         cross = np.minimum(np.maximum((g2 - fall - g1) / (rise - fall), 0.0), 1.0)
         peak = np.where(rise <= 0, g1, np.where(fall >= 0, g2, g1 + cross * rise))
-    unknown = np.isnan(peak) | np.isnan(rise + fall)
+        unknown = np.isnan(peak) | np.isnan(rise) | np.isnan(fall)
     return np.where(unknown, np.inf, np.maximum(peak, np.maximum(g1, g2))) + 64 * EPS
