@@ -22,7 +22,7 @@ def test_odds_are_next_to_what_a_peak_attains_and_on_the_safe_side(prior, k):
     l, u = np.array([0.6, 1.9]), np.array([1.4, 2.2])
     odds, t = row.tight(k, l, u)
     for i in range(2):
-        with mp.workdps(25):
+        with mp.workdps(20):
             (a, _), (left, right), (_, b) = (exact(row.shape, k, float(y)) for y in (l[i], t[i], u[i]))
             rows = left * mp.exp(k * (t[i] - l[i])) / a - 1, right * mp.exp(k * (u[i] - t[i])) / b - 1
         assert float(max(rows) / min(rows)) == pytest.approx(1, rel=1e-10)

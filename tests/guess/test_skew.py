@@ -146,7 +146,7 @@ def test_never_below_the_truth_to_twenty_digits(cut, slope, jump):
     found = skew.look(x, np.zeros(3, np.int8), None, 1e-13)
     for i, victim in enumerate(x):
         l, t, u = victim - skew.reach, float(found.t[i]), victim + skew.reach
-        with mp.workdps(25):
+        with mp.workdps(20):
             k = mp.mpf(skew.rate)
             (a, _), (left, right), (_, b) = (exact(skew.shape, skew.rate, y) for y in (l, t, u))
             rows = left * mp.exp(k * (t - l)) / a - 1, right * mp.exp(k * (u - t)) / b - 1
