@@ -47,6 +47,18 @@ def test_cells_say_the_same_less_sharply(prior, slope):
         assert (low <= row.mass(x - 2, x + 2) / (1 - row.mass(x - 2, x + 2)) * (1 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("l", [0.1, 0.25, 0.29])
+def test_goals_that_begin_far_below_the_people(l):
+    """Twelve to fifteen standard deviations below them, and farther: never below what a peak attains."""
+    row, k, u = LogLine(nw.LogNormal(0.0, 0.1)), 20.0, 0.9
+    odds = row.odds(k, np.array([l]), np.array([u]))[0]
+    with mp.workdps(20):
+        _, right = exact(row.shape, k, l)
+        _, beyond = exact(row.shape, k, u)
+        attained = float(right * mp.exp(k * (u - l)) / beyond - 1)  # a peak at l: hardly anybody lives below
+    assert attained <= odds <= attained * (1 + 1e-10)
+
+
 def test_goals_that_all_but_touch_an_end_are_as_sharp_as_those_that_do():
     row = LogLine(nw.Truncated(nw.LogNormal(0, 1), 0.1, 50))
     for l, u, inner in ((48.0, 50.0, 50 * (1 - 1e-15)), (0.1, 2.1, 0.1 * (1 + 1e-15))):

@@ -1,7 +1,7 @@
 """The worst victim of a normal prior: what is said of all victims between two neighbours holds for each of them."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -52,6 +52,46 @@ def holds(between, each, rounding):
             spare = rounding * (np.abs(value) if name not in {"apart", "lean"} else np.abs(each.height).max() + 1)
             assert (said[0] <= value + spare).all(), name
             assert (value <= said[1] + spare).all(), name
+
+
+def turning(shape, x):
+    """Pairs of victims with an extreme in between of something that is bounded there: where a bound is easily missed."""
+    each = shape.look(x, np.zeros(x.size, np.int8), None, 1e-13)
+    flow = each.height * each.fall / each.weight
+    curves = [*each.height, *each.fall, each.weight, *flow, flow[1] - flow[0], each.fall[1] - each.fall[0], each.t - x]
+    curves += [each.height[1] - each.height[0], each.after.max(axis=0) - each.before]
+    for curve in curves:
+        turns = np.diff(np.sign(np.diff(curve)))
+        for i in np.flatnonzero(turns != 0)[:6] + 1:
+            for away in (3, 9, 27, 81):
+                low, high = max(i - away, 0), min(i + away, x.size - 1)
+                yield np.array([x[low], x[high]]), each, slice(low, high + 1)
+
+
+def holds_at_turns(shape, x, objective):
+    """What is said of all victims between two neighbours, and the speed, around every turning point."""
+    asked = 0
+    for ends, each, inner in turning(shape, x):
+        known = shape.look(ends, np.zeros(2, np.int8), None, 1e-13)
+        some = replace(each, **{f.name: getattr(each, f.name)[..., inner] for f in fields(each)})
+        holds(shape.between(known), some, 1e-11)
+        slowest, quickest = neighbours.pace(shape.lift, known, shape.between(known), objective)
+        true, asked = speeds(shape.lift, some, objective), asked + 1
+        size = 1e-11 * np.abs(some.height * (shape.lift * some.fall / some.weight + 1)).max()
+        assert (slowest <= true + size).all()
+        assert (true <= quickest + size).all()
+        most = objective.of(some.before, some.after.max(axis=0)).max() - 1e-11
+        assert neighbours.speed(shape, known, objective)[0] >= most
+        assert shape.further(known, objective)[0] >= most
+    return asked
+
+
+@pytest.mark.parametrize(("radius", "slope", "jump"), [(0.3, 0.05, 0.0), (0.5, 1.0, 1.0), (0.1, 0.5, 0.0)])
+def test_turning_points_lie_within_the_bounds(radius, slope, jump):
+    for prior in (nw.Normal(0, 1), nw.Truncated(nw.Normal(0, 1), -1.5, 8)):
+        bell = bell_of(near(prior, radius, slope, jump))
+        x = np.linspace(max(bell.low + 1.01 * bell.reach, -6), 6, 1201)
+        assert holds_at_turns(bell, x, PLAIN) > 20
 
 
 @st.composite

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.guess.test_bell import near
 from tests.guess.test_halves import exact
-from tests.guess.test_neighbours import OBJECTIVES, holds, speeds
+from tests.guess.test_neighbours import OBJECTIVES, holds, holds_at_turns, speeds
 
 import nowiser as nw
 from nowiser.guess import neighbours
@@ -75,6 +75,18 @@ def test_all_that_is_said_of_victims_between_two_holds(pair, objective, sharp):
     rounding = 1e-12 + 4 * float(known.slack.max() + each.slack.max()) * skew.lift
     assert neighbours.speed(skew, known, objective)[0] >= most - rounding
     assert skew.further(known, objective)[0] >= most - rounding
+
+
+@pytest.mark.parametrize(
+    ("radius", "slope", "jump"), [(0.3, 0.05, 0.0), (0.5, 1.0, 1.0), (0.1, 0.5, 0.0), (0.05, 3.0, 0.5)]
+)
+@pytest.mark.parametrize("sd", [0.2, 0.5, 1.0])
+def test_turning_points_lie_within_the_bounds(sd, radius, slope, jump):
+    prior = nw.LogNormal(0, sd)
+    for one in (prior, nw.Truncated(prior, math.exp(-1.5 * sd), math.exp(8 * sd))):
+        skew = skew_of(near(one, radius * sd, slope, jump))
+        first = max(skew.low + 1.01 * skew.reach, math.exp(-6 * sd))
+        assert holds_at_turns(skew, np.geomspace(first, math.exp(6 * sd), 1201), PLAIN) > 20
 
 
 @given(questions(), st.sampled_from(OBJECTIVES))
@@ -161,6 +173,29 @@ def test_never_below_the_truth_to_twenty_digits(cut, slope, jump):
         assert found.after[:, i].max() == pytest.approx(float(after), rel=1e-9)
 
 
+@pytest.mark.parametrize("cut", [None, (0.7, 1.6)])
+@pytest.mark.parametrize("x", [0.75, 0.8])
+def test_victims_whose_goal_reaches_beyond_the_people(cut, x):
+    """A peak at l (at u) attains what is said of them: hardly anybody, or nobody, lives beyond."""
+    prior = nw.LogNormal(0, 0.1) if cut is None else nw.Truncated(nw.LogNormal(0, 0.1), *cut)
+    skew = skew_of(near(prior, 0.5 if cut is None else 0.2, 5.0, 0.3))
+    for victim, kind in ((x, -1), *(((2.3 - x, 1),) if cut else ())):
+        found = skew.look(np.array([victim]), np.array([kind], np.int8), None, 1e-13)
+        (l, u), k = skew.goal(np.array([victim])), skew.rate
+        with mp.workdps(20):
+            if kind < 0:
+                whole, rest = (
+                    exact(skew.shape, k, max(victim - skew.reach, skew.shape.low or 1e-9))[1],
+                    exact(skew.shape, k, u[0])[1],
+                )
+                odds = whole * mp.exp(k * (u[0] - max(victim - skew.reach, skew.shape.low))) / rest - 1
+            else:
+                whole, rest = exact(skew.shape, k, u[0])[0], exact(skew.shape, k, l[0])[0]
+                odds = whole * mp.exp(k * (u[0] - l[0])) / rest - 1
+            after = odds * mp.exp(0.3) / (1 + odds * mp.exp(0.3))
+        assert float(after) <= found.after.max() <= float(after) * (1 + 1e-10)
+
+
 @pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=pytest.mark.long) for n in range(2, 40))])
 def test_never_above_branch_and_bound_in_cells(seed):
     rng = np.random.default_rng(seed)
@@ -195,6 +230,7 @@ def test_what_doubles_do_not_hold_is_left_to_others():
     for prior, radius, slope, jump in [
         (usual, 1e-4, 0.1, 0.0),
         (usual, 0.001, 10.0, 0.0),
+        (usual, 0.4, 101.0, 0.0),
         (usual, 1.0, 1.0, 21.0),
         (usual, 1.0, 1e-8, 0.0),
         (nw.Truncated(usual, 0, 1), 0.5, 0.1, 0.0),

@@ -112,7 +112,7 @@ def _crossing(halves: Halves, l: Floats, u: Floats) -> tuple[Floats, Floats]:
     ends = low, high
     with np.errstate(all="ignore"):
         (a, off_a), (b, off_b) = halves.left(low), halves.right(high)
-        t = np.where(there[0], np.where(there[1], (low + high) / 2, high), low)
+        t = np.where(there[0], np.where(there[1], (low + high) / 2, high), start)
         for _ in range(STEPS):
             (at_left, off_left), (at_right, off_right) = halves.left(t), halves.right(t)
             at_right = np.where(there[0], at_right, halves.whole) if k >= 0 else at_right

@@ -69,6 +69,8 @@ def search(shape: Shape[V], objective: Objective, tolerance: float, finest: floa
         known = shape.look(x, kind, start, SHARP)
         after = known.after.max(axis=0)
         gains = objective.of(known.before, after)
+        if not np.isfinite(gains).all():
+            return None
         i = int(np.argmax(gains))
         if gains[i] > best:
             best, at = float(gains[i]), (float(known.x[i]), float(known.before[i]), float(after[i]))

@@ -41,6 +41,7 @@ from nowiser.guess.profile import Near
 from nowiser.guess.victims import Between, Kinds, Victims, tent
 from nowiser.model.priors.base import Floats
 
+STEEPEST = 100.0  # nats over the goal: beyond, odds are soon no doubles
 STEP = 0.35  # between the first victims, in standard deviations of the logarithm
 LARGE = 0.1  # nats over the goal from which on gliding is worth asking
 SPARE = 1e-12  # relative rounding error, amply
@@ -58,6 +59,7 @@ def skew_of(profile: Near) -> "Skew | None":
         reach >= NARROWEST * shape.sd
         and profile.jump <= HIGHEST
         and rate * reach + profile.jump >= CHEAPEST
+        and rate * reach <= STEEPEST
         and high - low >= 2.5 * reach
     )
     halves = line.halves(rate, high + 1.01 * reach) if usual else None
@@ -129,6 +131,7 @@ class Skew:
             slack = off + 8 * EPS * (1 + 2 * k * self.reach) + 4 * EPS * (x + self.reach) * moves
             odds = np.expm1(np.where(there, w + slack, 0.0))
             slip = np.where(there.all(axis=0), self._slip(t, inside, at_t, np.abs(gap) + 2 * slack), 0.0)
+            slip = slip + 4 * EPS * (x + self.reach)
             lifted, plain = odds * self.lift, odds.max(axis=0)
             height = np.where(np.array([kind >= 0, kind <= 0]), dense, 0.0)
             return SkewVictims(
@@ -267,11 +270,11 @@ class Skew:
             slow, quick = bends(away, (turns[0], turns[1]), least, most, spare)
             span = np.array([known.t - l, u - known.t])
             near, far = np.minimum(span[:, 1:], span[:, :-1]), np.maximum(span[:, 1:], span[:, :-1])
-            ahead = (t2 - t1) / width - 1
+            ahead, blur = (t2 - t1) / width - 1, 4 * EPS * (known.x[1:] + self.reach) / width * most
             slow, quick = slow * np.where(slow > 0, near, far), quick * np.where(quick > 0, far, near)
             slow, quick = (
-                slow + np.minimum(ahead * least, ahead * most),
-                quick + np.maximum(ahead * least, ahead * most),
+                slow + np.minimum(ahead * least, ahead * most) - blur,
+                quick + np.maximum(ahead * least, ahead * most) + blur,
             )
             # ln(1 + odds) of the left row moves at these speeds, that of the right row at their opposite
             slow, quick = np.array([slow[0], -quick[1]]), np.array([quick[0], -slow[1]])
