@@ -15,7 +15,9 @@ from tests.guess.test_neighbours import OBJECTIVES, holds, holds_at_turns, speed
 import nowiser as nw
 from nowiser.guess import neighbours
 from nowiser.guess.follow import PLAIN
+from nowiser.guess.lognormal_line import LogLine
 from nowiser.guess.neighbours import worst_of_smooth
+from nowiser.guess.profile import Near
 from nowiser.guess.skew import Skew, skew_of
 from nowiser.guess.worst import SHARPER, _branched
 
@@ -71,6 +73,11 @@ def test_all_that_is_said_of_victims_between_two_holds(pair, objective, sharp):
     size = rounding * np.abs(each.height * (skew.lift * each.fall / each.weight + 1)).max()
     assert (slowest <= true + size).all()
     assert (true <= quickest + size).all()
+    with np.errstate(all="ignore"):
+        least, most = skew.hazards(known)
+    true = np.array([each.outer[0], *each.hazard, each.outer[1]])
+    assert (least <= true * (1 + rounding)).all()
+    assert (true <= most * (1 + rounding)).all()
     most = objective.of(each.before, each.after.max(axis=0)).max()
     rounding = 1e-12 + 4 * float(known.slack.max() + each.slack.max()) * skew.lift
     assert neighbours.speed(skew, known, objective)[0] >= most - rounding
@@ -83,10 +90,12 @@ def test_all_that_is_said_of_victims_between_two_holds(pair, objective, sharp):
 @pytest.mark.parametrize("sd", [0.2, 0.5, 1.0])
 def test_turning_points_lie_within_the_bounds(sd, radius, slope, jump):
     prior = nw.LogNormal(0, sd)
-    for one in (prior, nw.Truncated(prior, math.exp(-1.5 * sd), math.exp(8 * sd))):
+    for ends in (None, (-1.5, 8), (-1.5, 2)):
+        one = prior if ends is None else nw.Truncated(prior, *(math.exp(sd * z) for z in ends))
         skew = skew_of(near(one, radius * sd, slope, jump))
         first = max(skew.low + 1.01 * skew.reach, math.exp(-6 * sd))
-        assert holds_at_turns(skew, np.geomspace(first, math.exp(6 * sd), 1201), PLAIN) > 20
+        last = min(skew.high - 1.01 * skew.reach, math.exp(6 * sd))
+        assert holds_at_turns(skew, np.geomspace(first, last, 1201), PLAIN) > 10
 
 
 @given(questions(), st.sampled_from(OBJECTIVES))
@@ -194,6 +203,19 @@ def test_victims_whose_goal_reaches_beyond_the_people(cut, x):
                 odds = whole * mp.exp(k * (u[0] - l[0])) / rest - 1
             after = odds * mp.exp(0.3) / (1 + odds * mp.exp(0.3))
         assert float(after) <= found.after.max() <= float(after) * (1 + 1e-10)
+
+
+def test_whoever_lives_below_the_first_knot_counts(monkeypatch):
+    """As it is, 10^{−51} of the people; here one in a thousand."""
+    monkeypatch.setattr("nowiser.guess.halves.DEEPEST", -2.6)
+    monkeypatch.setattr("nowiser.guess.skew.DEEPEST", -2.6)
+    monkeypatch.setattr("nowiser.guess.halves.FARTHER", 0.4)
+    monkeypatch.setattr("nowiser.guess.halves.WRONG", 1.0)
+    skew = skew_of(Near(LogLine(nw.LogNormal(0, 0.5)), 0.3, 2.0, 0.0, "x"))
+    found = skew.look(np.array([0.35]), np.array([-1], np.int8), None, 1e-13)
+    whole, beyond = exact(skew.shape, 2.0, 0.05)[1], exact(skew.shape, 2.0, 0.65)[1]
+    assert skew.halves.knots[0] > 0.2
+    assert found.after.max() >= 1 - beyond / (whole * mp.exp(2.0 * 0.6))
 
 
 @pytest.mark.parametrize("seed", [*range(2), *(pytest.param(n, marks=pytest.mark.long) for n in range(2, 40))])

@@ -196,14 +196,11 @@ class Skew:
     def between(self, known: SkewVictims) -> Between:
         """What holds between neighbours."""
         k, reach, shape = self.rate, self.reach, self.shape
-        slip, width = np.maximum(known.slip[1:], known.slip[:-1]), known.x[1:] - known.x[:-1]
-        (l, u), t1, t2 = self.goal(known.x), known.t[:-1], np.maximum(known.t[1:], known.t[:-1])
+        slip, width = _larger(known.slip), known.x[1:] - known.x[:-1]
+        (l, u), (t1, t2) = self.goal(known.x), _ahead(known.t)
         with np.errstate(all="ignore"):
             at_l, at_u = shape.slopes(l[:-1], l[1:]), shape.slopes(u[:-1], u[1:])
-            at_t = shape.slopes(t1 - slip, t2 + slip)
-            (out_l, left, right, out_u), (top_l, top_left, top_right, top_u) = self._hazards(
-                known, width, t2 - t1, slip, (at_l, at_t, at_u)
-            )
+            (out_l, left, right, out_u), (top_l, top_left, top_right, top_u) = self.hazards(known)
             forward = (out_l + out_u) / (top_left + top_right), (top_l + top_u) / (left + right)
             offset = known.t - known.x
             first = np.fmax(-tent(-offset, (1 - forward[0]) * width, (1 - forward[1]) * width), t1 - known.x[1:]) - slip
@@ -255,58 +252,66 @@ class Skew:
 
     def further(self, known: SkewVictims, objective: Objective) -> Floats:
         """The bound by gliding, for every two neighbours."""
-        k, shape, (l, u) = self.rate, self.shape, self.goal(known.x)
-        width, t1, t2 = known.x[1:] - known.x[:-1], known.t[:-1], known.t[1:]
+        return np.asarray(self.gliding(known, objective).max(axis=(0, 1)))
+
+    def gliding(self, known: SkewVictims, objective: Objective) -> Floats:
+        """The same for each choice and row. Infinite where nothing is beyond an end of the goal, as its hazard is."""
+        width, up, down = known.x[1:] - known.x[:-1], objective.up[:, None, None], objective.down[:, None, None]
         with np.errstate(all="ignore"):
-            at_l, at_u = shape.slopes(l[:-1], t2), shape.slopes(t1, u[1:])
-            slopes = np.array([at_l[0], -at_u[1]]), np.array([at_l[1], -at_u[0]])
-            first = np.array([known.outer[0, :-1], known.outer[1, 1:]])
-            last = np.array([known.hazard[0, 1:], known.hazard[1, :-1]])
-            least, most = hazards(k, first, last, slopes, np.array([t2 - l[:-1], u[1:] - t1]))
-            least, most = least * (1 - SPARE), most * (1 + SPARE)
-            away = k + np.array([shape.slope(l[:-1]), -shape.slope(u[1:])]) - first
-            spare = SPARE * (np.abs(away) + 2 * first)
-            turns = [np.array(pair) for pair in zip(shape.turns(l[:-1], t2), shape.turns(t1, u[1:]), strict=True)]
-            slow, quick = bends(away, (turns[0], turns[1]), least, most, spare)
-            span = np.array([known.t - l, u - known.t])
-            near, far = np.minimum(span[:, 1:], span[:, :-1]), np.maximum(span[:, 1:], span[:, :-1])
-            ahead, blur = (t2 - t1) / width - 1, 4 * EPS * (known.x[1:] + self.reach) / width * most
-            slow, quick = slow * np.where(slow > 0, near, far), quick * np.where(quick > 0, far, near)
-            slow, quick = (
-                slow + np.minimum(ahead * least, ahead * most) - blur,
-                quick + np.maximum(ahead * least, ahead * most) + blur,
-            )
-            # ln(1 + odds) of the left row moves at these speeds, that of the right row at their opposite
-            slow, quick = np.array([slow[0], -quick[1]]), np.array([quick[0], -slow[1]])
-            apart, up, down = self._apart(known), objective.up[:, None, None], objective.down[:, None, None]
+            (slow, quick), apart = self.glide(known), self._apart(known)
             rise = (up * known.bend[:, :-1] * quick - down * apart[0]) * width
             fall = (up * known.bend[:, 1:] * slow - down * apart[1]) * width
             found = tent(up * known.after - down * known.before, rise, fall) + objective.offset[:, None, None]
-        inner = (known.kind[1:] == 0) & (known.kind[:-1] == 0) & (t2 >= t1)
-        return np.where(inner, found.max(axis=(0, 1)), np.inf)
+        return np.where(np.isfinite(slow + quick) & (known.t[1:] >= known.t[:-1]), found, np.inf)
 
-    def _hazards(
-        self,
-        known: SkewVictims,
-        width: Floats,
-        ahead: Floats,
-        slip: Floats,
-        slopes: tuple[tuple[Floats, Floats], tuple[Floats, Floats], tuple[Floats, Floats]],
-    ) -> tuple[Floats, Floats]:
+    def glide(self, known: SkewVictims) -> tuple[Floats, Floats]:
+        """The slowest and the quickest speed of ln(1 + odds) of either row, when t moves evenly between neighbours."""
+        k, shape, (l, u) = self.rate, self.shape, self.goal(known.x)
+        width, t1, t2 = known.x[1:] - known.x[:-1], known.t[:-1], known.t[1:]
+        at_l, at_u = shape.slopes(l[:-1], t2), shape.slopes(t1, u[1:])
+        slopes = np.array([at_l[0], -at_u[1]]), np.array([at_l[1], -at_u[0]])
+        first = np.array([known.outer[0, :-1], known.outer[1, 1:]])
+        last = np.array([known.hazard[0, 1:], known.hazard[1, :-1]])
+        least, most = hazards(k, first, last, slopes, np.array([t2 - l[:-1], u[1:] - t1]))
+        least, most = least * (1 - SPARE), most * (1 + SPARE)
+        away = k + np.array([shape.slope(l[:-1]), -shape.slope(u[1:])]) - first
+        turns = [np.array(pair) for pair in zip(shape.turns(l[:-1], t2), shape.turns(t1, u[1:]), strict=True)]
+        slow, quick = bends(away, (turns[0], turns[1]), least, most, SPARE * (np.abs(away) + 2 * first))
+        span = np.array([known.t - l, u - known.t])
+        near, far = np.minimum(span[:, 1:], span[:, :-1]), np.maximum(span[:, 1:], span[:, :-1])
+        slow, quick = slow * np.where(slow > 0, near, far), quick * np.where(quick > 0, far, near)
+        ahead, blur = (t2 - t1) / width - 1, 4 * EPS * (known.x[1:] + self.reach) / width * most
+        slow = slow + np.minimum(ahead * least, ahead * most) - blur
+        quick = quick + np.maximum(ahead * least, ahead * most) + blur
+        return np.array([slow[0], -quick[1]]), np.array([quick[0], -slow[1]])
+
+    def hazards(self, known: SkewVictims) -> tuple[Floats, Floats]:
         """Bounds on the hazards between neighbours, as rows: h⁺ at l, h⁺ at t, h⁻ at t, h⁻ at u."""
-        at_l, at_t, at_u = slopes
+        (l, u), (t1, t2), slip = self.goal(known.x), _ahead(known.t), _larger(known.slip)
+        at_l, at_t, at_u = (self.shape.slopes(*y) for y in ((l[:-1], l[1:]), (t1 - slip, t2 + slip), (u[:-1], u[1:])))
         (h1, h3), (g1, g3) = known.outer[:, :-1], known.hazard[:, :-1]
         (h2, h4), (g2, g4) = known.outer[:, 1:], known.hazard[:, 1:]
+        width = known.x[1:] - known.x[:-1]
         least, most = hazards(
             self.rate,
             np.array([h1, g1, g4, h4]),  # h⁻ from right to left
             np.array([h2, g2, g3, h3]),
             (np.array([at_l[0], at_t[0], -at_t[1], -at_u[1]]), np.array([at_l[1], at_t[1], -at_t[0], -at_u[0]])),
-            np.array([width, ahead, ahead, width]),
+            np.array([width, t2 - t1, t2 - t1, width]),
         )
-        # the crossing itself lies up to `slip` farther out
+        # The crossing itself lies up to `slip` farther out. There ln h⁺ moves at κ + s − h⁺, so it grows by at most
+        # δ(κ + s); backwards 1/h⁺ shrinks by at most δ, besides that. With δ(h⁺ + |κ + s|) < 1/4 twice that is enough.
         turn = slip * (most[1:3] + self.rate + np.maximum(np.abs(at_t[0]), np.abs(at_t[1])))
         some = turn < 0.25
         most[1:3] = np.where(some, most[1:3] * np.exp(2 * turn), np.inf)
         least[1:3] = np.where(some, least[1:3] * np.exp(-2 * turn), 0.0)
         return least * (1 - SPARE), most * (1 + SPARE)
+
+
+def _ahead(t: Floats) -> tuple[Floats, Floats]:
+    """Neighbouring t; it never moves backward, but by rounding."""
+    return t[:-1], np.maximum(t[1:], t[:-1])
+
+
+def _larger(values: Floats) -> Floats:
+    return np.maximum(values[1:], values[:-1])
