@@ -121,7 +121,8 @@ def test_all_that_is_said_of_victims_between_two_holds(pair, objective, sharp):
     between = bell.between(known)
     # e^{−κ|x−t|} and 1/N are only bounded together: that the crossing lies a little beside t counts once
     holds(replace(between, fall=None, scale=None) if sharp > 1e-9 else between, each, small)
-    slowest, quickest = neighbours.pace(bell.lift, known, between, objective)
+    with np.errstate(invalid="ignore"):
+        slowest, quickest = neighbours.pace(bell.lift, known, between, objective)
     true, size = (
         speeds(bell.lift, each, objective),
         small * np.abs(each.height * (bell.lift * each.fall / each.weight + 1)).max(),

@@ -68,7 +68,8 @@ def test_all_that_is_said_of_victims_between_two_holds(pair, objective, sharp):
     rounding = 1e-9 + 1e4 * float(each.slack.max())
     between = skew.between(known)
     holds(between, each, rounding)
-    slowest, quickest = neighbours.pace(skew.lift, known, between, objective)
+    with np.errstate(invalid="ignore"):
+        slowest, quickest = neighbours.pace(skew.lift, known, between, objective)
     true = speeds(skew.lift, each, objective)
     size = rounding * np.abs(each.height * (skew.lift * each.fall / each.weight + 1)).max()
     assert (slowest <= true + size).all()
@@ -82,6 +83,32 @@ def test_all_that_is_said_of_victims_between_two_holds(pair, objective, sharp):
     rounding = 1e-12 + 4 * float(known.slack.max() + each.slack.max()) * skew.lift
     assert neighbours.speed(skew, known, objective)[0] >= most - rounding
     assert skew.further(known, objective)[0] >= most - rounding
+
+
+@given(pairs(), st.sampled_from(OBJECTIVES))
+@settings(max_examples=150, deadline=None)
+def test_gliding_bounds_either_row(pair, objective):
+    """With t on the straight line between two victims: how fast ln(1 + odds) moves, and what is maximised, by row."""
+    skew, ends, kind = pair
+    known = skew.look(ends, np.full(2, kind, np.int8), None, 1e-13)
+    share, k = np.linspace(0.0, 1.0, 41), skew.rate
+    x, t = (a + (b - a) * share for a, b in (ends, known.t))
+    (l, u), density, halves = skew.goal(x), skew.shape.density, skew.halves
+    if kind or l[0] <= skew.low or u[-1] >= skew.high or t[1] <= t[0]:
+        assert skew.further(known, objective)[0] == math.inf or not kind
+        return
+    (at_l, _), (at_t, _), (to_t, _), (to_u, _) = halves.left(l), halves.left(t), halves.right(t), halves.right(u)
+    pace = (t[-1] - t[0]) / (x[-1] - x[0])
+    with np.errstate(all="ignore"):
+        slow, quick = skew.glide(known)
+    speed = np.array([pace * density(t) / at_t - density(l) / at_l, density(u) / to_u - pace * density(t) / to_t])
+    size = 1e-11 * (known.hazard.max() + known.outer.max())
+    assert (slow <= speed + size).all()
+    assert (speed <= quick + size).all()
+    odds = np.expm1(np.array([np.log(at_t / at_l) + k * (t - l), np.log(to_t / to_u) + k * (u - t)])) * skew.lift
+    found = objective.up[:, None, None] * odds / (1 + odds) - objective.down[:, None, None] * skew.shape.mass(l, u)
+    found = found + objective.offset[:, None, None]
+    assert (found <= skew.gliding(known, objective) + 1e-12 + 4 * float(known.slack.max()) * skew.lift).all()
 
 
 @pytest.mark.parametrize(

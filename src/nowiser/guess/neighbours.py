@@ -94,9 +94,10 @@ def search(shape: Shape[V], objective: Objective, tolerance: float, finest: floa
 def speed(shape: Shape[V], known: V, objective: Objective) -> Floats:
     """A bound on what is maximised, for all victims between neighbours."""
     width = known.x[1:] - known.x[:-1]
-    slowest, quickest = pace(shape.lift, known, shape.between(known), objective)
-    gains = objective.up[:, None] * known.after.max(axis=0) - objective.down[:, None] * known.before
-    found = tent(gains, quickest * width, slowest * width) + objective.offset[:, None]
+    with np.errstate(invalid="ignore"):  # where nothing is known; `tent` says so
+        slowest, quickest = pace(shape.lift, known, shape.between(known), objective)
+        gains = objective.up[:, None] * known.after.max(axis=0) - objective.down[:, None] * known.before
+        found = tent(gains, quickest * width, slowest * width) + objective.offset[:, None]
     return np.asarray(found.max(axis=0))
 
 
@@ -126,24 +127,23 @@ def pace(lift: float, known: Victims, between: Between, objective: Objective) ->
         )
         least, most, gentle, steep = least * lifts[0], most * lifts[1], gentle * lifts[0], steep * lifts[1]
     up, down = objective.up[:, None, None], objective.down[:, None, None]
-    with np.errstate(invalid="ignore"):
-        high, deep = up * most - down * (1 - SPARE), up * least - down * (1 + SPARE)
-        rises, falls = np.where(high > 0, tall, low) * high, np.where(deep > 0, low, tall) * deep
-        quickest, slowest = rises[:, 1] - falls[:, 0], falls[:, 1] - rises[:, 0]
-        if between.apart is None:
-            return slowest, quickest
-        inner, (first, last) = (known.kind[1:] == 0) & (known.kind[:-1] == 0), between.lean
-        corners = [a * b for a in between.apart for b in (high[:, 1], deep[:, 1])]
-        beside = np.where(last > 0, tall[0] * steep, low[0] * gentle) * last
-        at_least = np.where(first > 0, low[0] * gentle, tall[0] * steep) * first
-        quick, slow = np.maximum.reduce(corners) + up[:, 0] * beside, np.minimum.reduce(corners) + up[:, 0] * at_least
-        if flow is not None:
-            quick = np.fmin(
-                quick, up[:, 0] * (flow[1] * np.where(flow[1] > 0, lifts[1], lifts[0])) - down[:, 0] * between.apart[0]
-            )
-            slow = np.fmax(
-                slow, up[:, 0] * (flow[0] * np.where(flow[0] > 0, lifts[0], lifts[1])) - down[:, 0] * between.apart[1]
-            )
+    high, deep = up * most - down * (1 - SPARE), up * least - down * (1 + SPARE)
+    rises, falls = np.where(high > 0, tall, low) * high, np.where(deep > 0, low, tall) * deep
+    quickest, slowest = rises[:, 1] - falls[:, 0], falls[:, 1] - rises[:, 0]
+    if between.apart is None:
+        return slowest, quickest
+    inner, (first, last) = (known.kind[1:] == 0) & (known.kind[:-1] == 0), between.lean
+    corners = [a * b for a in between.apart for b in (high[:, 1], deep[:, 1])]
+    beside = np.where(last > 0, tall[0] * steep, low[0] * gentle) * last
+    at_least = np.where(first > 0, low[0] * gentle, tall[0] * steep) * first
+    quick, slow = np.maximum.reduce(corners) + up[:, 0] * beside, np.minimum.reduce(corners) + up[:, 0] * at_least
+    if flow is not None:
+        quick = np.fmin(
+            quick, up[:, 0] * (flow[1] * np.where(flow[1] > 0, lifts[1], lifts[0])) - down[:, 0] * between.apart[0]
+        )
+        slow = np.fmax(
+            slow, up[:, 0] * (flow[0] * np.where(flow[0] > 0, lifts[0], lifts[1])) - down[:, 0] * between.apart[1]
+        )
     return np.where(inner, np.fmax(slowest, slow), slowest), np.where(inner, np.fmin(quickest, quick), quickest)
 
 
