@@ -10,7 +10,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess import closed
-from nowiser.guess.formula import Formula, Leaf, formula, name_of, rounded, simple_goals
+from nowiser.guess.formula import Compound, Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
 from nowiser.guess.worst import Worst, worst_of
@@ -38,6 +38,10 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     parts = simple_goals(goal)
     names = [name_of(part) for part in parts]
     priors = _priors(prior, names)
+    whole = _merged(goal, priors, victim) if len(set(names)) < len(names) else goal
+    parts = simple_goals(whole)
+    names = [name_of(part) for part in parts]
+    priors = _priors(prior, names)
     if len(set(names)) < len(names) or any(isinstance(name, tuple) for name in names):
         from nowiser.guess.joint import repeated_ceiling
 
@@ -49,14 +53,29 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
 
         return repeated_ceiling(prior, goal, costs, victim)
     if victim is None:
-        figures, coordinates, gain, profiles = _worst(key, goal)
+        figures, coordinates, gain, profiles = _worst(key, whole)
     else:
         profiles = tuple(profile_of(*one) for one in key)
-        figures, coordinates = _of_victim(profiles, names, formula(goal), victim)
+        figures, coordinates = _of_victim(profiles, names, formula(whole), victim)
         gain = None
-    found = _advantage(goal, names, tuple(zip(profiles, coordinates, strict=True)), figures, gain)
+    found = _advantage(whole, names, tuple(zip(profiles, coordinates, strict=True)), figures, gain)
     slope, jump = sum(c.slope for c in charged), sum(c.jump for c in charged)
-    return replace(found, slope=slope, jump=jump, worst=victim is None, prior=prior, asked=goal, costs=costs)
+    found = replace(found, slope=slope, jump=jump, goal=str(goal), worst=victim is None)
+    return replace(found, prior=prior, asked=goal, costs=costs)
+
+
+def _merged(goal: Goal, priors: list[Prior], victim: Any) -> Goal:
+    """Conditions on one number taken together where they are one interval; the goal itself where some are not."""
+    from nowiser.guess.conditioned import is_plain, merged
+
+    of = dict(zip(map(name_of, simple_goals(goal)), priors, strict=True))
+    whole = merged(goal)
+    parts = simple_goals(whole)
+    if victim is not None and len(parts) > 1 and not isinstance(victim, Mapping):
+        return goal
+    values = [None] * len(parts) if victim is None else _values([name_of(part) for part in parts], victim)
+    joined = [(part, x) for part, x in zip(parts, values, strict=True) if isinstance(part, Compound)]
+    return whole if all(is_plain(of[part.attribute], part.goal, x) for part, x in joined) else goal
 
 
 def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:

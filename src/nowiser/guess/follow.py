@@ -26,6 +26,7 @@ from nowiser.guess.cells import CellLine
 from nowiser.guess.line import EPS, Line
 from nowiser.guess.odds import lifted
 from nowiser.guess.profile import Near
+from nowiser.guess.reaching import Reaching
 from nowiser.model.priors.base import Floats
 
 
@@ -92,7 +93,10 @@ class Follow:
         self.told = self.line.told(self.r) if isinstance(self.line, Chorded) else np.inf
         self.side = -1.0 if negated else 1.0
         self.k, self.jump = self.side * profile.rate, self.side * profile.jump
-        good = self.side > 0 and isinstance(self.line, Concave) and self.line.concave
+        self.reaching = profile if isinstance(profile, Reaching) else None  # one end of the goal stands still
+        slides = self.side > 0 and self.reaching is None
+        self.level = self.line.level if slides and isinstance(self.line, CellLine) else None
+        good = slides and isinstance(self.line, Concave) and self.line.concave
         self.concave = self.line if good and isinstance(self.line, Concave) else None
         self._x, self._nodes = np.zeros(0), np.zeros((5, 0))  # victims that were looked at, in order
 
@@ -135,14 +139,14 @@ class Follow:
         nodes = np.full((5, x.size), np.nan)
         nodes[:, whole] = self.nodes(x[whole])
         with np.errstate(all="ignore"):
-            local = self._local(lo, hi) if self.side > 0 else np.inf
+            local = self._local(lo, hi) if self.side > 0 and self.reaching is None else np.inf
             found, least = self._tent(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]])
             if self.approximated and isinstance(self.line, CellLine):
                 found = found + self._slip(lo, hi, nodes[3, where[: lo.size]], nodes[3, where[lo.size :]], least)
         found = np.where(np.isnan(found) | (abs(self.jump) > 300), np.inf, found)
         found = np.fmin(found, local)
-        if self.side > 0 and isinstance(self.line, CellLine):
-            odds, before = self.line.level(self.k, lo, hi, self.r)
+        if self.level is not None:
+            odds, before = self.level(self.k, lo, hi, self.r)
             found = np.fmin(
                 found, np.where(np.isfinite(odds), self.objective.of(before, lifted(odds, self.jump)), np.inf)
             )
@@ -155,6 +159,10 @@ class Follow:
             found = np.fmin(found, self._faint(lo, hi))
         return found, self.gains(x[whole]), x[whole]
 
+    def _goal(self, x: Floats) -> tuple[Floats, Floats]:
+        """Its ends, which grow with x."""
+        return (x - self.r, x + self.r) if self.reaching is None else self.reaching.goal(x)
+
     def _tent(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> tuple[Floats, Floats]:
         """The second bound; and the least posterior without the jump."""
         k, r, delta = self.k, self.r, x2 - x1
@@ -162,10 +170,14 @@ class Follow:
         ahead = np.maximum(t2 - t1, 0.0)
         move = abs(k) * ahead
         thin, thick = np.maximum(n1, n2) * np.exp(-move), np.minimum(n1, n2) * np.exp(move)
-        p_l, p_u = self.base.heights(x1 - r, x2 - r), self.base.heights(x1 + r, x2 + r)
+        (l1, u1), (l2, u2) = self._goal(x1), self._goal(x2)
+        p_l, p_u = self.base.heights(l1, l2), self.base.heights(u1, u2)
+        if self.reaching is not None:  # the end that stands still takes nothing in
+            still = np.zeros_like(delta), np.zeros_like(delta)
+            p_l, p_u = (still, p_u) if self.reaching.upward else (p_l, still)
         if self.concave is None:
-            most_u, least_u = _range(k, np.maximum(x1 + r - t2, 0.0), x2 + r - t1)
-            most_l, least_l = _range(k, np.maximum(t1 - x2 + r, 0.0), t2 - x1 + r)
+            most_u, least_u = _range(k, np.maximum(u1 - t2, 0.0), u2 - t1)
+            most_l, least_l = _range(k, np.maximum(t1 - l2, 0.0), t2 - l1)
         else:
             # N is log-concave in t, as a convolution of log-concave functions: smallest at an end, below its tangents.
             # The peak moves at least as fast as the victim, because the tilted reverse hazard p·e^{kx}/E⁺ falls and
@@ -227,7 +239,8 @@ class Follow:
 
     def _faint(self, x1: Floats, x2: Floats) -> Floats:
         """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c| + jump}/∫e^{−k|x−c|}dπ, for any c."""
-        k, row, middle = abs(self.k), self.line, (x1 + x2) / 2
+        k, row, (low, high) = abs(self.k), self.line, (self._goal(x1)[0], self._goal(x2)[1])
+        middle, half = (low + high) / 2, (high - low) / 2
         with np.errstate(all="ignore"):
             if isinstance(row, CellLine):
                 wrong = float((row.cells.wobble * -np.expm1(-k * row.widths)).sum()) / row.total
@@ -235,7 +248,7 @@ class Follow:
             else:
                 assert isinstance(row, Chorded)
                 weight = row.least_weight(k, middle)
-            found = np.expm1(np.minimum(k * (self.r + (x2 - x1) / 2) + abs(self.jump) - np.log(weight), 700.0)) + 1e-14
+            found = np.expm1(np.minimum(k * half + abs(self.jump) - np.log(weight), 700.0)) + 1e-14
         return np.where((weight > 0) & (self.side > 0), found, np.inf)
 
     def _shared(self, x1: Floats, x2: Floats, first: Floats, second: Floats) -> Floats:

@@ -34,6 +34,21 @@ class Node:
 Formula = Leaf | Node
 
 
+@dataclass(frozen=True)
+class Compound(Goal):
+    """Several conditions on one attribute (None: the only one), taken as one simple goal (see `conditions`)."""
+
+    attribute: str | tuple[str, ...] | None
+    goal: Goal
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        return self.goal.attributes
+
+    def __str__(self) -> str:
+        return str(self.goal)
+
+
 def simple_goals(goal: Goal) -> list[Goal]:
     """The simple goals of a goal, left to right."""
     if isinstance(goal, (And, Or)):
@@ -94,6 +109,6 @@ def holds(goal: Goal, answer: Any) -> Any:
 
 def name_of(leaf: Goal) -> str | tuple[str, ...] | None:
     """The attribute (or attributes) a simple goal is about; None for a bare goal."""
-    if isinstance(leaf, On):
+    if isinstance(leaf, (On, Compound)):
         return leaf.attribute
     return leaf.table if isinstance(leaf, Present) else None

@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.formula import Compound
 from nowiser.guess.line import line
 from nowiser.guess.profile import Anyone, Between, Listed, Near, Profile
 from nowiser.model.cost import Cost
@@ -18,6 +19,10 @@ from nowiser.model.priors.base import Floats
 def profile_of(prior: Prior, goal: Goal, cost: Cost) -> Profile:
     """How the figures depend on the victim, for a goal without and, or, not."""
     what = ", ".join(goal.attributes) or "the attribute"
+    if isinstance(goal, Compound):
+        from nowiser.guess.conditioned import conditioned
+
+        return conditioned(prior, goal, cost, what)
     bare = goal.goal if isinstance(goal, On) else goal
     if isinstance(bare, Present):
         return _presence(prior, cost, what)

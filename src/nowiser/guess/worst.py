@@ -16,12 +16,15 @@ import numpy.typing as npt
 
 from nowiser.guess.atoms import most_exposed
 from nowiser.guess.cells import CellLine
+from nowiser.guess.conditioned import Conditioned, Part
+from nowiser.guess.conditions import middle
 from nowiser.guess.follow import PLAIN, Follow, Objective
 from nowiser.guess.line import EPS
 from nowiser.guess.lognormal_line import LogLine
 from nowiser.guess.neighbours import worst_of_smooth
-from nowiser.guess.profile import Anyone, Figures, Near, Profile
+from nowiser.guess.profile import Anyone, Between, Figures, Near, Profile
 from nowiser.guess.ranges import distinct
+from nowiser.guess.reaching import Reaching, Stretched
 from nowiser.model.priors.base import Floats
 
 TOLERANCE = 5e-7
@@ -44,6 +47,8 @@ class Worst:
 
 def worst_of(profile: Profile, *, negated: bool = False, objective: Objective = PLAIN, smallest: bool = True) -> Worst:
     """The victim with the largest gain for a goal of one part (or the largest objective)."""
+    if isinstance(profile, Conditioned):
+        return _of_parts(profile, objective, negated=negated, smallest=smallest)
     lo, hi = profile.start()
     if (lo == hi).all():
         if objective is PLAIN and not negated and type(profile) is Near and isinstance(profile.line, CellLine):
@@ -60,6 +65,25 @@ def worst_of(profile: Profile, *, negated: bool = False, objective: Objective = 
         found = profile.at(np.array([x]))
         return Worst(x, _one(found.negated() if negated else found, 0), 0.0)
     return _search(profile, objective, negated=negated, smallest=smallest)
+
+
+def _of_parts(profile: Conditioned, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
+    """The worst of all stretches of victims; the largest of their bounds holds for everybody."""
+
+    def of(part: Part) -> Worst:
+        if part.profile is None:
+            x = middle(part.first, part.last)
+            sure = part.at(np.array([x]))
+            figures = _one(sure.negated() if negated else sure, 0)
+            return Worst(x, figures, float(objective.of(np.array([figures.before]), np.array([figures.after]))[0]))
+        found = worst_of(part.profile, negated=negated != part.outside, objective=objective, smallest=smallest)
+        alone = isinstance(part.profile, Between)  # their goal does not depend on who they are
+        x = middle(part.first, part.last) if alone else found.x - part.shift
+        return replace(found, x=min(max(x, part.first), part.last))
+
+    every = [of(part) for part in profile.parts]
+    gains = [objective.of(np.array([w.figures.before]), np.array([w.figures.after]))[0] for w in every]
+    return replace(every[int(np.argmax(gains))], gain=max(w.gain for w in every))
 
 
 def _of_anyone(profile: Anyone, *, negated: bool) -> Worst:
@@ -117,8 +141,9 @@ def _nodes(profile: Profile) -> Floats:
 
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
     finest = 1e-12 if objective is PLAIN else 1e-9  # other objectives pass through zero
-    quick = worst_of_smooth(profile, objective, SHARPER, finest) if isinstance(profile, Near) and not negated else None
-    if quick is not None:
+    slides = isinstance(profile, Near) and not isinstance(profile, Reaching) and not negated
+    quick = worst_of_smooth(profile, objective, SHARPER, finest) if slides and isinstance(profile, Near) else None
+    if quick is not None and (not isinstance(profile, Stretched) or profile.first <= quick.x <= profile.last):
         figures = Figures(quick.before, quick.after, 0.0)
         return Worst(quick.x, _one(profile.at(np.array([quick.x])), 0) if smallest else figures, quick.gain)
     if isinstance(profile, Near) and isinstance(profile.line, LogLine):

@@ -1,0 +1,165 @@
+"""Several conditions on one number as one profile: each stretch of victims (`conditions`) has a profile of its own.
+
+On a stretch the goal of every victim is one interval, or all but one interval: the theorem of `line` applies. Both ends
+move along (`Stretched`), one does (`Reaching`), or none (`Between`). Where there is nothing to guess, or nothing to
+miss, nobody gains.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured
+from nowiser.guess.conditions import Stretch, bare, radius_of, stretches
+from nowiser.guess.formula import Compound, name_of, simple_goals
+from nowiser.guess.line import Line, line
+from nowiser.guess.profile import Between, Figures, Near
+from nowiser.guess.reaching import Reaching, Stretched
+from nowiser.model.cost import Cost
+from nowiser.model.goal import And, Goal, In, Not, Or, Within, joined
+from nowiser.model.prior import Prior
+from nowiser.model.priors.base import Floats
+from nowiser.model.witness import Witness
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Victims from `first` to `last`, in the coordinate x + shift of their own profile; none where all is certain."""
+
+    first: float
+    last: float
+    profile: Near | None
+    outside: bool  # the goal is everything but that of the profile
+    shift: float = 0.0
+
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
+        if self.profile is None:
+            sure = np.full(x.size, float(self.outside))
+            return Figures(sure, sure, sure)
+        found = self.profile.at(x + self.shift, smallest=smallest or self.outside)
+        return found.negated() if self.outside else found
+
+
+@dataclass(frozen=True, eq=False)
+class Conditioned:
+    """All victims of several conditions on one number. Coordinate: the victim's value."""
+
+    line: Line
+    parts: tuple[Part, ...]
+    whole: Near  # for what does not depend on the goal
+
+    def start(self) -> tuple[Floats, Floats]:
+        return np.array([p.first for p in self.parts]), np.array([p.last for p in self.parts])
+
+    def at(self, x: Floats, *, smallest: bool = True) -> Figures:
+        x = np.atleast_1d(np.asarray(x, float))
+        found = np.zeros((3, x.size))
+        which = np.minimum(np.searchsorted(self.start()[1], x), len(self.parts) - 1)
+        for i in np.unique(which):
+            one = self.parts[i].at(x[which == i], smallest=smallest)
+            found[:, which == i] = [
+                np.broadcast_to(f, x[which == i].shape) for f in (one.before, one.after, one.smallest)
+            ]
+        return Figures(*found)
+
+    def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
+        return lo, hi
+
+    def bounds(self, lo: Floats, hi: Floats) -> Figures:
+        """Nothing but single victims: ranges are searched part by part (`worst`)."""
+        found = self.at(lo)
+        alone = lo == hi
+        return Figures(np.where(alone, found.before, 0.0), np.where(alone, found.after, 1.0), np.zeros_like(lo))
+
+    def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
+        found, alone = self.at(lo).negated(), lo == hi
+        return Figures(np.where(alone, found.before, 0.0), np.where(alone, found.after, 1.0), np.zeros_like(lo))
+
+    def coordinate(self, victim: Any) -> float:
+        return self.whole.coordinate(victim)
+
+    def victim(self, x: float) -> Any:
+        return float(x)
+
+    def part(self, x: float) -> Part:
+        return next(p for p in self.parts if x <= p.last)
+
+    def witness(self, x: float, *, misled: bool) -> Witness:
+        part = self.part(x)
+        if part.profile is None:
+            return Witness("randomised response", victim=x, outside=part.outside)
+        found = part.profile.witness(x + part.shift, misled=misled != part.outside)
+        found = replace(found, victim=x)
+        return replace(found, outside=True, jump=-found.jump) if part.outside else found
+
+
+def merged(goal: Goal) -> Goal:
+    """The goal with all conditions on one attribute that stand beside each other taken as one part."""
+    names = {name_of(part) for part in simple_goals(goal)}
+    if len(simple_goals(goal)) == 1:
+        return goal
+    if len(names) == 1:
+        return Compound(next(iter(names)), goal)
+    if isinstance(goal, Not):
+        return Not(merged(goal.goal))
+    assert isinstance(goal, (And, Or))
+    groups: dict[Any, list[Goal]] = {}
+    for part in goal.parts:
+        about = {name_of(p) for p in simple_goals(part)}
+        groups.setdefault(next(iter(about)) if len(about) == 1 else part, []).append(part)
+    return joined(type(goal), [merged(joined(type(goal), parts)) for parts in groups.values()])
+
+
+def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditioned:
+    """The profile of several conditions on a continuous number; stretches of several intervals are left out."""
+    row, parts = line(prior), simple_goals(goal.goal)
+    low, high = _support(row)
+    radii = [g.radius for g in map(bare, parts) if isinstance(g, Within)]
+    whole = Near(row, min(radii, default=high - low), cost.slope / radius_of(parts), cost.jump, what)
+    found = tuple(_part(whole, s, low, high) for s in stretches(goal.goal, low, high) if len(s.intervals) < 2)
+    if all(p.profile is None and not p.outside for p in found):
+        raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
+    return Conditioned(row, found, whole)
+
+
+def _part(whole: Near, s: Stretch, low: float, high: float) -> Part:
+    if not s.intervals:
+        return Part(s.first, s.last, None, s.outside)
+    ((a, b),) = s.intervals
+    row, common = whole.line, (whole.rate, whole.jump, whole.what)
+    if not a.moves and not b.moves:
+        return Part(s.first, s.last, Between(row, 0.0, *common, a.at, b.at), s.outside)
+    if a.moves and b.moves:
+        shift, radius = (a.at + b.at) / 2, (b.at - a.at) / 2
+        if (s.first, s.last, shift) == (low, high, 0.0):  # one condition counts for everybody
+            return Part(low, high, Near(row, radius, *common), s.outside)
+        own = Stretched(row, radius, *common, s.first + shift, s.last + shift)
+        return Part(s.first, s.last, own, s.outside, shift)
+    moving, fixed = (b, a) if b.moves else (a, b)
+    first, last = s.first + moving.at, s.last + moving.at
+    size = max(abs(first - fixed.at), abs(last - fixed.at)) / 2
+    reaching = Reaching(row, size, *common, first, last, fixed.at, upward=b.moves)
+    return Part(s.first, s.last, reaching, s.outside, moving.at)
+
+
+def _support(row: Line) -> tuple[float, float]:
+    starts, ends = row.victims()
+    return float(starts.min()), float(ends.max())
+
+
+def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
+    """Whether conditions on one number are one interval (or all but one) for the victim, or for every victim."""
+    if prior.kind != "line":
+        return False
+    if not all(
+        isinstance(g, Within) or (isinstance(g, In) and g.values is None) for g in map(bare, simple_goals(goal))
+    ):
+        return False
+    row = line(prior)
+    if row.atoms.size or np.array_equal(*row.victims()):
+        return False
+    every = stretches(goal, *_support(row))
+    if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
+        return any(len(s.intervals) < 2 for s in every if s.first <= victim <= s.last)
+    return all(len(s.intervals) < 2 for s in every)
