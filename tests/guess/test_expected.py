@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.special import log_ndtr
+from scipy.stats import poisson
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
@@ -40,12 +42,22 @@ PRIORS = [
 ]
 
 
+def cells(prior, width):
+    """Centres and masses of cells of this width that cover the support of a prior without single values."""
+    from nowiser.guess import law
+
+    low, high = law.support(prior)
+    edges = low + width * np.arange(int(np.ceil((high - low) / width)) + 1)
+    masses = np.diff(law.cdf(prior, edges))
+    return (edges[:-1] + edges[1:]) / 2, masses / masses.sum()
+
+
 def attack(prior, radius, slope, trials=2500, seed=5):
     """A Bayesian on a fine grid, drawn against Laplace noise: mean posterior of the best window."""
     from nowiser.guess import law
 
     found = law.points(prior)
-    x, w = found if found is not None else law.cells(prior, radius / 40)
+    x, w = found if found is not None else cells(prior, radius / 40)
     last = np.searchsorted(x, x + 2 * radius - (0 if found else radius / 40 * 0.5), side="right")
     rng, k = np.random.default_rng(seed), slope / radius
     best = []
@@ -204,3 +216,119 @@ def test_a_guess_knows_its_average():
     ):
         assert unknown.expected is None
         assert unknown.to_json()["expected"] is None
+
+
+def _seen(part, k, y, t):
+    """∫ e^{−k|x−y|} dπ over x ≤ t for a uniform or normal part, in closed form."""
+    if isinstance(part, Uniform):
+        t = np.clip(t, part.low, part.high)
+
+        def up(at):
+            return np.where(at < y, np.exp(k * (np.minimum(at, y) - y)), 2 - np.exp(-k * (np.maximum(at, y) - y))) / k
+
+        return (up(t) - up(np.float64(part.low))) / (part.high - part.low)
+    m, s, rise = part.mean, part.sd, (k * part.sd) ** 2 / 2
+
+    def above(at):
+        return np.exp(k * (y - m) + rise + log_ndtr(-(at - m + k * s * s) / s))
+
+    below = np.exp(k * (m - y) + rise + log_ndtr((np.minimum(t, y) - m - k * s * s) / s))
+    return below + above(y) - above(np.maximum(t, y))
+
+
+def averaged_by_hand(parts, radius, slope, n):
+    """∫ max over windows dy for a mixture of uniform, normal and single values: dense outputs, dense windows."""
+    k = slope / radius
+    x = np.concatenate([p.values for _, p in parts if isinstance(p, Atoms)] + [[]])
+    w = np.concatenate([share * p.masses for share, p in parts if isinstance(p, Atoms)] + [[]])
+    x, w = x[np.argsort(x)], w[np.argsort(x)]
+    smooth = [(share, p) for share, p in parts if not isinstance(p, Atoms)]
+    ends = [[p.low, p.high] if isinstance(p, Uniform) else [p.mean - 8 * p.sd, p.mean + 8 * p.sd] for _, p in smooth]
+    ends = np.concatenate([*ends, x])
+    start = np.unique(np.concatenate([ends, ends - 2 * radius, np.linspace(ends.min() - 2 * radius, ends.max(), n)]))
+    first, last = np.searchsorted(x, start - 1e-9), np.searchsorted(x, start + 2 * radius + 1e-9)
+    outputs, best = np.unique(np.concatenate([np.linspace(ends.min(), ends.max(), n), ends])), []
+    for y in outputs:
+        held = np.zeros(start.size)
+        for share, p in smooth:
+            held += share * (_seen(p, k, y, start + 2 * radius) - _seen(p, k, y, start))
+        total = np.append(0.0, np.cumsum(w * np.exp(-k * np.abs(x - y))))
+        best.append((held + total[last] - total[first]).max())
+    return k / 2 * np.trapezoid(best, outputs) + (best[0] + best[-1]) / 2
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_densities_with_single_values_agree_with_sums_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    parts = []
+    for _ in range(rng.integers(1, 3)):
+        low = rng.uniform(-10, 10)
+        uniform = rng.random() < 0.5
+        parts.append(Uniform(low, low + rng.uniform(1, 30)) if uniform else Normal(low, rng.uniform(0.5, 5)))
+    for _ in range(rng.integers(0, 3)):  # on a grid, so that many lie exactly on the border of a window
+        values = rng.choice(np.arange(-10, 40) / 2, rng.integers(1, 6), replace=False)
+        parts.append(Atoms(values, rng.dirichlet(np.ones(values.size))))
+    parts = list(zip(rng.dirichlet(np.full(len(parts), 2.0)).tolist(), parts, strict=True))
+    radius, slope = float(rng.choice([0.5, 1.0, 2.0, 5.0, 1.3])), float(10 ** rng.uniform(-1.3, 0.3))
+    found = expected(Mixture(parts), Within(radius), slope=slope)
+    assert found.after == pytest.approx(
+        averaged_by_hand(parts, radius, slope, round(500 * max(1.0, slope / radius))), abs=found.error + 3e-4
+    )
+    assert found.error < 2e-3
+
+
+@pytest.mark.parametrize("radius", [0.5, 1.0, 2.0, 2.4])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        Frozen("poisson", 20),
+        Frozen("binom", 40, 0.5),
+        Frozen("randint", 0, 40),
+        Frozen("geom", 0.1),
+        Truncated(Frozen("poisson", 20), 10, 30),
+        Mixture([(0.5, Frozen("poisson", 20)), (0.5, Atoms({20.5: 0.5, 30: 0.5}))]),
+    ],
+    ids=["poisson", "binom", "randint", "geom", "truncated", "mixture"],
+)
+def test_discrete_distributions_are_single_values(prior, radius):
+    if isinstance(prior, Mixture):
+        x = np.append(np.arange(90.0), [20.5, 30.0])
+        w = np.append(poisson(20).pmf(np.arange(90)) / 2, [0.25, 0.25])
+    else:
+        inner = prior.prior if isinstance(prior, Truncated) else prior
+        x = np.arange(10.0, 31.0) if isinstance(prior, Truncated) else np.arange(0.0, 300.0)
+        w = inner.scipy().pmf(x)
+    x, w = x[np.argsort(x)], w[np.argsort(x)] / w.sum()
+    last = np.searchsorted(x, x + 2 * radius, side="right")
+    outputs = np.linspace(x[0], x[-1], 25 * round(x[-1] - x[0]) + 1)  # every value is one
+    seen = w * np.exp(-0.5 / radius * np.abs(outputs[:, None] - x))
+    total = np.zeros((outputs.size, x.size + 1))
+    np.cumsum(seen, axis=1, out=total[:, 1:])
+    best = (total[:, last] - total[:, :-1]).max(axis=1)
+    by_hand = 0.5 / radius / 2 * np.trapezoid(best, outputs) + (best[0] + best[-1]) / 2
+    blind = np.append(0.0, np.cumsum(w))
+    found = expected(prior, Within(radius), slope=0.5)
+    assert found.before == pytest.approx((blind[last] - blind[:-1]).max(), abs=1e-9)
+    assert found.after == pytest.approx(by_hand, abs=found.error + 2e-4)
+
+
+def test_a_value_on_the_border_of_a_window_is_in_it():
+    prior = Mixture([(0.5, Uniform(0, 40)), (0.5, Atoms({20: 0.5, 30: 0.5}))])
+    found = expected(prior, Within(5), slope=0.5)
+    assert found.before == pytest.approx(0.625, abs=1e-12)
+    assert found.after == pytest.approx(0.65716, abs=2e-5)
+    (simulated,) = after_questions(prior, Within(5), 0.5, [1], trials=6000)
+    assert simulated.success == pytest.approx(found.after, abs=4.5 * simulated.error + 1e-3)
+
+
+def test_a_crowd_of_nobody_is_the_ceiling_also_for_single_values():
+    found = nw.knowing(Atoms({0: 0.2, 1: 0.3, 3: 0.1, 5: 0.4}), Within(2), unknown=0, slope=1.0, victim=3)
+    assert found.after == pytest.approx(found.ceiling, abs=1e-2)
+    assert found.blind == pytest.approx(expected(Atoms({0: 0.2, 1: 0.3, 3: 0.1, 5: 0.4}), Within(2)).before, abs=1e-9)
+
+
+def test_more_values_than_can_be_simulated_are_refused():
+    with pytest.raises(Misconfigured, match="too wide"):
+        after_questions(Frozen("cauchy"), Within(1), 0.3, [1])
+    with pytest.raises(Misconfigured, match="nothing of Uniform"):
+        expected(Truncated(Uniform(0, 1), 5, 6), Within(0.1), slope=1.0)

@@ -16,7 +16,7 @@ from nowiser.guess import law, windows
 from nowiser.model.checks import number
 from nowiser.model.cost import Cost
 from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
-from nowiser.model.prior import Atoms, Categories, Prior, Uniform
+from nowiser.model.prior import Categories, Prior, Uniform
 from nowiser.model.priors.base import Floats
 
 _WORK = 1.2e6  # cells times cells per window, twice
@@ -75,8 +75,11 @@ def expected(
 def _one(prior: Prior, goal: Goal, cost: Cost) -> Expected | None:
     if isinstance(goal, Within) and prior.kind == "line" and cost.jump == 0.0:
         return _laplace(prior, goal.radius, cost.slope)
-    if isinstance(goal, Exactly) and isinstance(prior, Categories | Atoms) and cost.slope == 0.0:
-        return _any_mechanism(prior.masses, cost.jump)
+    if isinstance(goal, Exactly) and cost.slope == 0.0:
+        if isinstance(prior, Categories):
+            return _any_mechanism(prior.masses, cost.jump)
+        if prior.kind == "line" and (fixed := law.points(prior)) is not None:
+            return _any_mechanism(fixed[1], cost.jump)
     return None
 
 
@@ -117,10 +120,15 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
     fixed = law.points(prior)
     if fixed is not None:
         return _on_points(*fixed, radius=radius, slope=slope, how=how)
+    special = windows.special(prior)
+    if special.size > 3 * _MAX_POINTS:
+        return None
     low, high = law.support(prior)
     across = (high - low) / (2 * radius)  # windows side by side
     wanted = max(64.0, 16 * min(slope, _CERTAIN))  # steep likelihoods need narrow cells
-    per_window = int(min(wanted, (_WORK / (2 * max(1.0, across))) ** 0.5))
+    # each special point, and where a window begins or ends at one, stands between the cells
+    extra = 3 * special.size / max(1.0, across)
+    per_window = int(min(wanted, (_WORK / (2 * max(1.0, across))) ** 0.5 - extra))
     per_window -= per_window % 2
     if per_window < 8:
         return None  # too fine a goal for so wide a prior to be integrated honestly
@@ -137,17 +145,12 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
 
 def _on_cells(prior: Prior, radius: float, slope: float, per_window: int) -> tuple[float, float]:
     """The best guess before, and on average after, with the mass of each cell spread evenly in it."""
-    low, high = law.support(prior)
-    edges = np.linspace(low, high, max(8, int(np.ceil((high - low) / (2 * radius) * per_window))) + 1)
-    cumulative = law.cdf(prior, edges)
-    cumulative[0] = 0.0  # an atom at the very end belongs to its cell
-    w, width, k = np.diff(cumulative) / cumulative[-1], edges[1] - edges[0], slope / radius
-    span = min(2 * radius / width, float(w.size))
-    before = windows.heaviest(w, span)
+    laid = windows.laid_out(prior, radius, per_window)
+    total = np.cumsum(laid.w + np.append(0.0, laid.spread))
+    before = min(1.0, float((total[laid.last] - total + laid.w).max()))
     if not slope:
         return before, before
-    values = windows.on_cells(w, span, k * width)
-    return before, windows.integral(values, edges, k)
+    return before, windows.averaged(laid, slope / radius, 1)
 
 
 def _on_points(x: Floats, w: Floats, *, radius: float, slope: float, how: str) -> Expected | None:
@@ -161,6 +164,7 @@ def _on_points(x: Floats, w: Floats, *, radius: float, slope: float, how: str) -
     if slope > _CERTAIN:
         return Expected(before, 1.0, exp(-slope), how)
     between = max(2, min(64, 4096 // x.size))
-    fine, coarse = (windows.on_points(x, w, last, slope / radius, n) for n in (2 * between, between))
+    laid = windows.Laid(x, w, np.zeros(x.size - 1), last)
+    fine, coarse = (windows.averaged(laid, slope / radius, n) for n in (2 * between, between))
     after = fine + (fine - coarse) / 3
     return Expected(before, min(1.0, max(before, after)), abs(fine - coarse) + 1e-9, how)

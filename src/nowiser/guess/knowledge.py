@@ -154,7 +154,8 @@ def _sum(
     likelihood = _smeared(crowd, np.exp(-k * step), pad=x.size)
     right, total = (np.convolve(v, likelihood, mode="valid") for v in (np.where(inside, w, 0.0), w))
     keep = total > 0
-    per_window = round(2 * radius / step)
+    # two single values 2r apart may lie in cells that are one further apart: the window must not lose one of them
+    per_window = round(2 * radius / step) + bool(law.atoms(prior)[0].size)
     return float((right[keep] / total[keep]).max()), *_averages(
         w, likelihood, total, per_window, float(np.exp(-k * step))
     )
@@ -181,13 +182,19 @@ def _averages(w: Floats, likelihood: Floats, total: Floats, per_window: int, dec
 
 
 def _lattice(prior: Prior, step: float, through: float) -> tuple[Floats, Floats]:
-    """Centres and masses of cells of width `step`, one border of which lies at `through`."""
+    """Centres and masses of cells of width `step`, one border of which lies at `through`, where a goal begins or ends.
+
+    A single value counts in the middle of its cell. One on a border belongs to the cell on its right if it lies at
+    `through`, else to the one on its left: both ends of a goal that begins there belong to the goal.
+    """
     low, high = law.support(prior)
     first = through + step * np.floor((low - through) / step - 1e-9)
     edges = first + step * np.arange(int(np.ceil((high - first) / step + 1e-9)) + 1)
-    cumulative = law.cdf(prior, edges)
-    cumulative[0] = 0.0
-    masses = np.diff(cumulative)
+    masses = law.spread(prior, edges)
+    single, weights = law.atoms(prior)
+    far = (single - through) / step
+    cell = np.where(np.abs(far) < 1e-9, 0, np.ceil(far - 1e-9) - 1) + round((through - first) / step)
+    np.add.at(masses, cell.astype(np.int64).clip(0, masses.size - 1), weights)
     return (edges[:-1] + edges[1:]) / 2, masses / masses.sum()
 
 

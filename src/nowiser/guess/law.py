@@ -1,4 +1,4 @@
-"""A prior on a line as numbers: its distribution function, its support, and cells with their exact masses.
+"""A prior on a line as numbers: its distribution function, its support, its single values and its density.
 
 Used where a figure is computed (averages, pictures, other people's bounds). Promises do not rest on it.
 """
@@ -40,6 +40,8 @@ def _cdf(prior: Prior, x: Floats) -> Any:
         return prior.scipy().cdf(x)
     if isinstance(prior, Truncated):
         low, high = _below(prior.prior, prior.low), float(cdf(prior.prior, prior.high))
+        if not low < high:
+            raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
         return np.where(x < prior.low, 0.0, np.clip((cdf(prior.prior, x) - low) / (high - low), 0.0, 1.0))
     if isinstance(prior, Mixture):
         return sum(w * cdf(p, x) for w, p in prior.parts)
@@ -91,25 +93,69 @@ def bounded(prior: Prior) -> bool:
 
 
 def points(prior: Prior) -> tuple[Floats, Floats] | None:
-    """Values and masses of a prior that has only finitely many values."""
+    """Values and masses of a prior that has only single values; None for one that has a density (also)."""
+    return None if _has_density(prior) else atoms(prior)
+
+
+def atoms(prior: Prior) -> tuple[Floats, Floats]:
+    """The single values that have a probability, ascending, and these probabilities.
+
+    Of a discrete distribution without end all but a mass of about 1e-16 on each side.
+    """
     if isinstance(prior, Atoms):
         return prior.values, prior.masses
-    if isinstance(prior, Truncated) and isinstance(prior.prior, Atoms):
-        keep = (prior.prior.values >= prior.low) & (prior.prior.values <= prior.high)
-        return prior.prior.values[keep], prior.prior.masses[keep] / prior.prior.masses[keep].sum()
-    return None
+    if isinstance(prior, Frozen) and prior.discrete:
+        from nowiser.guess.cut import cells_of
+
+        found = cells_of(prior)
+        return found.starts, found.masses
+    if isinstance(prior, Truncated):
+        x, w = atoms(prior.prior)
+        keep = (x >= prior.low) & (x <= prior.high)
+        left = mass(prior.prior, prior.low, prior.high) if _has_density(prior.prior) else float(w[keep].sum())
+        if not left > 0:
+            raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
+        return x[keep], w[keep] / left
+    if isinstance(prior, Mixture):
+        each = [(weight, *atoms(part)) for weight, part in prior.parts]
+        x, where = np.unique(np.concatenate([x for _, x, _ in each]), return_inverse=True)
+        masses = np.zeros(x.size)
+        np.add.at(masses, where, np.concatenate([weight * w for weight, _, w in each]))
+        return x, masses
+    return np.zeros(0), np.zeros(0)
 
 
-def cells(prior: Prior, width: float) -> tuple[Floats, Floats]:
-    """Centres and masses of cells of this width that cover the support."""
-    low, high = support(prior)
-    count = max(1, int(np.ceil((high - low) / width - 1e-9)))
-    slack = (count * width - (high - low)) / 2
-    edges = low - slack + width * np.arange(count + 1)
-    cumulative = cdf(prior, edges)
-    cumulative[0] = 0.0  # an atom at the very end belongs to its cell
-    masses = np.diff(cumulative)
-    return (edges[:-1] + edges[1:]) / 2, masses / masses.sum()
+def _has_density(prior: Prior) -> bool:
+    if isinstance(prior, Truncated):
+        return _has_density(prior.prior)
+    if isinstance(prior, Mixture):
+        return any(_has_density(part) for _, part in prior.parts)
+    return not (isinstance(prior, Atoms) or (isinstance(prior, Frozen) and prior.discrete))
+
+
+def spread(prior: Prior, edges: Floats) -> Floats:
+    """The mass between neighbouring edges without that of single values: one value fewer than there are edges."""
+    x, w = atoms(prior)
+    total = np.concatenate([[0.0], np.cumsum(w)])
+    found: Floats = np.diff(cdf(prior, edges) - total[np.searchsorted(x, edges, side="right")])
+    return np.maximum(found, 0.0)
+
+
+def corners(prior: Prior) -> Floats:
+    """Where the density may jump: ends of ranges, edges of bins."""
+    if isinstance(prior, Uniform):
+        return np.array([prior.low, prior.high])
+    if isinstance(prior, Histogram):
+        return prior.edges
+    if isinstance(prior, Frozen) and not prior.discrete:
+        ends = np.array(prior.scipy().support(), dtype=np.float64)
+        return ends[np.isfinite(ends)]
+    if isinstance(prior, Truncated):
+        inner = corners(prior.prior)
+        return np.concatenate([inner[(inner > prior.low) & (inner < prior.high)], [prior.low, prior.high]])
+    if isinstance(prior, Mixture):
+        return np.unique(np.concatenate([corners(part) for _, part in prior.parts]))
+    return np.zeros(0)
 
 
 def density(prior: Prior, x: Floats) -> Floats:

@@ -190,8 +190,10 @@ def _best_guess(prior: Prior, goal: Goal) -> float:
         total = np.concatenate([[0.0], np.cumsum(w)])
         return min(1.0, float((total[np.searchsorted(x, x + 2 * radius, side="right")] - total[:-1]).max()))
     low, high = law.support(prior)
-    ends = np.linspace(low - radius, high - radius, 20_001)
-    return float((law.cdf(prior, ends + 2 * radius) - law.cdf(prior, ends)).max())
+    at = np.concatenate([law.atoms(prior)[0], law.corners(prior)])
+    ends = np.concatenate([np.linspace(low - radius, high - radius, 20_001), at, at - 2 * radius])
+    near = 1e-12 * radius + 2 * np.spacing(np.abs(ends) + 2 * radius)  # a value on the border of a window is in it
+    return min(1.0, float((law.cdf(prior, ends + 2 * radius + near) - law.cdf(prior, ends - near)).max()))
 
 
 def _reach(prior: Prior, goal: Goal) -> float:
@@ -218,5 +220,6 @@ def _grid(prior: Prior, low: float, high: float) -> tuple[Any, Any]:
     ):
         if u > l:
             edges = np.linspace(l, u, n + 1)
-            parts.append(((edges[:-1] + edges[1:]) / 2, np.diff(law.cdf(prior, edges))))
+            parts.append(((edges[:-1] + edges[1:]) / 2, law.spread(prior, edges)))
+    parts.append(law.atoms(prior))
     return np.concatenate([x for x, _ in parts]), np.concatenate([w for _, w in parts])

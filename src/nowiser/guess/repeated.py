@@ -10,10 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess import law
+from nowiser.guess import law, windows
+from nowiser.guess.ranges import Indices
 from nowiser.model.checks import number
 from nowiser.model.goal import Within
 from nowiser.model.prior import Prior
+from nowiser.model.priors.base import Floats
+
+_MOST = 4096  # values that stand for the prior
 
 
 @dataclass(frozen=True)
@@ -36,28 +40,48 @@ def after_questions(
     slope = number("slope", slope, low=0.0, strict=True)
     if not questions or min(questions) < 1 or max(questions) > 10_000:
         raise Misconfigured(f"questions must be whole numbers from 1 to 10000; found {list(questions)[:5]}")
-    fixed = law.points(prior)
-    low, high = law.support(prior)
-    x, w = fixed if fixed is not None else law.cells(prior, max(goal.radius / 16, (high - low) / 4096))
-    reach = 2 * goal.radius * (1 + 1e-9) - (x[1] - x[0] if fixed is None and x.size > 1 else 0.0)
-    last = np.searchsorted(x, x + reach, side="right")
+    x, w, first, last = _attacked(prior, goal.radius)
     rng = np.random.default_rng(seed)
     k = slope / goal.radius
     truth = rng.choice(x, size=trials, p=w)
-    score = np.log(np.maximum(w, 1e-300))[None, :].repeat(trials, axis=0)
+    score = np.log(w)[None, :].repeat(trials, axis=0)
     wanted, found = set(questions), []
     for asked in range(1, max(questions) + 1):
         answer = truth + rng.laplace(0.0, 1.0 / k, trials)
         score -= k * np.abs(answer[:, None] - x[None, :])
         if asked in wanted:
-            best = _best_posterior(score, last)
+            best = _best_posterior(score, first, last)
             found.append(Average(asked, float(best.mean()), float(best.std() / np.sqrt(trials))))
     return tuple(found)
 
 
-def _best_posterior(score: np.ndarray, last: np.ndarray) -> np.ndarray:
+def _attacked(prior: Prior, radius: float) -> tuple[Floats, Floats, Indices, Indices]:
+    """Values and masses that stand for the prior, and the windows: from each first to before its last."""
+    fixed = law.points(prior)
+    if fixed is not None:
+        x, w = fixed
+        if x.size > _MOST:
+            raise Misconfigured(f"the simulation takes a prior of at most {_MOST} single values, found {x.size}")
+        return x, w / w.sum(), np.arange(x.size), np.searchsorted(x, x + 2 * radius * (1 + 1e-9), side="right")
+    low, high = law.support(prior)
+    per_window = int(min(32.0, _MOST * 2 * radius / (high - low)))
+    if per_window < 1 or windows.special(prior).size > _MOST:
+        raise Misconfigured(
+            f"the prior is too wide for guesses within {radius:g} to be simulated: it spreads over {high - low:g}",
+            hint="Truncate the prior to the range that matters.",
+        )
+    laid = windows.laid_out(prior, radius, per_window)
+    # a value, what lies between it and the next (as one value in the middle), the next, …
+    x, w = np.empty((2, 2 * laid.x.size - 1))
+    x[::2], x[1::2] = laid.x, (laid.x[:-1] + laid.x[1:]) / 2
+    w[::2], w[1::2] = laid.w, laid.spread
+    place = np.concatenate([[0], np.cumsum(w > 0)])
+    return x[w > 0], w[w > 0] / w.sum(), place[: 2 * laid.x.size : 2], place[2 * laid.last + 1]
+
+
+def _best_posterior(score: Floats, first: Indices, last: Indices) -> Floats:
     weight = np.exp(score - score.max(axis=1, keepdims=True))
     total = np.zeros((weight.shape[0], weight.shape[1] + 1))
     np.cumsum(weight, axis=1, out=total[:, 1:])
-    best: np.ndarray = (total[:, last] - total[:, :-1]).max(axis=1) / total[:, -1]
+    best: Floats = (total[:, last] - total[:, first]).max(axis=1) / total[:, -1]
     return best
