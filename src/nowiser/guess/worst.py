@@ -33,6 +33,7 @@ COARSEST = 1e-3  # tolerance where the prior is approximated very roughly
 ROUGH = 2e-6  # tolerance where the prior itself is approximated
 PATIENCE = 70_000  # evaluations after which the tolerance is loosened tenfold, twice
 SOONER = 8_000  # the same where the prior itself is approximated
+FLAT = 1e-10  # a slope that is next to none
 MOST = 150_000  # evaluations after which the search stops and reports the bound it has
 
 
@@ -76,7 +77,10 @@ def _of_parts(profile: Conditioned, objective: Objective, *, negated: bool, smal
             sure = part.at(np.array([x]))
             figures = _one(sure.negated() if negated else sure, 0)
             return Worst(x, figures, float(objective.of(np.array([figures.before]), np.array([figures.after]))[0]))
-        found = worst_of(part.profile, negated=negated != part.outside, objective=objective, smallest=smallest)
+        own = part.profile
+        if not own.rate and own.jump and not isinstance(own, Between):
+            own = replace(own, rate=FLAT / own.radius)  # costs only hurt; and with a slope the gain can be followed
+        found = worst_of(own, negated=negated != part.outside, objective=objective, smallest=smallest)
         alone = isinstance(part.profile, Between)  # their goal does not depend on who they are
         x = middle(part.first, part.last) if alone else found.x - part.shift
         return replace(found, x=min(max(x, part.first), part.last))

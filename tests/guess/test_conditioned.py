@@ -1,0 +1,171 @@
+"""Several conditions on one number: the exact ceiling of each victim, and no victim above the worst."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nowiser as nw
+from nowiser.errors import Misconfigured
+from nowiser.guess.conditioned import conditioned, merged
+from nowiser.guess.conditions import stretches
+from nowiser.guess.formula import Compound, holds, simple_goals
+from nowiser.model.goal import Goal, In, Within
+
+CELLS = 12_000
+PRIORS = [
+    nw.Normal(20, 5),
+    nw.Uniform(0, 40),
+    nw.LogNormal(3, 0.5),
+    nw.Frozen("gamma", 4.0, 0, 5.0),
+    nw.Histogram([0, 10, 20, 40], [0.2, 0.5, 0.3]),
+    nw.Truncated(nw.Normal(20, 5), 12, 30),
+]
+BOTH = nw.Within(3) & nw.In.between(15, 22)
+GOALS = [BOTH, nw.Within(3) & ~nw.In.between(15, 22), ~BOTH, nw.Within(2) & nw.In.between(18, 60) & nw.Within(3)]
+
+
+def cells(prior: nw.Prior) -> tuple[np.ndarray, np.ndarray]:
+    """Midpoints and masses of small cells, by the distribution function of scipy."""
+    from scipy import stats
+
+    match prior:
+        case nw.Normal():
+            law = stats.norm(prior.mean, prior.sd)
+        case nw.Uniform():
+            law = stats.uniform(prior.low, prior.high - prior.low)
+        case nw.LogNormal():
+            law = stats.lognorm(prior.sd, scale=np.exp(prior.mean))
+        case nw.Frozen():
+            law = stats.gamma(4.0, 0, 5.0)
+        case nw.Histogram():
+            law = stats.rv_histogram((np.array([0.2, 0.5, 0.3]), np.array([0, 10, 20, 40])), density=False)
+        case _:
+            law = stats.truncnorm(-1.6, 2.0, 20, 5)
+    edges = np.linspace(max(law.ppf(1e-15), -30), min(law.isf(1e-12), 250.0), CELLS + 1)
+    return (edges[1:] + edges[:-1]) / 2, np.diff(law.cdf(edges))
+
+
+def truth(goal: Goal, x: float, y: np.ndarray) -> np.ndarray:
+    """Which y are in the goal of victim x, by its definition."""
+
+    def inside(part: Goal) -> np.ndarray:
+        if isinstance(part, Within):
+            return np.abs(y - x) <= part.radius
+        assert isinstance(part, In)
+        return (y >= part.low) & (y <= part.high)
+
+    return np.asarray(holds(goal, inside))
+
+
+def best(y: np.ndarray, w: np.ndarray, inside: np.ndarray, k: float, jump: float) -> tuple[float, float]:
+    """Before, and the largest posterior of all peaks and valleys e^{∓k|y−t|} (and e^jump on the goal), by trying them."""
+    found, before = 0.0, w[inside].sum() / w.sum()
+    lo, hi = y[inside].min(initial=np.inf), y[inside].max(initial=-np.inf)
+    sides = [(k, lo, hi), (-k, y[~inside].min(initial=np.inf), y[~inside].max(initial=-np.inf))]
+    for rate, first, last in sides:
+        a, b = first, last
+        for _ in range(4):
+            ts = np.linspace(a, b, 25)
+            if not np.isfinite(ts).all():
+                break
+            values = []
+            for t in ts:
+                log = -rate * np.abs(y - t)
+                v = w * np.exp(log - log.max())
+                values.append(np.exp(jump) * v[inside].sum() / (np.exp(jump) * v[inside].sum() + v[~inside].sum()))
+            i = int(np.argmax(values))
+            found = max(found, values[i])
+            a, b = ts[max(i - 1, 0)], ts[min(i + 1, ts.size - 1)]
+    return before, found
+
+
+@pytest.mark.parametrize(("prior", "goal"), list(itertools.product(PRIORS, GOALS[:3])))
+def test_one_victim_agrees_with_all_peaks_and_valleys(prior: nw.Prior, goal: Goal) -> None:
+    y, w = cells(prior)
+    for x, slope, jump in ((16.3, 0.9, 0.0), (23.1, 0.3, 0.4)):
+        answer = nw.guess(prior, goal, slope=slope, jump=jump, victim=x)
+        before, after = best(y, w, truth(goal, x, y), slope / 3, jump)
+        assert answer.tight
+        assert answer.before == pytest.approx(before, abs=6e-4)
+        assert answer.after == pytest.approx(after, abs=1e-3)
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("goal", GOALS)
+def test_the_worst_victim_is_the_worst(prior: nw.Prior, goal: Goal) -> None:
+    for slope, jump in ((0.3, 0.0), (1.5, 0.2), (0.0, 0.3)):
+        worst = nw.guess(prior, goal, slope=slope, jump=jump)
+        profile = conditioned(prior, Compound(None, goal), nw.Cost(slope, jump), "t")
+        low, high = (float(f(profile.start()[i])) for i, f in ((0, np.min), (1, np.max)))
+        x = np.concatenate([np.linspace(max(low, -10.0), min(high, 60.0), 3001), *profile.start(), [worst.victim]])
+        every = profile.at(x)
+        gains = np.asarray(every.after - every.before)
+        rough = 2 * profile.line.wiggle() + 1e-12
+        assert worst.gain >= gains.max() - rough
+        # (far out on a lognormal prior each victim is a little worse than the one before)
+        assert worst.gain <= gains.max() * (1 + (5e-4 if isinstance(prior, nw.LogNormal) else 1e-4)) + 3e-6
+        own = nw.guess(prior, goal, slope=slope, jump=jump, victim=worst.victim)
+        assert worst.gain == pytest.approx(own.gain, rel=5e-4 if isinstance(prior, nw.LogNormal) else 1e-4, abs=3e-6)
+
+
+conditions = st.one_of(
+    st.builds(Within, st.floats(0.1, 9)),
+    st.tuples(st.floats(-9, 9), st.floats(0.01, 9)).map(lambda p: In.between(p[0], p[0] + p[1])),
+)
+formulas = st.recursive(
+    conditions,
+    lambda inner: st.one_of(
+        inner.map(lambda g: ~g),
+        st.tuples(inner, inner).map(lambda p: p[0] & p[1]),
+        st.tuples(inner, inner).map(lambda p: p[0] | p[1]),
+    ),
+    max_leaves=5,
+)
+
+
+@given(goal=formulas, x=st.floats(-10, 10), y=st.floats(-10, 10), low=st.sampled_from([-10.0, -np.inf]))
+def test_stretches_are_the_goal(goal: Goal, x: float, y: float, low: float) -> None:
+    every = stretches(goal, low, 10.0)
+    assert every[0].first == low
+    assert every[-1].last == 10.0
+    assert all(a.last == b.first for a, b in itertools.pairwise(every))
+    ends = [e.of(x) for part in simple_goals(goal) for s in every for pair in s.intervals for e in pair]
+    if any(abs(y - e) < 1e-9 for e in ends) or any(min(abs(x - s.first), abs(x - s.last)) < 1e-9 for s in every):
+        return  # single points have no probability
+    (one,) = (s for s in every if s.first < x < s.last)
+    listed = any(a.of(x) < y < b.of(x) for a, b in one.intervals)
+    assert (listed != one.outside) == bool(truth(goal, x, np.array([y]))[0])
+
+
+def test_the_smaller_radius_counts() -> None:
+    both = nw.guess(nw.Normal(20, 5), nw.Within(4) & nw.Within(2), slope=0.4)
+    assert both.gain == pytest.approx(nw.guess(nw.Normal(20, 5), nw.Within(2), slope=0.2).gain, rel=1e-9)
+
+
+def test_conditions_beside_another_attribute() -> None:
+    priors = {"t": nw.Normal(20, 5), "d": nw.Categories({"a": 0.4, "b": 0.6})}
+    costs = {"t": nw.Cost(0.5), "d": nw.Cost(0, 0.5)}
+    goal = nw.parse_goal("t within 3 and d exactly and t in [15, 22]")
+    parts = simple_goals(merged(goal))
+    assert [str(p) for p in parts] == ["t within 3 and t in [15, 22]", "d exactly"]
+    victim = {"t": 18.0, "d": "a"}
+    both = nw.guess(priors, goal, costs=costs, victim=victim)
+    alone = nw.guess(priors["t"], BOTH, slope=0.5, victim=18.0)
+    label = nw.guess(priors["d"], nw.Exactly(), jump=0.5, victim="a")
+    assert both.after == pytest.approx(alone.after * label.after, rel=1e-12)
+    assert both.goal == str(goal)
+    assert nw.guess(priors, goal, costs=costs).gain >= both.gain
+
+
+def test_a_goal_never_met_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="never met"):
+        nw.guess(nw.Normal(20, 5), nw.Within(2) & ~nw.Within(3), slope=1.0)
+
+
+def test_the_largest_cost_is_kept() -> None:
+    cost = nw.largest(nw.Normal(20, 5), BOTH, gain=0.05, slope=True)
+    assert nw.guess(nw.Normal(20, 5), BOTH, slope=cost.slope).gain <= 0.05
+    assert nw.guess(nw.Normal(20, 5), BOTH, slope=cost.slope * 1.001).gain > 0.05
