@@ -281,3 +281,75 @@ def test_bad_questions_are_refused_with_exit_code_three(ask, says):
     with pytest.raises(Misconfigured, match=says) as caught:
         ask()
     assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal"),
+    [
+        ({"time": nw.Normal(20, 5)}, "time within 2"),
+        (nw.Normal(20, 5), "time within 2"),
+        (nw.Atoms({1: 0.5, 2: 0.2, 3: 0.3}), "time in {1, 3}"),
+        ({"time": nw.Normal(20, 5)}, "not time within 2"),
+        (nw.JointAtoms(["time", "dish"], {(1, 1): 0.5, (2, 3): 0.5}), "time exactly"),
+        (nw.MultivariateNormal(["time", "dish"], [0, 0], [[1, 0], [0, 1]]), "time within 1"),
+    ],
+)
+@pytest.mark.parametrize("victim", [None, 20])
+def test_what_is_misspelt_is_not_free(prior, goal, victim):
+    """A cost for an attribute nobody speaks of used to count for nothing: gain 0."""
+    misspelt = {"tiem": nw.Cost(5.0)}
+    who = None if victim is None else {"time": victim, "dish": victim}
+    for ask in (
+        lambda: nw.guess(prior, goal, costs=misspelt, victim=who),
+        lambda: nw.guess(prior, goal, costs={"time": nw.Cost(0.1), **misspelt}, victim=who),
+        lambda: nw.largest(prior, goal, gain=0.05, along=misspelt, victim=who),
+    ):
+        with pytest.raises(Misconfigured, match=r"there is a cost for tiem, but the (prior|goal) is about time"):
+            ask()
+
+
+def test_misspelt_costs_are_refused_in_averages_and_with_part_of_the_record_known():
+    with pytest.raises(Misconfigured, match="there is a cost for tiem"):
+        nw.expected({"time": nw.Normal(20, 5)}, "time within 2", costs={"tiem": nw.Cost(5.0)})
+    with pytest.raises(Misconfigured, match="there is a cost for tiem"):
+        nw.expected(nw.Normal(20, 5), "time within 2", costs={"tiem": nw.Cost(5.0)})
+    records = nw.JointAtoms(["f", "t"], {("a", 1.0): 0.5, ("b", 2.0): 0.2, ("b", 3.0): 0.3})
+    for costs in ({"tt": nw.Cost(0, 1)}, {"t": nw.Cost(0, 1), "ff": nw.Cost(0, 1)}):
+        with pytest.raises(Misconfigured, match="there is a cost for"):
+            nw.knowing_part(records, "t exactly", ["f"], costs=costs)
+
+
+def test_two_costs_for_one_attribute_without_a_name_are_refused():
+    with pytest.raises(Misconfigured, match="there is a cost for b, but the goal is about one attribute"):
+        nw.guess(nw.Normal(20, 5), nw.Within(2), costs={"a": nw.Cost(1.0), "b": nw.Cost(1.0)})
+    one = nw.guess(nw.Normal(20, 5), nw.Within(2), costs={"a": nw.Cost(1.0)}, victim=20)
+    same = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=1.0, victim=20)
+    assert one.after == pytest.approx(same.after, abs=1e-11)
+    assert one.expected == pytest.approx(nw.expected(nw.Normal(20, 5), nw.Within(2), costs={"x": nw.Cost(1.0)}).after)
+
+
+@pytest.mark.parametrize("costs", ["x", 3, [nw.Cost(1)], {"time": 3}])
+def test_costs_are_a_mapping_to_costs(costs):
+    for prior in ({"time": nw.Normal(20, 5)}, nw.Normal(20, 5)):
+        with pytest.raises(Misconfigured, match="must be a"):
+            nw.guess(prior, "time within 2", costs=costs)
+
+
+def test_costs_of_independent_attributes_beside_the_goal_count_for_nothing():
+    """Sets with gaps and repeated attributes refused the cost of another prior, with a false reason."""
+    priors = {"a": nw.Atoms({1: 0.2, 2: 0.3, 5: 0.5}), "b": nw.Uniform(0, 1)}
+    costs = {"a": nw.Cost(1.0), "b": nw.Cost(1.0)}
+    for goal in ("a in {1, 5}", "a within 1 or a in {5}", "a in {1, 2}"):
+        both = nw.guess(priors, goal, costs=costs)
+        alone = nw.guess({"a": priors["a"]}, goal, costs={"a": costs["a"]})
+        assert both.after == pytest.approx(alone.after, abs=1e-12)
+        assert dict(both.costs) == costs
+
+
+def test_odds_of_the_rarest_are_finite_or_infinite_never_an_error():
+    from nowiser.guess.ceiling import odds_factor
+
+    assert odds_factor(5e-324, 1 - 2.0**-53) == float("inf")
+    assert odds_factor(1e-320, 0.5) == float("inf")
+    assert odds_factor(1e-300, 1e-299) == pytest.approx(10)
+    assert odds_factor(0.25, 0.5) == pytest.approx(3)

@@ -15,7 +15,7 @@ from nowiser.guess.leaf import has_gaps, profile_of
 from nowiser.guess.profile import Figures, Profile
 from nowiser.guess.worst import Worst, worst_of
 from nowiser.model.advantage import Advantage
-from nowiser.model.cost import Cost
+from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import Goal, On, Within
 from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
 from nowiser.model.witness import Witness
@@ -28,6 +28,7 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     """The tight ceiling; see `nowiser.guess.ask.guess` for the contract."""
     if not isinstance(goal, Goal):
         raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
+    costs = charged_to(prior, goal, costs)
     if isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
         from nowiser.guess.joint import joint_ceiling
 
@@ -45,13 +46,13 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     if len(set(names)) < len(names) or any(isinstance(name, tuple) for name in names):
         from nowiser.guess.joint import repeated_ceiling
 
-        return repeated_ceiling(prior, goal, costs, victim)
+        return replace(repeated_ceiling(prior, goal, _of_goal(costs, goal), victim), costs=costs)
     charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
     key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
     if any(has_gaps(p, g) for p, g, _ in key):
         from nowiser.guess.joint import repeated_ceiling
 
-        return repeated_ceiling(prior, goal, costs, victim)
+        return replace(repeated_ceiling(prior, goal, _of_goal(costs, goal), victim), costs=costs)
     if victim is None:
         figures, coordinates, gain, profiles = _worst(key, whole)
     else:
@@ -110,6 +111,7 @@ def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | 
 
 def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tuple[float, float]:
     """Only before and after of `ceiling`, without witness and smallest posterior: for searches."""
+    costs = charged_to(prior, goal, costs)
     if victim is None and isinstance(prior, Prior) and prior.kind != "joint" and len(simple_goals(goal)) == 1:
         of = formula(goal)
         leaf = simple_goals(goal)[0]
@@ -227,9 +229,9 @@ def odds_factor(before: float, after: float) -> float:
     """Odds after over odds before; 1 when nothing changed, infinite when certainty was reached."""
     if after == before:
         return 1.0
-    if before == 0:
+    if before == 0 or after >= 1:
         return float("inf")
-    return float("inf") if after >= 1 else after * (1 - before) / (before * (1 - after))
+    return after / (1 - after) * ((1 - before) / before)
 
 
 def _priors(prior: Priors, names: list[Any]) -> list[Prior]:
@@ -254,14 +256,30 @@ def _priors(prior: Priors, names: list[Any]) -> list[Prior]:
     return found
 
 
+def charged_to(prior: Priors, goal: Goal, costs: Any) -> Costs:
+    """The costs, each for an attribute that somebody speaks of: what is misspelt must not be free."""
+    if isinstance(costs, Cost):
+        return costs
+    if isinstance(prior, Mapping):
+        return per_attribute(costs, prior)
+    names = getattr(prior, "names", None)
+    if names is not None:
+        return per_attribute(costs, names)
+    return per_attribute(costs, goal.attributes or None, "the goal is")
+
+
+def _of_goal(costs: Costs, goal: Goal) -> Costs:
+    """Without what is charged for independent attributes that the goal is not about: it tells nothing about it."""
+    if isinstance(costs, Cost) or not goal.attributes:
+        return costs
+    return {name: cost for name, cost in costs.items() if name in goal.attributes}
+
+
 def _cost(costs: Costs, name: Any, *, alone: bool) -> Cost:
     if isinstance(costs, Cost):
         if not alone and costs:
             raise Misconfigured("a goal on several attributes needs costs per attribute, found one slope and jump")
         return costs
-    for key, cost in costs.items():
-        if not isinstance(cost, Cost):
-            raise Misconfigured(f"the cost of {key} must be a Cost, found {cost!r}")
     if name is None and len(costs) == 1:
         return next(iter(costs.values()))
     return costs.get(name, Cost())

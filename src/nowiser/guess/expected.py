@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from nowiser.errors import Misconfigured
 from nowiser.guess import law, windows
 from nowiser.model.checks import number
-from nowiser.model.cost import Cost
+from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
 from nowiser.model.prior import Categories, Prior, Uniform
 from nowiser.model.priors.base import Floats
@@ -64,12 +65,22 @@ def expected(
     """
     slope, jump = number("slope", slope, low=0.0), number("jump", jump, low=0.0)
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
+    if not isinstance(wanted, Goal):
+        raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
+    if costs is not None and (slope or jump):
+        raise Misconfigured("give either slope and jump, or costs per attribute, found both")
     if isinstance(prior, Mapping):
         shared = Cost(slope, jump)
-        return _several(prior, wanted, dict.fromkeys(prior, shared) if costs is None else costs)
-    if isinstance(wanted, On):
-        wanted = wanted.goal
-    return _one(prior, wanted, Cost(slope, jump))
+        return _several(prior, wanted, dict.fromkeys(prior, shared) if costs is None else per_attribute(costs, prior))
+    if not isinstance(prior, Prior):
+        raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")
+    cost = Cost(slope, jump)
+    if costs is not None:
+        named = per_attribute(costs, wanted.attributes or None, "the goal is")
+        if len(named) > 1:
+            return None
+        cost = next(iter(named.values()), cost)
+    return _one(prior, wanted.goal if isinstance(wanted, On) else wanted, cost)
 
 
 def _one(prior: Prior, goal: Goal, cost: Cost) -> Expected | None:

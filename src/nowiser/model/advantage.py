@@ -69,14 +69,12 @@ class Advantage:
 
         if self.asked is None or getattr(self.prior, "kind", "mapping") in ("joint", "unknown", "presence"):
             return None
-        per_attribute = self.costs if isinstance(self.costs, Mapping) else None
-        if per_attribute is not None and not isinstance(self.prior, Mapping):
-            if len(per_attribute) != 1:
-                return None
-            per_attribute = None
-        return import_module("nowiser.guess.expected").expected(
-            self.prior, self.asked, slope=self.slope, jump=self.jump, costs=per_attribute
-        )
+        spent: dict[str, Any] = {"slope": self.slope, "jump": self.jump}
+        if isinstance(self.costs, Mapping) and isinstance(self.prior, Mapping):
+            spent = {"costs": self.costs}
+        elif isinstance(self.costs, Mapping) and len(self.costs) != 1:
+            return None
+        return import_module("nowiser.guess.expected").expected(self.prior, self.asked, **spent)
 
     @property
     def expected(self) -> float | None:

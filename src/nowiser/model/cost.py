@@ -7,10 +7,12 @@
 """
 
 import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from nowiser.errors import Misconfigured
 from nowiser.model.checks import number
 
 
@@ -27,6 +29,8 @@ class Cost:
 
     def __add__(self, other: "Cost") -> "Cost":
         """The cost of both releases (sequential composition), rounded up."""
+        if not isinstance(other, Cost):
+            raise Misconfigured(f"only a Cost can be added to a Cost, found {other!r}")
         return Cost(_add_up(self.slope, other.slope), _add_up(self.jump, other.jump))
 
     def __mul__(self, factor: float | Fraction) -> "Cost":
@@ -44,6 +48,26 @@ class Cost:
 
     def to_json(self) -> dict[str, Any]:
         return {"slope": self.slope, "jump": self.jump}
+
+
+def per_attribute(costs: Any, names: Iterable[str] | None, about: str = "the prior is") -> dict[str, Cost]:
+    """Costs by attribute, checked: one for an attribute nobody speaks of would count for nothing, so it is refused.
+
+    names: the attributes there are; None where the only attribute has no name, so that any one name is taken for it.
+    """
+    if not isinstance(costs, Mapping):
+        raise Misconfigured(f"costs must be a mapping from attribute to Cost, found {costs!r}")
+    for key, cost in costs.items():
+        if not isinstance(cost, Cost):
+            raise Misconfigured(f"the cost of {key} must be a Cost, found {cost!r}")
+    known = tuple(names) if names is not None else tuple(costs)[:1]
+    for key in costs:
+        if key not in known:
+            what = "one attribute without a name" if names is None else ", ".join(map(str, known))
+            raise Misconfigured(
+                f"there is a cost for {key}, but {about} about {what}", hint="Name the attribute as it is named there."
+            )
+    return dict(costs)
 
 
 def _add_up(a: float, b: float) -> float:
