@@ -12,6 +12,7 @@ from nowiser.guess.cells import CellLine
 from nowiser.guess.line import EPS, Line
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.ranges import Indices, distinct
+from nowiser.guess.rounding import above, below, grain
 from nowiser.model.priors.base import Floats
 
 BLOCK = 32  # neighbouring sets that are bounded together
@@ -42,9 +43,9 @@ def sets_of(line: Line, radius: float) -> Sets:
     every = np.concatenate([values, events, (events[:-1] + events[1:]) / 2])
     order = np.argsort(every, kind="stable")
     every, own = every[order], order < values.size
-    grain = 4 * EPS * (np.abs(every) + radius)
-    first = _below(values, every - radius - grain, "right")
-    beyond = _below(values, every + radius + grain, "left")
+    reach = radius + grain(every, radius)
+    first = _below(values, above(every, -reach), "right")
+    beyond = _below(values, below(every, reach), "left")
     new = np.ones(every.size, bool)
     new[1:] = (first[1:] != first[:-1]) | (beyond[1:] != beyond[:-1])
     chosen, number = np.flatnonzero(new), np.cumsum(new) - 1

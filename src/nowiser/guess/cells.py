@@ -22,6 +22,7 @@ import numpy as np
 
 from nowiser.guess.line import EPS
 from nowiser.guess.ranges import Indices, Largest, Ranges
+from nowiser.guess.rounding import above, below
 from nowiser.model.priors.base import Floats
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ class CellLine:
         β = k·E⁻(u)e^{ku}/p, whatever lies outside the cell. Both are 1 minus a multiple of e^{∓kx}, so on a range each
         is smallest at one of the ends, and the odds fall with both. (∞, 0) where goals leave the cell; for k > 0.
         """
-        n, ends = self.starts.size, (first - radius, last - radius, first + radius, last + radius)
+        ends = below(first, -radius), above(last, -radius), below(first, radius), above(last, radius)
+        n = self.starts.size
         i = np.clip(np.searchsorted(self.starts, ends[0], "right") - 1, 0, n - 1)
         inside = (self.starts[i] <= ends[0]) & (self.ends[i] >= ends[3]) & (self.density[i] > 0)
         if not inside.any() or self.cells.wobble.any():

@@ -8,6 +8,7 @@ import math
 
 from nowiser.guess.line import EPS
 from nowiser.guess.profile import Figures
+from nowiser.guess.rounding import goal, tells
 from nowiser.model.prior import Normal, Uniform
 
 STEEP = 30.0  # nats over the goal, or per standard deviation, up to which this way is taken
@@ -19,22 +20,22 @@ def figures(
     prior: Uniform | Normal, radius: float, slope: float, jump: float, x: float
 ) -> tuple[Figures, float] | None:
     """Before, after, smallest posterior and the peak; None where the array way must be taken."""
-    k, l, u = slope / radius, x - radius, x + radius
-    if not 0 < slope <= STEEP or jump > STEEP:
+    if not 0 < slope <= STEEP or jump > STEEP or not tells(x, radius):
         return None
+    k, (l, u, inner_l, inner_u) = slope / radius, goal(x, radius)
     if isinstance(prior, Uniform):
-        low, high = max(l, prior.low), min(u, prior.high)
+        low, high = max(inner_l, prior.low), min(inner_u, prior.high)
         before = (high - low) / (prior.high - prior.low)
         if not RARE < before < 1 - RARE or k * (prior.high - prior.low) > STEEP:
             return None
-        top, t = _uniform(prior, k, low, high)
+        top, t = _uniform(prior, k, max(l, prior.low), min(u, prior.high))
         bottom, _ = _uniform(prior, -k, low, high)
     else:
-        a, b = (l - prior.mean) / prior.sd, (u - prior.mean) / prior.sd
+        a, b = (inner_l - prior.mean) / prior.sd, (inner_u - prior.mean) / prior.sd
         before = _ndtr(b) - _ndtr(a) if a < 0 else _ndtr(-a) - _ndtr(-b)
         if not RARE < before < 1 - RARE or k * prior.sd > STEEP or min(a, -b) - k * prior.sd < FARTHEST:
             return None
-        top, t = _normal(k * prior.sd, a, b)
+        top, t = _normal(k * prior.sd, (l - prior.mean) / prior.sd, (u - prior.mean) / prior.sd)
         bottom, _ = _normal(-k * prior.sd, a, b)
         t = prior.mean + prior.sd * t
     lift = math.exp(jump)
@@ -49,9 +50,11 @@ def _uniform(prior: Uniform, k: float, l: float, u: float) -> tuple[float, float
     alpha = abs(math.expm1(-k * (l - prior.low)))
     beta = abs(math.expm1(-k * (prior.high - u)))
     rise, both = abs(math.expm1(k * (u - l))), alpha + beta
-    root = both * math.sqrt(max(1 + math.copysign(4.0, k) * (alpha / both) * (beta / both) * rise, 0.0))
+    square = 4 * (alpha / both) * (beta / both)
+    square = 1 + square * rise if k > 0 else ((alpha - beta) / both) ** 2 + square * math.exp(k * (u - l))
+    root = both * math.sqrt(square)
     odds = 2 * rise / (both + root)
-    slack = 32 * EPS * (1 + abs(k) * (u - l)) + 2 * EPS * abs(k) * (abs(l) + abs(u))
+    slack = 32 * EPS * (1 + abs(k) * (u - l))
     t = l if alpha == 0 or k < 0 else min(u, l + math.log1p(odds * alpha) / k)
     return odds * (1 + math.copysign(slack, k)), t
 

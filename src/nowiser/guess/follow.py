@@ -87,7 +87,7 @@ class Follow:
 
     def __init__(self, profile: Near, objective: Objective, *, negated: bool) -> None:
         self.objective = objective
-        self.line, self.r, self.ends = profile.line, profile.radius, profile.ends
+        self.line, self.r, self.ends, self.core = profile.line, profile.radius, profile.ends, profile.core
         # an approximated prior is followed as what approximates it; `_slip` is what that may get wrong
         self.base = self.line.plain if isinstance(self.line, (CellLine, Chorded)) else self.line
         self.told = self.line.told(self.r) if isinstance(self.line, Chorded) else np.inf
@@ -102,9 +102,10 @@ class Follow:
 
     def node(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """Before and after of the (negated) goal, posterior without the jump, peak and N for single victims."""
-        l, u = self.ends(x)
-        odds, t = self.base.tight(self.k, l, u)
-        before, after = self.base.mass(l, u), lifted(odds, self.jump)
+        outer, inner = self.ends(x), self.core(x)
+        # what is not in the goal is bounded from above as the goal is from below
+        odds, t = self.base.tight(self.k, *(outer if self.side > 0 else inner))
+        before, after = self.base.mass(*(inner if self.side > 0 else outer)), lifted(odds, self.jump)
         if self.side < 0:
             before, after = 1 - before, 1 - after
         with np.errstate(over="ignore"):
@@ -220,7 +221,7 @@ class Follow:
         is o/(1 + o)); in any case it is at most max(1, e^J). The prior probability is off by η at each end of the goal.
         """
         assert isinstance(self.line, CellLine)
-        (l1, u1), (l2, u2) = self.ends(x1), self.ends(x2)
+        (l1, u2), (u1, l2) = (self.ends(x1)[0], self.ends(x2)[1]), (self.core(x1)[1], self.core(x2)[0])
         sums = self.line.sums(self.k)
         off = sums.spread((l1, u1, t1), (l2, u2, t2))
         lift = math.exp(min(self.jump, 300.0))

@@ -30,7 +30,6 @@ integrals; normal, mixtures, truncations), `LogLine` (Gauss's rule; lognormal), 
 distributions whose shape is known), `CellLine` (prefix sums; atoms, histograms, anything with a distribution function).
 """
 
-import math
 from functools import lru_cache
 from typing import Protocol
 
@@ -44,7 +43,10 @@ EPS = 2.0**-52
 
 
 class Line(Protocol):
-    """A prior on one number, prepared. Arrays in, arrays out; `l` and `u` are the ends of goals, l ≤ u."""
+    """A prior on one number, prepared. Arrays in, arrays out; `l` and `u` are the ends of goals, l ≤ u.
+
+    Ends that are no doubles come rounded outward where a bound from above is asked for, else inward (see `rounding`).
+    """
 
     low: float  # ends of the support, possibly infinite
     high: float
@@ -147,13 +149,16 @@ class UniformLine:
             beta = np.abs(np.expm1(-k * (self.high - u)))
             rise = np.abs(np.expm1(k * (u - l)))
             both = alpha + beta
-            # (squares of what is smaller than 1e-160 would be lost)
-            root = both * np.sqrt(1 + math.copysign(4.0, k) * (alpha / both) * (beta / both) * rise)
+            # √(both² ± 4αβ·Z), without the square of what is smaller than 1e-160. For k < 0 it may be near zero, where
+            # both² − 4αβ·Z = (α−β)² + 4αβ(1−Z) loses no digits, and 1−Z = e^{k(u−l)}
+            square = 4 * (alpha / both) * (beta / both)
+            square = 1 + square * rise if k > 0 else ((alpha - beta) / both) ** 2 + square * np.exp(k * (u - l))
+            root = both * np.sqrt(square)
             found = 2.0 * rise / (both + np.where(np.isnan(root), both, root))
         found = np.where(both == 0, np.inf, np.where(np.isnan(found), 0.0 if k < 0 else np.inf, found))
         found = np.where((rise == 0) & (both > 0), 0.0, found)
-        # twelve roundings of one unit each; and the ends themselves, which carry an error of half a unit of theirs
-        slack = np.minimum(32 * EPS * (1 + abs(k) * (u - l)) + 2 * EPS * abs(k) * (np.abs(l) + np.abs(u)), 0.5)
+        # twelve roundings of one unit each, also of exponents; the ends themselves come rounded against ourselves
+        slack = np.minimum(32 * EPS * (1 + abs(k) * (u - l)), 0.5)
         return np.asarray(np.maximum(found * (1 + np.copysign(slack, k)), 0.0))
 
     def tight(self, k: float, l: Floats, u: Floats) -> tuple[Floats, Floats]:

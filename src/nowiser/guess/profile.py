@@ -14,8 +14,10 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.atoms import sets_of
+from nowiser.guess.cells import CellLine
 from nowiser.guess.line import EPS, Line, UniformLine
 from nowiser.guess.odds import lifted, odds_of
+from nowiser.guess.rounding import above, below, grain, told
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
@@ -224,9 +226,23 @@ class Near:
         return centres(self.line, self.radius)
 
     def ends(self, x: Floats) -> tuple[Floats, Floats]:
-        """The goal of a victim. An atom at its very end is inside, also when x ± r is rounded."""
-        grain = 4 * EPS * (np.abs(x) + self.radius) if self.line.atoms.size else 0.0
-        return x - self.radius - grain, x + self.radius + grain
+        """The goal of a victim, rounded outward. An atom at its very end is inside, also when x ± r is rounded."""
+        if not self.line.atoms.size:
+            return below(x, -self.radius), above(x, self.radius)
+        reach = self.radius + grain(x, self.radius)
+        # single values are all there is: those within reach are those between its ends rounded inward
+        return (above(x, -reach), below(x, reach)) if self._listed else (below(x, -reach), above(x, reach))
+
+    def core(self, x: Floats) -> tuple[Floats, Floats]:
+        """The goal of a victim, rounded inward; with atoms as `ends`."""
+        if self.line.atoms.size:
+            return self.ends(x)
+        l, u = above(x, -self.radius), below(x, self.radius)
+        return l, np.maximum(l, u)
+
+    @property
+    def _listed(self) -> bool:
+        return isinstance(self.line, CellLine) and self.line.atoms.size == self.line.starts.size
 
     def _odds(self, l: Floats, u: Floats, *, low: bool = False) -> Floats:
         if self.rate == 0:
@@ -237,14 +253,14 @@ class Near:
 
     def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         x = np.atleast_1d(np.asarray(x, float))
-        l, u = self.ends(x)
-        before = self.line.mass(l, u)
+        core = self.core(x)
+        before = self.line.mass(*core)
         if not self.rate and not self.jump:
             return Figures(before, before, before)
-        after = np.maximum(lifted(self._odds(l, u), self.jump), before)
+        after = np.maximum(lifted(self._odds(*self.ends(x)), self.jump), before)
         if not smallest:
             return Figures(before, after, np.zeros_like(after))
-        return Figures(before, after, np.minimum(lifted(self._odds(l, u, low=True), -self.jump), before))
+        return Figures(before, after, np.minimum(lifted(self._odds(*core, low=True), -self.jump), before))
 
     def snap(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
         starts, ends = centres(self.line, self.radius)
@@ -256,28 +272,29 @@ class Near:
 
     def _around(self, lo: Floats, hi: Floats) -> tuple[Floats, Floats]:
         """The goals of all victims strictly between lo and hi; the ends themselves are looked at one by one."""
-        l, u = lo - self.radius, hi + self.radius
-        if self.line.atoms.size:  # `ends` reaches a little further
-            spare = 16 * EPS * (np.abs(lo) + np.abs(hi) + self.radius)
-            inner = l + spare, u - spare
-            l, u = self.ends(lo)[0], self.ends(hi)[1]
-        else:
-            inner = np.nextafter(l, np.inf), np.nextafter(u, -np.inf)
+        l, u = self.ends(lo)[0], self.ends(hi)[1]
+        if not self.line.atoms.size:
+            return l, u
+        # `ends` reaches a little further
+        spare = 16 * EPS * (np.abs(lo) + np.abs(hi) + self.radius)
+        inner = lo - self.radius + spare, hi + self.radius - spare
         return np.where((lo < hi) & np.isfinite(l), inner[0], l), np.where((lo < hi) & np.isfinite(u), inner[1], u)
 
     def bounds(self, lo: Floats, hi: Floats) -> Figures:
         r, spare = self.radius, self.line.wiggle()
         outer = self._around(lo, hi)
-        within = np.where(hi - r <= lo + r, self.line.mass(hi - r, lo + r) - spare, 0.0)
+        l, u = above(hi, -r), below(lo, r)
+        within = np.where(l <= u, self.line.mass(l, np.maximum(l, u)) - spare, 0.0)
         after = lifted(self._odds(*outer), self.jump)
         return Figures(np.clip(within * (1 - 8 * EPS), 0.0, 1.0), after, np.zeros_like(lo))
 
     def bounds_negated(self, lo: Floats, hi: Floats) -> Figures:
         r, spare = self.radius, self.line.wiggle()
         around = np.clip(self.line.mass(*self._around(lo, hi)) + spare, 0.0, 1.0)
-        some = hi - r <= lo + r
-        left = np.where(some, hi - r, lo)
-        smallest = np.where(some, lifted(self._odds(left, np.where(some, lo + r, lo), low=True), -self.jump), 0.0)
+        l, u = above(hi, -r), below(lo, r)
+        some = l <= u
+        l, u = np.where(some, l, lo), np.where(some, u, lo)
+        smallest = np.where(some, lifted(self._odds(l, u, low=True), -self.jump), 0.0)
         return Figures(down(1 - around), up(1 - smallest), np.zeros_like(lo))
 
     def coordinate(self, victim: Any) -> float:
@@ -289,10 +306,17 @@ class Near:
                 f"victim must be between {self.line.low:g} and {self.line.high:g}, "
                 f"the possible values of {self.what}, found {x:g}"
             )
-        return x
+        return self.told(x)
+
+    def told(self, x: float) -> float:
+        """The victim, where doubles tell his goal from others; Misconfigured where they do not."""
+        if not self._listed:
+            return told(x, self.radius, self.what)
+        near = self.line.atoms[np.argmin(np.abs(self.line.atoms - x))]  # 0.1 + 0.2 is 0.3
+        return float(near) if abs(near - x) <= 4 * EPS * abs(x) else x
 
     def victim(self, x: float) -> Any:
-        return float(x)
+        return self.told(float(x))
 
     def witness(self, x: float, *, misled: bool) -> Witness:
         low, high = x - self.radius, x + self.radius

@@ -50,9 +50,9 @@ class Sums:
             falling = self.plus - self.minus
         falling[0], falling[n] = -np.inf, np.inf
         self.rising = np.maximum.accumulate(falling)
-        # sixteen roundings of exponents as large as the reach; and the goal's ends carry half a unit of theirs
+        # sixteen roundings of exponents as large as the reach
         unit = LONG_EPS if self.kind is LONG else EPS
-        self.slack = 64 * EPS + 16 * unit * reach + 2 * EPS * abs(k) * max(abs(row.low), abs(row.high))
+        self.slack = 64 * EPS + 16 * unit * reach
         self.slack += 4 * LONG_EPS * n * (1 + (reach if reach > WIDEST else 0.0))
 
     def plain(self, row: CellLine) -> "Sums":
@@ -190,7 +190,10 @@ class Sums:
     def _solve(
         self, c: Indices, goal: tuple[Floats, Floats], out: tuple[Floats, Floats], sharp: float
     ) -> tuple[Floats, Floats, Floats]:
-        """T in cell c, and ln of E⁺(t)/a, E⁻(t)/b there; Newton on their difference, which is smooth and rises."""
+        """T in cell c, and ln of E⁺(t)/a, E⁻(t)/b there; Newton on their difference, which is smooth and rises.
+
+        The best t met on the way counts: near the crossing doubles may have none that Newton's next step leads to.
+        """
         row, k, (a, b) = self.row, self.k, out
         low, high = row.starts[c], row.ends[c]
         f0, f1 = self.rising[c], self.rising[c + 1]
@@ -200,6 +203,7 @@ class Sums:
         low, high = np.clip(goal[0], low, high), np.clip(goal[1], low, high)
         t = np.where((t > low) & (t < high), t, (low + high) / 2)
         left, right = self.plus_at(t, c) - a, self.minus_at(t, c) - b
+        best = t.copy(), left.copy(), right.copy()
         todo = np.flatnonzero((high > low) & np.isfinite(left - right))
         first, last, low, high = low, high, low.copy(), high.copy()
         # what Newton has not found by then lies closer to an end than doubles can say, where `_ends` is sharp
@@ -215,6 +219,8 @@ class Sums:
             rate = p * np.exp(k * (now - self.x0) - left[todo] - a[todo])
             rate += p * np.exp(-k * (now - self.x1) - right[todo] - b[todo])
             new = now - gap / rate
+            moves = new != now
+            todo, now, cell, gap, new = todo[moves], now[moves], cell[moves], gap[moves], new[moves]
             # a step beyond the cell goes to its end, which may be the crossing; other steps outside halve
             inner = (new > low[todo]) & (new < high[todo])
             beyond = ((gap < 0) & (new >= last[todo]) & (now < last[todo])) | (
@@ -224,8 +230,10 @@ class Sums:
             new = np.where(inner | beyond, ends, (low[todo] + high[todo]) / 2).astype(float)
             t[todo] = new
             left[todo], right[todo] = self.plus_at(new, cell) - a[todo], self.minus_at(new, cell) - b[todo]
-            todo = todo[new != now]
-        return t, left, right
+            better = todo[np.abs(left[todo] - right[todo]) < np.abs(best[1][todo] - best[2][todo])]
+            for kept, found in zip(best, (t, left, right), strict=True):
+                kept[better] = found[better]
+        return best
 
     def _drift(self, goal: tuple[Floats, Floats], out: tuple[Floats, Floats], t: Floats, c: Indices) -> Floats:
         """Bound on the error of ln(E(t)/a) and ln(E(t)/b) from the unknown shape of the density inside cells."""

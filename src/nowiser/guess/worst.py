@@ -47,7 +47,20 @@ class Worst:
 
 
 def worst_of(profile: Profile, *, negated: bool = False, objective: Objective = PLAIN, smallest: bool = True) -> Worst:
-    """The victim with the largest gain for a goal of one part (or the largest objective)."""
+    """The victim with the largest gain for a goal of one part (or the largest objective).
+
+    Misconfigured where doubles do not tell his goal from others: the bound on it would be one on their distance.
+    """
+    if type(profile) is Near:
+        lo, hi = profile.start()
+        profile.told(float(np.clip(0.0, lo.min(), hi.max())))  # where they are closest; if not there, nowhere
+    found = _worst_of(profile, negated=negated, objective=objective, smallest=smallest)
+    if type(profile) is Near:
+        profile.told(found.x)
+    return found
+
+
+def _worst_of(profile: Profile, *, negated: bool, objective: Objective, smallest: bool) -> Worst:
     if isinstance(profile, Conditioned):
         return _of_parts(profile, objective, negated=negated, smallest=smallest)
     lo, hi = profile.start()
