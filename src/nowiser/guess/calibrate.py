@@ -20,6 +20,7 @@ from nowiser.model.prior import Categories, Frozen, LogNormal, Presence, Prior, 
 
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
 SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
+ROUGH = 0.02  # for the worst victim on a map
 
 SOONER = 3.0  # times as much as a jump, a slope hurts: about there the search begins
 
@@ -69,27 +70,38 @@ def largest(
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     limit = percentage(gain)
+    most = math.nextafter(float(limit), 0.0)
     if isinstance(along, Mapping):
         named = {name: _checked(name, cost) for name, cost in along.items()}
         if not any(named.values()):
             raise Misconfigured("along must contain a cost above zero, found none")
+        for name, cost in named.items():
+            _check_distances(prior.get(name) if isinstance(prior, Mapping) else prior, name, cost)
 
         def at(times: float) -> dict[str, Cost]:
             return {name: cost * times for name, cost in named.items()}
 
-        return at(_largest(lambda t: _gain(gain_of(prior, wanted, at(t), victim)), limit, _size(named.values())))
+        found = _largest(
+            lambda t: _gain(gain_of(prior, wanted, at(t), victim, limit=most)),
+            limit,
+            _size(named.values()),
+            sharp=_sharpness(prior, wanted, victim),
+        )
+        return at(found)
     fixed, direction = _direction(prior, wanted, slope, jump, along)
+    one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
+    _check_distances(one, ", ".join(wanted.attributes) or "the attribute", fixed + direction, asked=slope is True)
 
     def cost_at(times: float) -> Cost:
         return fixed + direction * times
 
     found = _largest(
-        lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim)),
+        lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim, limit=most)),
         limit,
         _size([direction]),
         spent=bool(fixed),
         sooner=SOONER if direction.slope > direction.jump else 1.0,
-        sharp=BLUNT if _is_approximated(prior) else SHARP,
+        sharp=_sharpness(prior, wanted, victim),
     )
     return cost_at(found)
 
@@ -98,6 +110,15 @@ def _checked(name: str, cost: Any) -> Cost:
     if not isinstance(cost, Cost):
         raise Misconfigured(f"the cost of {name} must be a Cost, found {cost!r}")
     return cost
+
+
+def _check_distances(prior: Any, what: str, cost: Cost, *, asked: bool = False) -> None:
+    """Refused in the words of what was given, before the search asks about slopes that nobody gave."""
+    if cost.slope and isinstance(prior, (Categories, Presence)):
+        found = "the largest slope was asked for" if asked else f"found a slope of {cost.slope:g}"
+        raise Misconfigured(
+            f"{what} has no distances, so that only a jump can be enlarged: {found}", hint="Ask with jump=True."
+        )
 
 
 def _size(costs: Any) -> float:
@@ -142,9 +163,13 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
 
 
-def _is_approximated(prior: Priors) -> bool:
+def _sharpness(prior: Priors, goal: Goal, victim: Any) -> float:
+    from nowiser.guess.joint import is_disc
+
+    if victim is None and is_disc(prior, goal):
+        return ROUGH
     one = prior.prior if isinstance(prior, Truncated) else prior
-    return isinstance(one, (LogNormal, Frozen))
+    return BLUNT if isinstance(one, (LogNormal, Frozen)) else SHARP
 
 
 def _largest(
@@ -177,6 +202,12 @@ def _largest(
         if gain > limit:
             high = probe
         elif probe >= highest:
+            if before in (0.0, 1.0):
+                never = f"never met (its prior probability is {before:g} in all digits)"
+                raise Misconfigured(
+                    f"no cost is the largest that keeps a gain: the goal is {'always met' if before else never}",
+                    hint="Ask about a goal that is sometimes met; here every cost keeps every gain.",
+                )
             raise Misconfigured(
                 f"gain must be below {float(gain):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
                 f"found {float(limit):.6g}",

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +14,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess import closed
 from nowiser.guess.formula import Compound, Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.guess.leaf import has_gaps, profile_of
-from nowiser.guess.profile import Figures, Profile
+from nowiser.guess.profile import Figures, Near, Profile
 from nowiser.guess.worst import Worst, worst_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost, per_attribute
@@ -28,7 +30,7 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     """The tight ceiling; see `nowiser.guess.ask.guess` for the contract."""
     if not isinstance(goal, Goal):
         raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
-    costs = charged_to(prior, goal, costs)
+    costs, victim = charged_to(prior, goal, costs), _as_floats(victim)
     if isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
         from nowiser.guess.joint import joint_ceiling
 
@@ -109,8 +111,13 @@ def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | 
     )
 
 
-def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tuple[float, float]:
-    """Only before and after of `ceiling`, without witness and smallest posterior: for searches."""
+def gain_of(
+    prior: Priors, goal: Goal, costs: Costs, victim: Any = None, *, limit: float | None = None
+) -> tuple[float, float]:
+    """Only before and after of `ceiling`, without witness and smallest posterior: for searches.
+
+    With a limit they may be those of another victim, but differ by at most the limit only if nobody gains more.
+    """
     costs = charged_to(prior, goal, costs)
     if victim is None and isinstance(prior, Prior) and prior.kind != "joint" and len(simple_goals(goal)) == 1:
         of = formula(goal)
@@ -122,7 +129,7 @@ def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tupl
     if victim is None and (_is_joint(prior) or any(len(part.attributes) > 1 for part in simple_goals(goal))):
         from nowiser.guess.joint import gain_on_map
 
-        if (on_map := gain_on_map(prior, goal, costs)) is not None:
+        if (on_map := gain_on_map(prior, goal, costs, limit)) is not None:
             return on_map
     whole = ceiling(prior, goal, costs, victim)
     return whole.before, whole.after
@@ -171,9 +178,21 @@ def _of_victim(
     values = _values(names, victim)
     coordinates = tuple(p.coordinate(v) for p, v in zip(profiles, values, strict=True))
     found = [p.at(np.array([x])) for p, x in zip(profiles, coordinates, strict=True)]
+    for p, f, v in zip(profiles, found, values, strict=True):
+        if type(p) is Near and not p.radius and not f.before.any():
+            raise Misconfigured(f"victim must be a possible value of {p.what} for the goal `exactly`, found {v!r}")
     negated = _negations(of)
     signed = tuple(f.negated() if negated[i] else f for i, f in enumerate(found))
     return _joined(of, signed), coordinates
+
+
+def _as_floats(victim: Any) -> Any:
+    """The victim with fractions and decimals as floats, as costs may be given too."""
+    if isinstance(victim, Mapping):
+        return {name: _as_floats(value) for name, value in victim.items()}
+    if isinstance(victim, (tuple, list)):
+        return tuple(map(_as_floats, victim))
+    return float(victim) if isinstance(victim, (Decimal, Fraction)) else victim
 
 
 def _negations(of: Formula) -> dict[int, bool]:
@@ -184,6 +203,8 @@ def _negations(of: Formula) -> dict[int, bool]:
 
 def _values(names: list[Any], victim: Any) -> list[Any]:
     if isinstance(victim, Mapping):
+        if None in names and len(victim) != 1:
+            raise Misconfigured(f"victim must give one value, for the only attribute, found {len(victim)}")
         missing = [n for n in names if n is not None and n not in victim]
         if missing:
             raise Misconfigured(f"victim must give a value for each attribute of the goal, {missing[0]} is missing")
@@ -204,7 +225,9 @@ def _advantage(
     smallest = float(np.atleast_1d(figures.smallest)[0])
     after = min(1.0, max(after, before, before + gain if gain is not None else 0.0))
     negated = _negations(formula(goal))
-    witnesses = [p.witness(x, misled=negated[i]) for i, (p, x) in enumerate(at)]
+    witnesses = [
+        _denied(p.witness(x, misled=True)) if negated[i] else p.witness(x, misled=False) for i, (p, x) in enumerate(at)
+    ]
     if len(at) == 1:
         witness, who = witnesses[0], at[0][0].victim(at[0][1])
     else:
@@ -223,6 +246,14 @@ def _advantage(
         witness=witness,
         goal=str(goal),
     )
+
+
+def _denied(witness: Witness) -> Witness:
+    """The mechanism that misleads most about a goal, told as one about everything else: there `after` is attained.
+
+    Less by a factor inside is more by that factor outside; the peak is a valley (its rate is negative).
+    """
+    return replace(witness, outside=not witness.outside, jump=-witness.jump)
 
 
 def odds_factor(before: float, after: float) -> float:

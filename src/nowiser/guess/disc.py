@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.pieces import SLIP, quadrant
 from nowiser.guess.space import Axis, Space
 from nowiser.model.goal import On, Within
 from nowiser.model.priors.base import Floats
 
 PIECES = 24
 FINER = 8  # small boxes per axis of a cell, where the density varies
-SLIP = 1e-13  # of the area of the disc's square: far above the rounding error of the closed form
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,23 +100,6 @@ def _reach(borders: Floats) -> Floats:
 
 def _gap(borders: Floats) -> Floats:
     return np.maximum(np.maximum(borders[:-1], -borders[1:]), 0.0)
-
-
-def quadrant(r: float, x: Floats, y: Floats) -> Floats:
-    """The area of the disc around the origin that lies left of x and below y.
-
-    With c(s) = √(r² − s²) it is ∫_{−r}^{x} c + sign(y)·min(|y|, c) ds.
-    """
-    x, size = np.clip(x, -r, r), np.minimum(np.abs(y), r)
-    edge = np.sqrt(np.maximum(r * r - size * size, 0.0))  # where c falls below |y|
-    outer = _under(r, np.minimum(x, -edge)) + _under(r, np.maximum(x, edge)) - _under(r, edge)
-    lower = outer + size * (np.clip(x, -edge, edge) + edge)
-    return np.asarray(_under(r, x) + np.sign(y) * lower)
-
-
-def _under(r: float, x: Floats) -> Floats:
-    """∫_{−r}^{x} √(r² − s²) ds."""
-    return np.asarray((x * np.sqrt(np.maximum(r * r - x * x, 0.0)) + r * r * (np.arcsin(x / r) + np.pi / 2)) / 2)
 
 
 def _pieces(space: Space, at: list[float], radius: float) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ cost between two records; programmes are solved in that order until none left ca
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.candidates import candidates, value_of
 from nowiser.guess.disc import Shares, disc
 from nowiser.guess.formula import holds, simple_goals
+from nowiser.guess.line import EPS
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Solution
@@ -78,8 +79,8 @@ def _ceiling(
 ) -> Advantage:
     question = _question(names, goal, costs)
     known = None if victim is None else _victim(names, victim)
-    if known is None and _is_disc(prior, goal):
-        return _on_map(prior, names, goal, costs, question)
+    if _is_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
+        return _on_map(prior, names, goal, costs, known)
     space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
     question = _in_order(question, names, space)
     if known is not None:
@@ -97,8 +98,14 @@ def _ceiling(
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
 
 
-def _is_disc(prior: Any, goal: Goal) -> bool:
+def is_disc(prior: Any, goal: Goal) -> bool:
     """Whether the goal is one disc on a continuous map."""
+    names = getattr(prior, "names", None) or goal.attributes
+    asked = _named(goal, names) if isinstance(goal, Within) and names else goal
+    return _is_disc(prior, asked)
+
+
+def _is_disc(prior: Any, goal: Goal) -> bool:
     if not isinstance(goal, On) or len(goal.attributes) < 2 or not isinstance(goal.goal, Within):
         return False
     if isinstance(prior, (JointHistogram, MultivariateNormal)):
@@ -106,33 +113,74 @@ def _is_disc(prior: Any, goal: Goal) -> bool:
     return isinstance(prior, Mapping) and all(not is_points(prior[n]) for n in goal.attributes if n in prior)
 
 
-def gain_on_map(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> tuple[float, float] | None:
-    """Before and after of the worst victim of a disc on a continuous map, by few programmes: for searches.
+def gain_on_map(
+    prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost], limit: float | None
+) -> tuple[float, float] | None:
+    """Before and after of a victim of a disc on a continuous map; None for every other question.
 
-    Looser than `joint_ceiling`, never below it; None for every other question.
+    They differ by at most the limit only if nobody gains more than the limit; without one, that is the worst victim.
     """
     names = getattr(prior, "names", None) or goal.attributes
     asked = _named(goal, names) if names else goal
     if not _is_disc(prior, asked):
         return None
-    from nowiser.guess.maps import map_of, worst_on_map
+    from nowiser.guess.maps import within_limit, worst_on_map
+    from nowiser.guess.plane import plane_of
 
     assert isinstance(asked, On)
-    found = worst_on_map(map_of(prior, names), asked, _question(names, asked, costs), FEW)
+    plane, what = plane_of(prior, names), _disc(names, asked, costs)
+    found = worst_on_map(plane, what) if limit is None else within_limit(plane, what, limit)
     return found.before, min(1.0, found.before + found.gain)
 
 
-def _on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, question: Question) -> Advantage:
-    from nowiser.guess.maps import map_of, shown, worst_on_map
+def _on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, victim: dict[str, Any] | None) -> Advantage:
+    from nowiser.guess.maps import one_on_map, smallest_on_map, worst_on_map
+    from nowiser.guess.plane import plane_of
 
     assert isinstance(goal, On)
-    where = map_of(prior, names)
-    found = worst_on_map(where, goal, question)
-    his, who = shown(where, goal, question, found.at), where.victim(found.at)
-    witness = _witness(his.space, his.solution, who)
-    figures = (found.before, found.before + found.gain, min(max(his.smallest, 0.0), found.before))
-    answer = _answer(goal, costs, figures, who, witness)
-    return replace(answer, worst=True, tight=False, prior=prior, asked=goal, costs=costs)
+    plane, asked = plane_of(prior, names), _disc(names, goal, costs)
+    found = worst_on_map(plane, asked) if victim is None else one_on_map(plane, asked, plane.place(victim))
+    who = plane.victim(found.at) if victim is None else victim
+    smallest = smallest_on_map(plane, asked, found.at)
+    figures = (found.before, found.before + found.gain, min(max(smallest, 0.0), found.before))
+    answer = _answer(goal, costs, figures, who, _cone(names, goal, costs, who, plane.victim(found.peak)))
+    return replace(answer, worst=victim is None, tight=False, prior=prior, asked=goal, costs=costs)
+
+
+def _disc(names: tuple[str, ...], goal: On, costs: Cost | Mapping[str, Cost]) -> "Disc":
+    """A disc and the cost of distances. What each attribute's own rate allows, the length of both rates allows too."""
+    from nowiser.guess.maps import Disc
+
+    assert isinstance(goal.goal, Within)
+    question = _question(names, goal, costs)
+    rate = (
+        question.map_rate if question.map_rate is not None else float(np.hypot.reduce(question.rates)) * (1 + 4 * EPS)
+    )
+    return Disc(goal.goal.radius, rate, question.map_jump + sum(question.jumps))
+
+
+def _cone(names: tuple[str, ...], goal: On, costs: Any, who: dict[str, Any], peak: dict[str, float]) -> Witness:
+    """Laplace noise that nearly attains the ceiling: on the plane, or on each attribute where each has its own cost."""
+    assert isinstance(goal.goal, Within)
+    question = _question(names, goal, costs)
+    if question.map_rate is None:
+        parts = tuple(
+            (n, Witness("laplace", who[n], peak[n], rate)) for n, rate in zip(names, question.rates, strict=True)
+        )
+        return Witness("product", victim=who, parts=parts)
+    return Witness("planar laplace", who, peak, question.map_rate, question.map_jump, radius=float(goal.goal.radius))
+
+
+def _is_sharp(question: Question, found: Advantage) -> bool:
+    """Whether a bound by one number needs no programme beside it."""
+    return found.tight or sum(bool(r or j) for r, j in zip(question.rates, question.jumps, strict=True)) == 1
+
+
+def answer_of(
+    prior: Any, goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness
+) -> Advantage:
+    """The answer for one victim, as an upper bound."""
+    return replace(_answer(goal, costs, figures, who, witness), tight=False, prior=prior, asked=goal, costs=costs)
 
 
 def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
@@ -300,7 +348,7 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
         total = total + question.rates[i] * far + question.jumps[i] * other
     if question.map_rate is not None:
         total = question.map_rate * np.sqrt(square) + question.map_jump * differs
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite times nobody is no number: then the bound is 1
         up = float((space.masses * np.exp(total))[inside].sum())
         down = float((space.masses * np.exp(-total))[~inside].sum())
     return 1.0 if down <= 0 or not np.isfinite(up) else min(1.0, up / (up + down) * (1 + 1e-12))
@@ -319,6 +367,8 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
         if key not in goals and inside.any():
             inner = _truth(space, goal, who, {k: -v for k, v in slack.items()}).least if space.continuous else inside
             goals[key] = (float((space.masses * inner).sum()), who, inside)
+    if not goals:
+        raise Misconfigured(f"no possible value meets `{goal}`: the goal is never met")
     reach = reach_of(space, question)
     ranked = []
     for low, who, inside in goals.values():

@@ -16,6 +16,7 @@ class Witness:
 
     kind:
         `laplace`              e^{−k|x − peak|}, times e^{jump} on the goal: noise on a sum, all other rows known
+        `planar laplace`       e^{−k·distance from the peak}, times e^{jump} within `radius` of the victim, on a map
         `randomised response`  e^{jump} on the goal, 1 elsewhere
         `programme`            a table of likelihoods found by linear programming
         `product`              one witness per attribute, multiplied
@@ -25,11 +26,12 @@ class Witness:
 
     kind: str
     victim: Any = None
-    peak: float | None = None
+    peak: Any = None  # a number; on a map a number for each attribute
     rate: float = 0.0
     jump: float = 0.0
     inside: tuple[Any, ...] = ()
     outside: bool = False  # the goal is everything but `inside`
+    radius: float = 0.0  # of a disc on a map
     table: tuple[tuple[Any, float], ...] = field(default=(), repr=False)
     parts: tuple[tuple[str, "Witness"], ...] = ()
 
@@ -41,6 +43,9 @@ class Witness:
         if self.kind == "programme":
             key = tuple(x.values()) if isinstance(x, Mapping) else x
             return self._lookup()[key]
+        if self.kind == "planar laplace":
+            away = math.dist(list(x.values()), [self.peak[n] for n in x])
+            return math.exp((self.jump if self.contains(x) else 0.0) - self.rate * away)
         log = self.jump if self.contains(x) else 0.0
         if self.peak is not None:
             log -= self.rate * abs(float(x) - self.peak)
@@ -48,6 +53,8 @@ class Witness:
 
     def contains(self, x: Any) -> bool:
         """Whether the value is a correct guess."""
+        if self.kind == "planar laplace":
+            return math.dist(list(x.values()), [self.victim[n] for n in x]) <= self.radius
         if self.inside and isinstance(self.inside[0], tuple):
             found = any(low <= x <= high for low, high in self.inside)
         else:
@@ -63,6 +70,8 @@ class Witness:
         found: dict[str, Any] = {"kind": self.kind, "victim": plain(self.victim), "peak": plain(self.peak)}
         if self.kind in ("laplace", "randomised response"):
             found |= {"rate": self.rate, "jump": self.jump, "goal": plain(self.inside), "complement": self.outside}
+        if self.kind == "planar laplace":
+            found |= {"rate": self.rate, "jump": self.jump, "radius": self.radius}
         if self.table:
             found["table"] = [[plain(key), value] for key, value in self.table]
         if self.parts:

@@ -1,0 +1,141 @@
+"""A disc on a plane: pieces that enclose the truth, and a ceiling between what attacks reach and a little more."""
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import nowiser as nw
+from nowiser.errors import Misconfigured
+from nowiser.guess.circle import Effort, held
+from nowiser.guess.maps import QUICK, ROUGH, SHARP, Disc, one_on_map
+from nowiser.guess.pieces import Grain, pieces_of, quadrant
+from nowiser.guess.plane import plane_of
+
+sys.path.insert(0, str(Path(__file__).parent))
+from planes import NAMES, attacked, bell, fine, histogram, shares, square
+
+VICTIMS = [
+    (square(), 2.0, (8.0, 8.0)),
+    (square(), 2.0, (2.0, 2.0)),
+    (square(), 2.0, (1.0, 7.0)),
+    (histogram(), 3.0, (5.0, 9.3)),
+    (bell(), 0.8, (1.2, 0.4)),
+    (bell((1.0, 3.0)), 0.8, (0.3, 2.0)),
+]
+
+
+def support(plane, at):
+    return np.array(plane.law.support).T - at
+
+
+@pytest.mark.parametrize(("prior", "radius", "victim"), VICTIMS)
+@pytest.mark.parametrize("grain", [QUICK[0], ROUGH[0], SHARP[0]])
+def test_pieces_enclose_masses_and_averages(prior, radius, victim, grain):
+    plane, at, rate = plane_of(prior, NAMES), np.array(victim), 0.7
+    pieces, grid = pieces_of(plane, at, radius, rate, grain), fine(prior)
+    weight, x, y = grid
+    inside = shares(grid, victim, radius)
+    truth = (weight * inside).sum()
+    assert pieces.least <= truth * 1.001
+    assert truth <= pieces.most * 1.001
+    assert pieces.most - pieces.least < 0.02 * truth
+    for angle in (0.3, 2.0, 4.4):
+        z = radius * np.array([[math.cos(angle), math.sin(angle)]])
+        away = np.hypot(x - victim[0] - z[0, 0], y - victim[1] - z[0, 1])
+        near, far = (weight * inside * np.exp(rate * away)).sum(), (weight * (1 - inside) * np.exp(-rate * away)).sum()
+        most = float(pieces.inside.mass @ pieces.inside.lifted(z, rate)[:, 0])
+        least = float(pieces.outside.mass @ pieces.outside.lowered(z, rate)[:, 0])
+        assert near <= most + 1e-4
+        assert far >= least - 1e-4
+        assert most < 1.12 * near
+        assert least > 0.88 * far
+
+
+@pytest.mark.parametrize("sd", [(1.0, 1.0), (1.0, 3.0), (0.3, 2.0)])
+def test_the_mass_of_a_disc_is_enclosed_to_all_digits(sd):
+    at, radius = np.array([0.3, 1.1]), 0.8
+    node, weight = np.polynomial.legendre.leggauss(60)
+    rho, turn = radius * (node + 1) / 2, np.arange(400) * 2 * np.pi / 400
+    x, y = at[0] + rho[:, None] * np.cos(turn), at[1] + rho[:, None] * np.sin(turn)
+    density = np.exp(-((x / sd[0]) ** 2) / 2 - (y / sd[1]) ** 2 / 2) / (2 * np.pi * sd[0] * sd[1])
+    exact = float((density * rho[:, None] * weight[:, None]).sum() * radius / 2 * 2 * np.pi / 400)
+    plane = plane_of(bell(sd), NAMES)
+    for grain in (QUICK[0], ROUGH[0], SHARP[0]):
+        found = pieces_of(plane, at, radius, 0.5, grain)
+        assert found.least <= exact * (1 + 1e-12)
+        assert exact * (1 - 1e-12) <= found.most
+        assert found.most - found.least < 0.02 * exact
+
+
+def test_turned_pieces_err_to_the_other_side():
+    plane, at = plane_of(bell(), NAMES), np.array([0.5, 0.2])
+    one, other = (pieces_of(plane, at, 0.8, 0.5, Grain(8, 2), turned=t) for t in (False, True))
+    assert other.inside.mass.sum() < one.inside.mass.sum()
+    assert other.outside.mass.sum() > one.outside.mass.sum()
+    assert other.outside.mass.sum() == pytest.approx(1 - one.least, abs=1e-9)
+
+
+def test_quadrants_are_areas():
+    assert quadrant(2.0, np.array([2.0]), np.array([2.0]))[0] == pytest.approx(4 * math.pi)
+    assert quadrant(2.0, np.array([0.0]), np.array([0.0]))[0] == pytest.approx(math.pi)
+    side = (np.arange(4000) + 0.5) / 1000 - 2
+    count = (np.hypot(side[:1500, None], side[:2700]) <= 2).sum() / 1e6  # x below -0.5, y below 0.7
+    assert quadrant(2.0, np.array([-0.5]), np.array([0.7]))[0] == pytest.approx(count, abs=2e-3)
+
+
+@pytest.mark.parametrize(("prior", "radius", "victim"), VICTIMS)
+@pytest.mark.parametrize(("slope", "jump"), [(0.2, 0.0), (1.0, 0.4), (3.0, 0.0)])
+def test_the_ceiling_is_just_above_planar_laplace(prior, radius, victim, slope, jump):
+    plane, rate = plane_of(prior, NAMES), slope / radius
+    found = one_on_map(plane, Disc(radius, rate, jump), np.array(victim))
+    attack = attacked(fine(prior, 300), victim, radius, rate, jump, peaks=9)
+    assert attack <= found.gain + 3e-4  # of the grid
+    assert found.gain <= 1.035 * attack + 3e-4
+
+
+@pytest.mark.parametrize(("prior", "radius", "victim"), VICTIMS[1:5])
+def test_no_other_likelihood_gains_more(prior, radius, victim):
+    """Not only cones: the largest of several, plateaus, distances from lines and from sets."""
+    plane, rate, rng = plane_of(prior, NAMES), 0.9 / radius, np.random.default_rng(4)
+    found, grid = one_on_map(plane, Disc(radius, rate, 0.0), np.array(victim)), fine(prior, 200)
+    weight, x, y = grid
+    inside = shares(grid, victim, radius)
+    best = 0.0
+    for _ in range(60):
+        peaks = victim + radius * rng.uniform(-1.2, 1.2, (rng.integers(1, 5), 2))
+        heights = rng.uniform(0, 0.6, len(peaks))
+        logs = [h - rate * np.hypot(x - p[0], y - p[1]) for h, p in zip(heights, peaks, strict=True)]
+        turn = rng.uniform(0, np.pi)
+        line = -rate * np.abs((x - peaks[0][0]) * math.cos(turn) + (y - peaks[0][1]) * math.sin(turn))
+        flat = -rate * np.maximum(np.hypot(x - peaks[0][0], y - peaks[0][1]) - radius * rng.uniform(0, 1), 0)
+        for log in (np.maximum.reduce(logs), np.minimum(logs[0], line), flat, (logs[0] + line) / 2):
+            f = weight * np.exp(log)
+            best = max(best, (f * inside).sum() / f.sum() - (weight * inside).sum())
+    assert 0.8 * found.gain < best <= found.gain + 5e-4
+
+
+def test_more_effort_only_sharpens_and_enough_is_enough():
+    plane, at, rate = plane_of(bell((1.0, 2.0)), NAMES), np.array([0.5, 0.5]), 0.8
+    pieces = pieces_of(plane, at, 0.8, rate, Grain())
+    found = [held(pieces, 0.8, rate, support(plane, at), Effort(40, (0.3, 0.1, 0.03, 0.01)[:n])).odds for n in (1, 4)]
+    assert found[1] < found[0]
+    early = held(pieces, 0.8, rate, support(plane, at), Effort(), enough=found[0]).odds
+    assert found[1] <= early <= found[0]
+
+
+def test_a_disc_that_holds_everything_and_costs_beyond_all_numbers():
+    whole = one_on_map(plane_of(square(), NAMES), Disc(30.0, 0.1, 0.0), np.array([8.0, 8.0]))
+    assert whole.before == pytest.approx(1)
+    assert whole.after == 1
+    steep = one_on_map(plane_of(square(), NAMES), Disc(2.0, 1e4, 0.0), np.array([8.0, 8.0]))
+    assert steep.after == 1
+    none = one_on_map(plane_of(square(), NAMES), Disc(2.0, 0.0, 0.0), np.array([8.0, 8.0]))
+    assert none.gain < 1e-6
+
+
+def test_victims_where_nobody_is_are_refused():
+    with pytest.raises(Misconfigured, match="possible value of x"):
+        nw.guess(square(), nw.Within(2), slope=1.0, victim=(17, 3))
