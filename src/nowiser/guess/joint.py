@@ -39,7 +39,17 @@ def joint_ceiling(
     prior: JointAtoms | MultivariateNormal | JointHistogram, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
 ) -> Advantage:
     """The ceiling for attributes that depend on each other."""
-    return _ceiling(prior, prior.names, _named(goal, prior.names), costs, victim)
+    asked = _named(goal, prior.names)
+    if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
+        from nowiser.guess.marginal import by_one_number
+
+        question = _question(prior.names, asked, costs)
+        found = by_one_number(prior, asked, costs, question, None if victim is None else _victim(prior.names, victim))
+        if found is not None and (victim is None or _is_sharp(question, found)):
+            return found
+        other = _ceiling(prior, prior.names, asked, costs, victim)
+        return other if found is None or other.after < found.after else found
+    return _ceiling(prior, prior.names, asked, costs, victim)
 
 
 def repeated_ceiling(
@@ -176,11 +186,9 @@ def _is_sharp(question: Question, found: Advantage) -> bool:
     return found.tight or sum(bool(r or j) for r, j in zip(question.rates, question.jumps, strict=True)) == 1
 
 
-def answer_of(
-    prior: Any, goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness
-) -> Advantage:
+def answer_of(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
     """The answer for one victim, as an upper bound."""
-    return replace(_answer(goal, costs, figures, who, witness), tight=False, prior=prior, asked=goal, costs=costs)
+    return replace(_answer(goal, costs, figures, who, witness), tight=False, asked=goal, costs=costs)
 
 
 def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
