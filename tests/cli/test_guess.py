@@ -115,6 +115,24 @@ def test_a_column_of_a_file_as_prior(run, tmp_path):
     assert found["before"] == pytest.approx(5 / 30)
 
 
+def test_the_cost_of_another_attribute_is_no_reason_to_refuse(run):
+    priors = ("--prior", "a=atoms:1=.2,2=.3,5=.5", "--prior", "b=uniform:0:1")
+    both = asked(run, *priors, "--goal", "a in {1,5}", "--slope", "1")
+    alone = asked(run, *priors[:2], "--goal", "a in {1,5}", "--slope", "1")
+    assert both["after"] == pytest.approx(alone["after"], abs=1e-12)
+
+
+def test_ceilings_of_many_answers_are_rounded_up(run):
+    words = (*CANTEEN, "--slope", "0.0371", "--questions", "10")
+    _, out, _ = run(*words)
+    shown = {int(n): float(p) for n, p in re.findall(r"^ +(\d+) +([\d.]+) %", out, re.MULTILINE)}
+    rows = asked(run, *words)["questions"]
+    assert [r["answers"] for r in rows] == list(shown)
+    assert any(round(100 * r["after"], 1) < 100 * r["after"] for r in rows)  # else nothing is rounded up
+    for row in rows:
+        assert 100 * row["after"] <= shown[row["answers"]] + 1e-6 < 100 * row["after"] + 0.1 + 1e-5
+
+
 def test_those_who_know_less(run):
     found = asked(run, *CANTEEN, "--victim", "20", "--knows", "5 of 30")["knows"]
     assert found["unknown"] == 25
@@ -172,6 +190,11 @@ BAD = [
     ([*CANTEEN, "--plot", "no/such/folder/p.svg"], "does not exist"),
     ([*CANTEEN, "--knows", "everything"], "--knows must be"),
     ([*CANTEEN, "--knows", "31 of 30"], "K at most N"),
+    (["--prior", "normal:20:5", "--within", "2", "--slope", "1e300"], "slope must be at most"),
+    (["--prior", "normal:20:5", "--within", "1e-300"], "slope must be at most .* the radius is 1e-300"),
+    (["--prior", "atoms:1=.5,2=.5", "--goal", "t in {1} and t in {2}", "--slope", "1"], "the goal is never met"),
+    (["--prior", "t=normal:0:1", "--goal", "t within 1", "--slope", "tt=1"], "the priors name t"),
+    (["--prior", "uniform:0:1", "--within", "5", "--gain", "5%"], "the goal is always met"),
     ([*CANTEEN, "--questions", "0"], "--questions must be a whole number from 1 to 1000"),
     (["--prior", "uniform:12:28", "--goal", "time within"], "expected a number after"),
     (["--prior", "a=uniform:0:1", "--prior", "uniform:0:1", "--goal", "a within 1"], "need a name each"),

@@ -109,3 +109,27 @@ def test_noise_from_a_cost():
     assert scale(nw.Cost(0.5, 0.5), radius=2, per_unit=1, in_all=1).scale == pytest.approx(2.0)
     with pytest.raises(Misconfigured, match="noise needs"):
         scale(nw.Cost(0.5), in_all=3)
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal", "victim", "words"),
+    [
+        (nw.Normal(0, 1), nw.Within(1), 1000, "the goal is never met"),
+        (nw.Uniform(0, 1), nw.Within(5), None, "the goal is always met"),
+        (nw.Uniform(0, 1), nw.Within(5), 0.5, "the goal is always met"),
+        (nw.Uniform(0, 1), nw.In.between(0, 1), None, "the goal is always met"),
+    ],
+)
+def test_where_nothing_can_be_gained_no_cost_is_the_largest(prior, goal, victim, words):
+    with pytest.raises(Misconfigured, match=f"no cost is the largest that keeps a gain: {words}"):
+        nw.largest(prior, goal, gain=0.05, victim=victim)
+
+
+def test_labels_have_no_slope_that_nobody_gave():
+    labels = nw.Categories({"a": 0.3, "b": 0.7})
+    with pytest.raises(Misconfigured, match="only a jump can be enlarged: the largest slope was asked for"):
+        nw.largest(labels, nw.Exactly(), gain=0.05, slope=True)
+    with pytest.raises(Misconfigured, match="found a slope of 2"):
+        nw.largest(labels, nw.Exactly(), gain=0.05, along=nw.Cost(2, 1))
+    with pytest.raises(Misconfigured, match=r"dish has no distances.* found a slope of 2"):
+        nw.largest({"dish": labels}, "dish exactly", gain=0.05, along={"dish": nw.Cost(2, 1)})

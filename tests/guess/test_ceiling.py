@@ -1,6 +1,8 @@
 """The tight ceiling: reference values, laws, extremes, refusals."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -353,3 +355,94 @@ def test_odds_of_the_rarest_are_finite_or_infinite_never_an_error():
     assert odds_factor(1e-320, 0.5) == float("inf")
     assert odds_factor(1e-300, 1e-299) == pytest.approx(10)
     assert odds_factor(0.25, 0.5) == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        nw.Normal(20, 5),
+        nw.Uniform(0, 50),
+        nw.Mixture([(0.5, nw.Normal(0, 1)), (0.5, nw.Uniform(0, 2))]),
+        nw.Atoms({1: 0.5, 2: 0.5}),
+        nw.Truncated(nw.Normal(20, 5), 10, 30),
+    ],
+    ids=lambda p: type(p).__name__,
+)
+@pytest.mark.parametrize("slope", [1e160, 1e300])
+def test_slopes_beyond_all_numbers_are_refused_by_name(prior, slope):
+    for victim in (None, 1):
+        with pytest.raises(Misconfigured, match="slope must be at most"):
+            nw.guess(prior, nw.Within(2), slope=slope, victim=victim if not isinstance(prior, nw.Truncated) else 20)
+    assert nw.guess(prior, nw.Within(0.3), slope=1e30).after == 1.0
+
+
+def test_steep_costs_of_records_raise_no_warning():
+    records = nw.JointAtoms(["x", "y"], {(1, 1): 0.5, (2, 2): 0.3, (5, 2): 0.2})
+    for slope in (1e3, 1e4, 1e300):
+        assert nw.guess(records, "x within 1", costs={"x": nw.Cost(slope), "y": nw.Cost(slope)}).after <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal"),
+    [
+        (nw.Atoms({1: 0.5, 2: 0.5}), nw.In({1}) & nw.In({2})),
+        (nw.Categories({"a": 0.5, "b": 0.5}), nw.In({"a"}) & nw.In({"b"})),
+        (nw.Normal(0, 1), nw.In.between(0, 1) & nw.In.between(2, 3)),
+    ],
+)
+def test_goals_that_contradict_themselves_are_never_met(prior, goal):
+    with pytest.raises(Misconfigured, match="the goal is never met"):
+        nw.guess(prior, goal, jump=1.0)
+
+
+def test_a_victim_of_the_only_attribute_is_one_value():
+    for victim in ({}, {"y": 1, "z": 5}):
+        with pytest.raises(Misconfigured, match=f"victim must give one value, .* found {len(victim)}"):
+            nw.guess(nw.Normal(0, 1), nw.Within(1), slope=1.0, victim=victim)
+
+
+def test_victims_may_be_decimals_and_fractions_as_costs_may():
+    same = nw.guess(nw.Normal(0, 1), nw.Within(1), slope=1.0, victim=0.5)
+    for victim in (Decimal("0.5"), Fraction(1, 2)):
+        assert nw.guess(nw.Normal(0, 1), nw.Within(1), slope=Decimal(1), victim=victim).after == same.after
+    both = nw.guess({"t": nw.Normal(0, 1)}, "t within 1", costs={"t": nw.Cost(1)}, victim={"t": Decimal("0.5")})
+    assert both.after == pytest.approx(same.after, abs=1e-11)
+    assert nw.largest(nw.Normal(0, 1), nw.Within(1), gain=Decimal("0.05"), victim=0) == nw.largest(
+        nw.Normal(0, 1), nw.Within(1), gain="5%", victim=0
+    )
+    with pytest.raises(Misconfigured, match="gain must be a percentage"):
+        nw.largest(nw.Normal(0, 1), nw.Within(1), gain=Decimal("NaN"))
+
+
+def test_exactly_needs_a_possible_value():
+    with pytest.raises(Misconfigured, match=r"victim must be a possible value .* found 1\.5"):
+        nw.guess(nw.Atoms({1: 0.5, 2: 0.5}), nw.Exactly(), jump=1.0, victim=1.5)
+    assert nw.guess(nw.Atoms({1: 0.5, 2: 0.5}), nw.Exactly(), jump=1.0, victim=2).before == 0.5
+
+
+def test_nobody_is_called_true_when_nothing_is_known():
+    found = nw.guess(nw.Unknown(), nw.Exactly(), jump=1.0)
+    assert found.victim == "some value"
+    assert nw.guess(nw.Unknown(), nw.Present("t"), jump=1.0).victim is True
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal", "cost", "victim"),
+    [
+        (nw.Atoms({0: 0.2, 2: 0.3, 5: 0.5}), ~nw.Within(1), {"slope": 0.5}, 2),
+        (nw.Atoms({0: 0.2, 2: 0.3, 5: 0.5}), ~nw.Within(1), {"slope": 0.5}, None),
+        (nw.Atoms({0: 0.2, 2: 0.3, 5: 0.5}), ~nw.In.between(1, 3), {"slope": 0.5, "jump": 0.3}, None),
+        (nw.Atoms({0: 0.2, 2: 0.3, 5: 0.5}), ~nw.Exactly(), {"jump": 0.3}, 0),
+        (nw.Categories({"a": 0.3, "b": 0.7}), ~nw.Exactly(), {"jump": 1.0}, "a"),
+        (nw.Categories({"a": 0.3, "b": 0.7}), nw.Exactly(), {"jump": 1.0}, "a"),
+        (nw.Atoms({0: 0.2, 2: 0.3, 5: 0.5}), nw.Within(1), {"slope": 0.5, "jump": 0.3}, 2),
+    ],
+)
+def test_replaying_the_witness_gives_after_also_for_what_is_denied(prior, goal, cost, victim):
+    found = nw.guess(prior, goal, **cost, victim=victim)
+    values = prior.labels if isinstance(prior, nw.Categories) else prior.values.tolist()
+    weight = {v: found.witness.likelihood(v) * m for v, m in zip(values, prior.masses, strict=True)}
+    right = sum(w for v, w in weight.items() if found.witness.contains(v))
+    assert right / sum(weight.values()) == pytest.approx(found.after, abs=1e-9)
+    assert found.witness.to_json()["complement"] == str(goal).startswith("not")
+    assert found.witness.jump >= 0

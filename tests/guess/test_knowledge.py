@@ -127,3 +127,37 @@ def test_a_joint_histogram_is_conditioned_cell_by_cell():
     assert found.advantage.after == each[worst].after
     assert found.known == {"age": tuple(edges[0][worst : worst + 2])}
     assert found.share == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("unknown", [None, "a", -1, 1.5, True, float("nan"), 10_001])
+def test_a_crowd_is_a_whole_number(unknown):
+    with pytest.raises(Misconfigured, match="unknown must be a whole number from 0 to 10000; found"):
+        knowing(nw.Normal(0, 1), nw.Within(1), unknown=unknown, slope=1.0)
+
+
+def test_what_is_no_prior_is_refused_by_name():
+    for prior in (None, {"a": nw.Normal(0, 1)}):
+        with pytest.raises(Misconfigured, match="prior must be the prior of one attribute; found"):
+            knowing(prior, nw.Within(1), unknown=1, slope=1.0)
+    with pytest.raises(Misconfigured, match="others must be the prior of one attribute; found 3"):
+        knowing(nw.Normal(0, 1), nw.Within(1), unknown=1, slope=1.0, others=3)
+    with pytest.raises(Misconfigured, match="prior must be the joint prior"):
+        knowing_part(nw.Normal(0, 1), nw.Within(1), ["a"], slope=1.0)
+    with pytest.raises(Misconfigured, match="known must name attributes"):
+        knowing_part(nw.JointAtoms(["f", "t"], {(1, 1): 0.5, (2, 1): 0.5}), "t exactly", None, jump=1.0)
+    for prior in (None, {"a": None}, {"a": 3}):
+        with pytest.raises(Misconfigured, match="prior must be a prior"):
+            nw.expected(prior, "a within 1", slope=1.0)
+    with pytest.raises(Misconfigured, match="only a Cost can be added to a Cost, found 1"):
+        nw.Cost(1.0) + 1
+
+
+def test_a_class_that_is_certain_already_does_not_hide_one_that_gains():
+    records = {("a", 1.0): 0.2, ("a", 2.0): 0.1, ("b", 1.0): 0.3, ("b", 5.0): 0.2, ("c", 2.0): 0.2}
+    found = knowing_part(nw.JointAtoms(["f", "t"], records), "t exactly", ["f"], costs={"t": nw.Cost(0, 1)})
+    assert found.known == {"f": "b"}
+    gains = []
+    for people in ({1.0: 0.2, 2.0: 0.1}, {1.0: 0.3, 5.0: 0.2}):
+        shares = np.array(list(people.values())) / sum(people.values())
+        gains += (shares * np.e / (1 - shares + shares * np.e) - shares).tolist()
+    assert found.advantage.gain == pytest.approx(max(gains), abs=1e-9)

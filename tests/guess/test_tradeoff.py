@@ -118,13 +118,22 @@ def test_bad_costs_are_refused_by_name(value):
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ([], "at least one answer"),
-        ([Answer("cauchy", 1.0)], "noise must be"),
-        ([Answer("laplace", float("nan"))], "loss must lie"),
-        ([Answer("laplace", 1.0, times=0)], "times must be a whole number"),
-        ([Answer("laplace", 1.0, delta=0.1)], "delta must be"),
+        (("cauchy", 1.0), "noise must be"),
+        (("laplace", float("nan")), "loss must be a number between 0 and 100, both excluded, found nan"),
+        (("laplace", -1), "loss must be"),
+        (("laplace", None), "loss must be"),
+        (("laplace", 1.0, 0), "times must be a finite number of at least 1"),
+        (("laplace", 1.0, 1.5), "times must be a whole number"),
+        (("laplace", 1.0, 1, 0.1), "delta must be"),
+        (("pure", 1.0, 1, 1.0), "delta must be"),
     ],
 )
+def test_bad_answers_are_refused_when_they_are_built(answers, words):
+    with pytest.raises(Misconfigured, match=words):
+        Answer(*answers)
+
+
+@pytest.mark.parametrize(("answers", "words"), [([], "at least one answer"), ([1.0], "takes answers; found 1.0")])
 def test_bad_compositions_are_refused(answers, words):
     with pytest.raises(Misconfigured, match=words):
         composed(answers)

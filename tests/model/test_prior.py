@@ -132,3 +132,14 @@ def test_empirical_reads_columns(tmp_path):
     with pytest.raises(Misconfigured, match="found none at"):
         Empirical.read(tmp_path / "absent.csv", "time")
     np.testing.assert_allclose(Empirical([3, 1, 1]).masses, [2 / 3, 1 / 3])
+
+
+def test_edges_and_labels_say_what_was_found():
+    with pytest.raises(Misconfigured, match="the edges of Histogram must ascend strictly, found 1 after 2"):
+        Histogram([0, 2, 1], [0.5, 0.5])
+    with pytest.raises(Misconfigured, match="the edges of x must ascend strictly, found 0 after 0"):
+        JointHistogram(["x", "y"], [[0, 0, 1], [0, 1]], [[0.5], [0.5]])
+    with pytest.raises(Misconfigured, match="the edges of y must be at least two, found 1"):
+        JointHistogram(["x", "y"], [[0, 1], [0]], [[1.0]])
+    with pytest.raises(Misconfigured, match="distinct, found 'a' more than once"):
+        Categories(["b", "a", "a"])

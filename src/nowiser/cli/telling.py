@@ -136,10 +136,13 @@ def _questions_table(asked: Question, count: int) -> Any:
     from rich import box
     from rich.table import Table
 
+    from nowiser.model.advantage import points
+
     title = f"Answers of slope {asked.cost.slope:g} each"
     table = Table("answers", "ceiling", "average (simulated)", box=box.SIMPLE, title=title, title_justify="left")
     for row in _question_rows(asked, count):
-        table.add_row(str(row["answers"]), f"{row['after']:.1%}", f"{row['average']:.1%} ± {row['error']:.1%}")
+        after = points(row["after"], up=True)
+        table.add_row(str(row["answers"]), after, f"{points(row['average'])} ± {points(row['error'], up=True)}")
     return table
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.tradeoff import Tradeoff, from_curve
+from nowiser.model.checks import number
 
 _CELLS = 200_000  # losses kept per distribution; more only sharpens the bound
 
@@ -24,6 +25,15 @@ class Answer:
     times: int = 1
     delta: float = 0.0  # only for "pure": an (ε, δ)-private answer of unknown shape
 
+    def __post_init__(self) -> None:
+        if self.noise not in ("laplace", "gaussian", "pure"):
+            raise Misconfigured(f"noise must be 'laplace', 'gaussian' or 'pure'; found {self.noise!r}")
+        number("loss", self.loss, low=0.0, high=100.0, strict=True)
+        if number("times", self.times, low=1.0) % 1 != 0:
+            raise Misconfigured(f"times must be a whole number ≥ 1; found {self.times!r}")
+        if not number("delta", self.delta, low=0.0, high=1.0) < 1.0 or (self.delta and self.noise != "pure"):
+            raise Misconfigured(f"delta must be in [0, 1) and is only for noise='pure'; found {self.delta!r}")
+
 
 def composed(answers: Iterable[Answer]) -> Tradeoff:
     """What all the answers together allow an attacker on average. Needs the extra `nowiser[compositions]`.
@@ -32,7 +42,11 @@ def composed(answers: Iterable[Answer]) -> Tradeoff:
     for f is safe on any grid of ε.
     """
     answers = tuple(answers)
-    _check(answers)
+    for answer in answers:
+        if not isinstance(answer, Answer):
+            raise Misconfigured(f"composed takes answers; found {answer!r}")
+    if not answers:
+        raise Misconfigured("composed needs at least one answer; found none")
     width = sum(_reach(a) * a.times for a in answers)
     interval = max(1e-5, min(1e-3, width / _CELLS))
     total = None
@@ -70,17 +84,3 @@ def _distribution(answer: Answer, interval: float) -> Any:
 def _reach(answer: Answer) -> float:
     """About the largest loss of one answer; only steers the grid."""
     return answer.loss if answer.noise != "gaussian" else answer.loss * (answer.loss / 2 + 10)
-
-
-def _check(answers: tuple[Answer, ...]) -> None:
-    if not answers:
-        raise Misconfigured("composed needs at least one answer; found none")
-    for a in answers:
-        if a.noise not in ("laplace", "gaussian", "pure"):
-            raise Misconfigured(f"noise must be 'laplace', 'gaussian' or 'pure'; found {a.noise!r}")
-        if not 0.0 < a.loss < 100.0:
-            raise Misconfigured(f"loss must lie between 0 and 100, both excluded; found {a.loss!r}")
-        if a.times % 1 != 0 or a.times < 1:
-            raise Misconfigured(f"times must be a whole number ≥ 1; found {a.times!r}")
-        if not 0.0 <= a.delta < 1.0 or (a.delta and a.noise != "pure"):
-            raise Misconfigured(f"delta must be in [0, 1) and is only for noise='pure'; found {a.delta!r}")

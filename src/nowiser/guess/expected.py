@@ -71,6 +71,9 @@ def expected(
         raise Misconfigured("give either slope and jump, or costs per attribute, found both")
     if isinstance(prior, Mapping):
         shared = Cost(slope, jump)
+        for one in prior.values():
+            if not isinstance(one, Prior):
+                raise Misconfigured(f"prior must be a prior, found {one!r}")
         return _several(prior, wanted, dict.fromkeys(prior, shared) if costs is None else per_attribute(costs, prior))
     if not isinstance(prior, Prior):
         raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")

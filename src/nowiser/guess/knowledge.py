@@ -85,8 +85,11 @@ def knowing(
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     wanted = wanted.goal if isinstance(wanted, On) else wanted
-    if unknown % 1 != 0 or not 0 <= unknown <= 10_000:
+    if not _is_crowd(unknown):
         raise Misconfigured(f"unknown must be a whole number from 0 to 10000; found {unknown!r}")
+    for name, one in (("prior", prior), ("others", prior if others is None else others)):
+        if not isinstance(one, Prior):
+            raise Misconfigured(f"{name} must be the prior of one attribute; found {one!r}")
     slope, jump = number("slope", slope, low=0.0), number("jump", jump, low=0.0)
     if (slope > 0) == (jump > 0):
         raise Misconfigured("give either slope (a sum is released) or jump (a count is released), not both or none")
@@ -104,6 +107,11 @@ def knowing(
         what = f"a noisy sum (scale {wanted.radius / slope:.4g})"
     after = min(top.after, max(top.before, after))
     return Known(int(unknown), top.before, after, top.after, who, what, blind, average)
+
+
+def _is_crowd(unknown: Any) -> bool:
+    real = isinstance(unknown, (int, float, np.integer)) and not isinstance(unknown, bool)
+    return real and unknown % 1 == 0 and 0 <= unknown <= 10_000
 
 
 def _share(prior: Prior, goal: Goal, who: Any) -> float:

@@ -12,14 +12,14 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.model.advantage import Advantage
-from nowiser.model.cost import Cost
+from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Atoms, Categories, Histogram, JointAtoms, JointHistogram, MultivariateNormal, Normal
 
 
 @dataclass(frozen=True)
 class PartKnown:
-    """The worst class of people who agree on what the attacker knows about the victim."""
+    """Of the classes of people who agree on what the attacker knows about the victim, the one that loses most."""
 
     known: dict[str, Any]
     share: float  # how many people are in that class
@@ -35,13 +35,22 @@ def knowing_part(
     jump: float = 0.0,
     costs: Mapping[str, Cost] | None = None,
 ) -> PartKnown:
-    """The attacker knows these attributes of the victim: condition the prior on them, take the worst class.
+    """The attacker knows these attributes of the victim: condition the prior on them, take the class that gains most.
 
     The release is still charged for the whole record; what he knows already cannot be learned again, so only the
     costs of the other attributes count.
     """
     from nowiser.guess.ask import guess
 
+    if not isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
+        raise Misconfigured(
+            f"prior must be the joint prior of several attributes, found {prior!r}",
+            hint="What is known of the victim tells about the rest only where attributes depend on each other.",
+        )
+    if not isinstance(known, Iterable):
+        raise Misconfigured(f"known must name attributes of the prior ({', '.join(prior.names)}); found {known!r}")
+    if costs is not None:
+        per_attribute(costs, prior.names)
     names = tuple([known] if isinstance(known, str) else known)
     for name in names:
         if name not in prior.names:
@@ -54,7 +63,8 @@ def knowing_part(
             found = guess(rest, goal, slope=slope, jump=jump)
         else:
             found = guess(rest, goal, costs={n: c for n, c in costs.items() if n not in names})
-        if best is None or found.after > best.advantage.after:
+        # a class in which the value is certain beforehand has nothing to lose, and must not hide one that has
+        if best is None or (found.gain, found.after) > (best.advantage.gain, best.advantage.after):
             best = PartKnown(dict(zip(names, value, strict=True)), share, found)
     assert best is not None
     return best

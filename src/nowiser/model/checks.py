@@ -1,6 +1,7 @@
 """Checks on arguments, each with a message that names the argument, what is allowed and what was found."""
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -49,7 +50,7 @@ def percentage(text: Any, name: str = "gain") -> Fraction:
     refused = Misconfigured(f"{name} must be a percentage between 0 and 1, like 5% or 0.05, found {text!r}")
     if isinstance(text, bool):
         raise refused
-    if isinstance(text, (int, Fraction)):
+    if isinstance(text, (int, Fraction)) or (isinstance(text, Decimal) and text.is_finite()):
         value = Fraction(text)
     else:
         written = repr(float(text)) if isinstance(text, float) or hasattr(text, "dtype") else text

@@ -20,7 +20,7 @@ class Witness:
         `randomised response`  e^{jump} on the goal, 1 elsewhere
         `programme`            a table of likelihoods found by linear programming
         `product`              one witness per attribute, multiplied
-    rate: k, nats per raw unit (slope / r).
+    rate: k, nats per raw unit (slope / r); negative, so that the peak is a valley, where a goal is denied.
     inside: the goal as intervals (pairs) or as a set of labels.
     """
 

@@ -82,3 +82,11 @@ def masses(name: str, values: Any, *, dimensions: int = 1) -> Floats:
     if abs(total - 1) > MASS_TOLERANCE:
         raise Misconfigured(f"{name} must sum to 1 (within {MASS_TOLERANCE:g}), found a sum of {total:.12g}")
     return array
+
+
+def ascend(name: str, edges: Floats) -> None:
+    """Misconfigured unless each is above the one before; says which is not."""
+    falls = np.flatnonzero(~(np.diff(edges) > 0))
+    if falls.size:
+        before, after = edges[falls[0] : falls[0] + 2]
+        raise Misconfigured(f"{name} must ascend strictly, found {after:g} after {before:g}")

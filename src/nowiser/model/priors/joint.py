@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.model.priors.base import ArrayPrior, Floats, Prior, floats, masses
+from nowiser.model.priors.base import ArrayPrior, Floats, Prior, ascend, floats, masses
 
 Entry = str | int | float | bool
 
@@ -91,8 +91,9 @@ class JointHistogram(ArrayPrior):
                 f"JointHistogram of {len(found)} attributes needs as many lists of edges, found {len(edges)}"
             )
         for name, ascending in zip(found, ends, strict=True):
-            if ascending.size < 2 or not (np.diff(ascending) > 0).all():
-                raise Misconfigured(f"the edges of {name} must be at least two and ascend strictly")
+            if ascending.size < 2:
+                raise Misconfigured(f"the edges of {name} must be at least two, found {ascending.size}")
+            ascend(f"the edges of {name}", ascending)
         weights = masses("masses of JointHistogram", masses_, dimensions=len(found))
         if weights.shape != tuple(e.size - 1 for e in ends):
             raise Misconfigured(

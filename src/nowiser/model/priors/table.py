@@ -9,7 +9,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.model.checks import number
-from nowiser.model.priors.base import ArrayPrior, Floats, Prior, floats, masses
+from nowiser.model.priors.base import ArrayPrior, Floats, Prior, ascend, floats, masses
 
 Label = str | int | float | bool
 
@@ -60,8 +60,7 @@ class Histogram(ArrayPrior):
             raise Misconfigured(
                 f"Histogram needs one edge more than masses, found {ends.size} edges and {weights.size} masses"
             )
-        if not (np.diff(ends) > 0).all():
-            raise Misconfigured("the edges of Histogram must ascend strictly")
+        ascend("the edges of Histogram", ends)
         used = np.flatnonzero(weights > 0)
         first, last = used[0], used[-1] + 1
         _freeze(self, edges=ends[first : last + 1].copy(), masses=weights[first:last].copy())
@@ -142,7 +141,8 @@ class Categories(Prior):
                 )
             shares = dict.fromkeys(labels, 1 / len(labels)) if labels else {}
             if len(shares) != len(labels):
-                raise Misconfigured("the labels of Categories must be distinct")
+                repeated = next(label for label in labels if labels.count(label) > 1)
+                raise Misconfigured(f"the labels of Categories must be distinct, found {repeated!r} more than once")
         if not shares:
             raise Misconfigured("Categories needs at least one label, found none")
         weights = masses("masses of Categories", list(shares.values()))
