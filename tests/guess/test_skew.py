@@ -1,6 +1,7 @@
 """The worst victim of a lognormal prior: what is said of single victims and of all between two of them is true."""
 
 import math
+from dataclasses import replace
 
 import mpmath as mp
 import numpy as np
@@ -232,6 +233,27 @@ def test_victims_whose_goal_reaches_beyond_the_people(cut, x):
         assert float(after) <= found.after.max() <= float(after) * (1 + 1e-10)
 
 
+def test_gliding_rests_on_the_tangents_at_both_victims(monkeypatch):
+    """Speeds as they are, a prior probability that grows evenly, and so a largest gain somewhere in between."""
+    skew = skew_of(near(nw.LogNormal(0, 0.5), 0.3, 2.0, 1.0))
+    known = skew.look(np.array([0.9, 1.6]), np.zeros(2, np.int8), None, 1e-13)
+    log = np.log1p(np.array([[1.0, 3.0], [4.0, 0.5]]))  # of 1 + odds: one row rises, the other falls
+    odds = np.expm1(log) * skew.lift
+    grown = (odds / (1 + odds))[0, 1] - (odds / (1 + odds))[0, 0]
+    bend = skew.lift * np.exp(log) / (1 + odds) ** 2
+    known = replace(known, after=odds / (1 + odds), bend=bend, before=np.array([0.1, 0.1 + grown]))
+    pace = (log[:, 1:] - log[:, :-1]) / 0.7
+    monkeypatch.setattr(Skew, "glide", lambda *_: (pace, pace))
+    monkeypatch.setattr(Skew, "_apart", lambda *_: (np.array([grown / 0.7]), np.array([grown / 0.7])))
+    share = np.linspace(0, 1, 101)
+    inner = np.expm1(log[:, :1] + (log[:, 1:] - log[:, :-1]) * share) * skew.lift
+    gains = inner / (1 + inner) - 0.1 - grown * share
+    assert gains[0].max() > max(gains[0, 0], gains[0, -1]) + 1e-3
+    found = skew.gliding(known, PLAIN)[0, :, 0]
+    assert (found >= gains.max(axis=1)).all()
+    assert skew.gliding(replace(known, t=known.t[::-1]), PLAIN).min() == math.inf  # t does not move backward
+
+
 def test_whoever_lives_below_the_first_knot_counts(monkeypatch):
     """As it is, 10^{−51} of the people; here one in a thousand."""
     monkeypatch.setattr("nowiser.guess.halves.DEEPEST", -2.6)
@@ -239,6 +261,7 @@ def test_whoever_lives_below_the_first_knot_counts(monkeypatch):
     monkeypatch.setattr("nowiser.guess.halves.FARTHER", 0.4)
     monkeypatch.setattr("nowiser.guess.halves.WRONG", 1.0)
     skew = skew_of(Near(LogLine(nw.LogNormal(0, 0.5)), 0.3, 2.0, 0.0, "x"))
+    skew.halves.wrong = 0.0  # else it would hide what is asked here
     found = skew.look(np.array([0.35]), np.array([-1], np.int8), None, 1e-13)
     whole, beyond = exact(skew.shape, 2.0, 0.05)[1], exact(skew.shape, 2.0, 0.65)[1]
     assert skew.halves.knots[0] > 0.2

@@ -262,8 +262,7 @@ class Skew:
             rise = (up * known.bend[:, :-1] * quick - down * apart[0]) * width
             fall = (up * known.bend[:, 1:] * slow - down * apart[1]) * width
             found = tent(up * known.after - down * known.before, rise, fall) + objective.offset[:, None, None]
-        sure = np.isfinite(slow) & np.isfinite(quick) & (known.t[1:] >= known.t[:-1])
-        return np.where(sure, found, np.inf)
+        return np.where(known.t[1:] >= known.t[:-1], found, np.inf)
 
     def glide(self, known: SkewVictims) -> tuple[Floats, Floats]:
         """The slowest and the quickest speed of ln(1 + odds) of either row, when t moves evenly between neighbours."""
