@@ -1,5 +1,5 @@
-"""Priors whose exponentially weighted integrals have a closed form: normal, uniform, and their mixtures and
-truncations.
+"""Priors whose exponentially weighted integrals have a closed form: normal, uniform, and their mixtures (also with
+histograms of few bins) and truncations.
 
 `tilt(k, a, b, at)` is ln ∫_a^b e^{k(x − at)} dπ(x). For the normal density it is written so that nothing large cancels:
 completing the square gives, for the half line up to b with z = (b − mean)/sd − k·sd ≤ 0,
@@ -18,12 +18,16 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import gauss
 from nowiser.guess.line import EPS
-from nowiser.model.prior import Mixture, Normal, Prior, Truncated, Uniform
+from nowiser.guess.ranges import distinct
+from nowiser.model.prior import Histogram, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
 # Worst victims of an unbounded normal are looked for up to so many standard deviations out. Beyond, their prior
 # probability is no double, and the ceiling falls: where ln density has the slope s it is 1 − e^{−r(k − s²/k)}.
 FARTHEST = 38.0
+FEW_BINS = 8  # of histograms that are parts of a mixture
+MOST_STEPS = 60  # in the search for t; each halves the gap or what is left of the goal
+FURTHER = 4.0  # how far such a step may go at first, in nats of ln((t−l)/(u−t))
 STEEP = 100.0  # nats per standard deviation up to which ln Φ serves to look for t
 _SQRT2 = math.sqrt(2.0)
 _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
@@ -33,7 +37,11 @@ def is_closed(prior: Prior) -> bool:
     if isinstance(prior, Truncated):
         return isinstance(prior.prior, (Normal, Uniform, Mixture)) and is_closed(prior.prior)
     if isinstance(prior, Mixture):
-        return all(is_closed(part) for _, part in prior.parts)
+        # a histogram is a mixture of uniform bins; with many of them, or alone, it is quicker in cells
+        bars = [part for _, part in prior.parts if isinstance(part, Histogram)]
+        others = [part for _, part in prior.parts if not isinstance(part, Histogram)]
+        few = sum(part.masses.size for part in bars) <= FEW_BINS
+        return few and bool(others) and all(is_closed(part) for part in others)
     return isinstance(prior, (Normal, Uniform))
 
 
@@ -67,6 +75,9 @@ def pieces_of(prior: Prior) -> tuple[Piece, ...]:
         return (Piece(0.0, -math.inf, math.inf, prior.mean, prior.sd),)
     if isinstance(prior, Uniform):
         return (Piece(-math.log(prior.high - prior.low), prior.low, prior.high, 0.0, 0.0),)
+    if isinstance(prior, Histogram):
+        bins = zip(prior.masses.tolist(), prior.edges[:-1].tolist(), prior.edges[1:].tolist(), strict=True)
+        return tuple(Piece(math.log(m / (b - a)), a, b, 0.0, 0.0) for m, a, b in bins if m > 0)
     if isinstance(prior, Mixture):
         found = []
         for weight, part in prior.parts:
@@ -100,6 +111,8 @@ class TiltLine:
         self.atoms = np.zeros(0)
         self.low = min(p.low for p in self.pieces)
         self.high = max(p.high for p in self.pieces)
+        ends = [end for p in self.pieces for end in (p.low, p.high) if math.isfinite(end)]
+        self._jumps = distinct(np.array(ends, float))
         self._narrow = min((p.sd or p.high - p.low) for p in self.pieces)
         self._wide = max((p.sd or p.high - p.low) for p in self.pieces)
 
@@ -147,15 +160,23 @@ class TiltLine:
         return l, u, t, out
 
     def _newton(self, k: float, l: Floats, u: Floats, out: tuple[Floats, Floats]) -> Floats:
-        """The t with the sharpest bound met on the way; stops where a further step would gain less than 1e-12 of it."""
+        """The t with the sharpest bound met on the way; stops where a further step would gain less than 1e-12 of it.
+
+        Where the density jumps, or has a narrow peak, Newton's steps may lead to and fro for ever: the crossing is
+        looked for between two jumps, and a step after one that did not halve the gap halves the bracket.
+        """
         one = self.pieces[0]
         if len(self.pieces) == 1 and self.low == -math.inf and self.high == math.inf and abs(k) * one.sd < STEEP:
             return _normal_crossing(one, k, l, u)
         best, sharpest = (l + u) / 2, np.full_like(l, np.inf)
-        low, high, s = np.full_like(l, -745.0), np.full_like(l, 745.0), np.zeros_like(l)
-        side, todo = math.copysign(1.0, k), np.arange(l.size)
+        side, todo, before = math.copysign(1.0, k), np.arange(l.size), np.full_like(l, np.inf)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            for _ in range(24):
+            low, high = self._between_jumps(k, l, u, out)
+            # from the middle of the goal; else from that of the bracket, not too far from its finite end
+            middle = (low + high) / 2
+            s = np.where(low >= 0, np.minimum(middle, low + FURTHER), 0.0)
+            s = np.where(high <= 0, np.maximum(middle, high - FURTHER), s)
+            for _ in range(MOST_STEPS):
                 ends = l[todo], u[todo]
                 width, beyond, now = ends[1] - ends[0], (out[0][todo], out[1][todo]), s[todo]
                 share, rest = gauss.expit(now), gauss.expit(-now)
@@ -170,12 +191,27 @@ class TiltLine:
                 falls = np.exp(inner + k * (ends[1] - t) - beyond[1] - right)
                 step = gap / (rises + falls)
                 new = now - step
-                safe = (new > low[todo]) & (new < high[todo])
-                s[todo] = np.where(safe, new, (low[todo] + high[todo]) / 2)
-                todo = todo[np.abs(step) * np.where(side * gap > 0, rises, falls) > 1e-12]
+                safe = (new > low[todo]) & (new < high[todo]) & (np.abs(gap) <= before[todo] / 2)
+                before[todo] = np.abs(gap)
+                reach = FURTHER + np.abs(now)
+                s[todo] = np.where(safe, new, np.clip((low[todo] + high[todo]) / 2, now - reach, now + reach))
+                todo = todo[~(np.abs(step) * np.where(side * gap > 0, rises, falls) <= 1e-12)]
                 if not todo.size:
                     break
         return best
+
+    def _between_jumps(self, k: float, l: Floats, u: Floats, out: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """The bracket of s in which the crossing lies and the density does not jump (see `_newton`)."""
+        low, high = np.full_like(l, -745.0), np.full_like(l, 745.0)
+        i, j = np.searchsorted(self._jumps, l, "right"), np.searchsorted(self._jumps, u, "left")
+        while (todo := np.flatnonzero(i < j)).size:
+            middle = (i[todo] + j[todo]) // 2
+            t, ends = self._jumps[middle], (l[todo], u[todo])
+            left, right = self._factors(k, *ends, t, (out[0][todo], out[1][todo]), rough=True)
+            at, rises = np.log((t - ends[0]) / (ends[1] - t)), left < right
+            low[todo], high[todo] = np.where(rises, at, low[todo]), np.where(rises, high[todo], at)
+            i[todo], j[todo] = np.where(rises, middle + 1, i[todo]), np.where(rises, j[todo], middle)
+        return low, high
 
     def odds(self, k: float, l: Floats, u: Floats) -> Floats:
         return self.tight(k, np.atleast_1d(l).astype(float), np.atleast_1d(u).astype(float))[0]
