@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.guess.cells import CellLine
+from nowiser.guess.closed_form import FEW_BINS
 from nowiser.guess.line import line
-from nowiser.guess.tilt import FEW_BINS, TiltLine
+from nowiser.guess.tilt import TiltLine
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 

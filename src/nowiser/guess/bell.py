@@ -28,10 +28,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nowiser.guess.closed_form import Piece
 from nowiser.guess.follow import Objective
 from nowiser.guess.line import EPS
 from nowiser.guess.profile import Near
-from nowiser.guess.tilt import Piece, TiltLine
+from nowiser.guess.tilt import TiltLine
 from nowiser.guess.victims import Between, Flags, Kinds, Victims, tent
 from nowiser.model.priors.base import Floats
 

@@ -100,7 +100,8 @@ def line(prior: Prior) -> Line:
     """The prior prepared for interval goals; prepared once."""
     if isinstance(prior, Uniform):
         return UniformLine(prior.low, prior.high)
-    from nowiser.guess.tilt import TiltLine, is_closed
+    from nowiser.guess.closed_form import is_closed
+    from nowiser.guess.tilt import TiltLine
 
     if isinstance(prior, Truncated) and isinstance(prior.prior, Uniform):
         low, high = max(prior.low, prior.prior.low), min(prior.high, prior.prior.high)
