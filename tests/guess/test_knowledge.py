@@ -161,3 +161,10 @@ def test_a_class_that_is_certain_already_does_not_hide_one_that_gains():
         shares = np.array(list(people.values())) / sum(people.values())
         gains += (shares * np.e / (1 - shares + shares * np.e) - shares).tolist()
     assert found.advantage.gain == pytest.approx(max(gains), abs=1e-9)
+
+
+def test_victims_too_rare_for_the_lattice_keep_their_ceiling():
+    """They used to be told that nobody can guess them at all."""
+    found = knowing(nw.Normal(20, 5), nw.Within(2), unknown=3, slope=1e4)
+    assert found.before < 1e-9
+    assert found.after == found.ceiling == 1.0

@@ -21,6 +21,7 @@ from nowiser.model.prior import Categories, Presence, Prior
 from nowiser.model.priors.base import Floats
 
 _LATTICE = 1 << 17  # cells of the law of the sum
+_SHOWN = 1e-10  # mass of a goal that the lattice gets right
 
 
 @dataclass(frozen=True)
@@ -164,9 +165,9 @@ def _sum(
     keep = total > 0
     # two single values 2r apart may lie in cells that are one further apart: the window must not lose one of them
     per_window = round(2 * radius / step) + bool(law.atoms(prior)[0].size)
-    return float((right[keep] / total[keep]).max()), *_averages(
-        w, likelihood, total, per_window, float(np.exp(-k * step))
-    )
+    # whom the lattice does not show it cannot hide either: for the rarest the ceiling stands
+    most = float((right[keep] / total[keep]).max()) if float(w[inside].sum()) > _SHOWN else 1.0
+    return most, *_averages(w, likelihood, total, per_window, float(np.exp(-k * step)))
 
 
 def _averages(w: Floats, likelihood: Floats, total: Floats, per_window: int, decay: float) -> tuple[float, float]:

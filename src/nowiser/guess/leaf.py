@@ -7,14 +7,13 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.formula import Compound
-from nowiser.guess.line import Line, line
+from nowiser.guess.line import line
 from nowiser.guess.profile import Anyone, Between, Listed, Near, Profile
+from nowiser.guess.rate import rate_of
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
 from nowiser.model.prior import Categories, Presence, Prior, Unknown
 from nowiser.model.priors.base import Floats
-
-STEEPEST = 1e100  # nats over all likely values
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +39,7 @@ def profile_of(prior: Prior, goal: Goal, cost: Cost) -> Profile:
 def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
     row = line(prior)
     if isinstance(goal, Within):
-        return Near(row, goal.radius, _rate(row, cost.slope, goal.radius, what), cost.jump, what)
+        return Near(row, goal.radius, rate_of(row, cost.slope, goal.radius, what), cost.jump, what)
     starts, ends = row.victims()
     if isinstance(goal, Exactly):
         if not (starts == ends).all():
@@ -48,7 +47,7 @@ def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
                 f"nobody can be guessed exactly on a continuous scale ({what}): the goal `exactly` is never met",
                 hint="Ask for `within` a radius, or give the prior as Atoms.",
             )
-        return Near(row, 0.0, _rate(row, cost.slope, 1.0, what), cost.jump, what)
+        return Near(row, 0.0, rate_of(row, cost.slope, 1.0, what), cost.jump, what)
     assert isinstance(goal, In)
     if goal.values is None:
         assert goal.low is not None
@@ -60,22 +59,7 @@ def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
             )
     else:
         low, high, _ = _members(goal, starts, ends, what)
-    return Between(row, 0.0, _rate(row, cost.slope, 1.0, what), cost.jump, what, low, high)
-
-
-def _rate(row: Line, slope: float, radius: float, what: str) -> float:
-    """Nats per unit; refused where squares of nats over the prior would be no numbers any more."""
-    rate = slope / radius
-    if rate > 1e50:
-        places = row.landmarks()
-        across = max(1.0, float(np.ptp(places[np.isfinite(places)])))
-        if not rate * across <= STEEPEST:
-            raise Misconfigured(
-                f"slope must be at most {STEEPEST / across * radius:.3g} for {what} (its likely values spread over "
-                f"{across:g}, the radius is {radius:g}), found {slope:g}",
-                hint="Give a smaller slope, or ask about a larger radius.",
-            )
-    return rate
+    return Between(row, 0.0, rate_of(row, cost.slope, 1.0, what), cost.jump, what, low, high)
 
 
 def _members(goal: In, starts: Floats, ends: Floats, what: str) -> tuple[float, float, int]:

@@ -15,17 +15,22 @@ from typing import Any
 from nowiser.errors import Misconfigured
 from nowiser.model.checks import number
 
+MOST = 1e100  # far beyond certainty, and far enough from the largest float that its square is one
+
 
 @dataclass(frozen=True)
 class Cost:
-    """Nats per radius (`slope`) and nats for any change at all (`jump`); both finite and not negative."""
+    """Nats per radius (`slope`) and nats for any change at all (`jump`); neither negative nor beyond 1e100."""
 
     slope: float = 0.0
     jump: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "slope", number("slope", self.slope, low=0.0))
-        object.__setattr__(self, "jump", number("jump", self.jump, low=0.0))
+        for name in ("slope", "jump"):
+            nats = number(name, getattr(self, name), low=0.0)
+            if nats > MOST:
+                raise Misconfigured(f"{name} must be at most {MOST:g} nats, found {nats:g}")
+            object.__setattr__(self, name, nats)
 
     def __add__(self, other: "Cost") -> "Cost":
         """The cost of both releases (sequential composition), rounded up."""
