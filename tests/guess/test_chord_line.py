@@ -147,3 +147,16 @@ def test_truncated_and_negated_goals():
     assert nw.guess(cut, nw.Within(0.5), slope=1.0).gain >= one.gain
     away = nw.guess(cut, nw.parse_goal("not within 0.5"), slope=1.0)
     assert 0 < away.gain < 1 - away.before
+
+
+@pytest.mark.parametrize("name", ["logistic", "laplace", "hypsecant", "gumbel_r"])
+def test_a_victim_far_out_in_an_exponential_tail_is_no_more_exposed_than_the_worst(name):
+    """There the ceiling is 1 − e^{−r(k − s²/k)}, with s = 1 the rate at which the density falls; it was 1."""
+    prior = nw.Frozen(name)
+    for slope in (3.0, 5.0):
+        k = slope / 2
+        worst = nw.guess(prior, nw.Within(2), slope=slope)
+        for x in (50.0, 100.0, 500.0):
+            found = nw.guess(prior, nw.Within(2), slope=slope, victim=x)
+            assert found.after == pytest.approx(-math.expm1(-2 * (k - 1 / k)), rel=1e-6)
+            assert found.gain <= worst.gain + 2e-6

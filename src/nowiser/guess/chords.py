@@ -35,7 +35,7 @@ LIGHT, HEAVY = (
     1e-16,
 )  # mass left beyond the outermost points: where that is not much farther out, and where it is
 LEAST = 1e-18  # the same at an end of the support where ln density is infinite
-DEEP = 1e-250  # the same where the density falls faster than exponentially, or vanishes faster than any power
+DEEP = 1e-250  # the same where the density falls at least exponentially, or vanishes faster than any power
 FASTER = 20.0  # nats by which half the distance to an end lowers such a density there
 RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
 MOST, WORST = 1e-6, 1e-4  # more than this beyond an outermost point, and a density this wrong, is too much
@@ -117,7 +117,7 @@ def _outermost(it: Any) -> tuple[float, float] | None:
             near, far = (float(x) for x in quantile([HEAVY, LIGHT]))
             at = far if abs(far - middle) <= 10 * abs(near - middle) else near
             deep = float(quantile(DEEP)) if at == far else math.nan
-            at = deep if abs(deep - middle) <= 2 * abs(far - middle) else at
+            at = deep if abs(deep - middle) <= 8 * abs(far - middle) else at
         elif math.isfinite(it.logpdf(end)):
             at = float(end)
         else:
