@@ -85,6 +85,30 @@ def test_few_nodes_are_no_more_wrong_than_they_say(sd, nodes, monkeypatch):
         halves._gauss.cache_clear()
 
 
+@pytest.mark.parametrize("square", [0.04, 1.0, 4.0])
+def test_the_density_is_bounded_in_the_complex_plane(square):
+    rng = np.random.default_rng(5)
+    middle = np.exp(rng.normal(size=300))
+    away = middle * rng.uniform(0.01, 0.95, 300)
+    x = middle + away * np.exp(1j * np.linspace(0, 2 * np.pi, 721))[:, None]  # on the circle it is largest
+    log = np.log(x)
+    true = (-(log * log) / (2 * square) - log).real.max(axis=0)
+    found = halves._most(square, middle, away)
+    assert (true <= found + 1e-12).all()
+    assert (found - true <= 1e-3).any()
+    small = halves._most(square, middle, middle * 1e-4)
+    assert small == pytest.approx(-(np.log(middle) ** 2) / (2 * square) - np.log(middle), abs=3e-4 * (2 + 4 / square))
+
+
+def test_what_lies_beyond_the_last_knot_counts_as_an_error(monkeypatch):
+    shape = LogShape(nw.LogNormal(0.0, 0.5))
+    true, last = halves_of(shape, 2.0, 5.0), np.array([5.0])
+    monkeypatch.setattr(halves, "WRONG", 1.0)
+    monkeypatch.setattr(halves, "FADED", 8.0)
+    short = halves_of(shape, 2.0, 5.0)
+    assert short.wrong >= abs(float(short.right(last)[0][0] / true.right(last)[0][0]) - 1) > 1e-6
+
+
 def test_what_lies_beyond_the_knots_counts_as_an_error(monkeypatch):
     shape, true = LogShape(nw.LogNormal(0.0, 0.5)), halves_of(LogShape(nw.LogNormal(0.0, 0.5)), 2.0, 5.0)
     monkeypatch.setattr(halves, "WRONG", 1.0)

@@ -165,16 +165,20 @@ def _run(inside: Floats, shrink: Floats, unit: Floats, step: Floats) -> tuple[Fl
     return np.array(totals), np.array(errors)
 
 
+def _most(square: float, middle: Floats, away: Floats) -> Floats:
+    """Ln of the largest |p|·σ√2π within a distance of a point: |x| and arg x are bounded there."""
+    inner, outer, angle = np.log(middle - away), np.log(middle + away), np.arcsin(away / middle)
+    log = np.minimum(np.maximum(-square, inner), outer)
+    return np.asarray(-log * (log / (2 * square) + 1) + angle**2 / (2 * square))
+
+
 def _wrong(shape: LogShape, k: float, knots: Floats) -> Floats:
     """The relative error of Gauss's rule on any part of each cell that begins or ends at a knot."""
     square = shape.sd**2
     middle, c = (knots[1:] + knots[:-1]) / 2, np.diff(knots) / 2
     q = (RATIOS + 1 / RATIOS) / 2
     with np.errstate(all="ignore"):
-        inner, outer = np.log(middle - c * q), np.log(middle + c * q)
-        angle = np.arcsin(c * q / middle)
-        log = np.minimum(np.maximum(-square, inner), outer)
-        most = -log * (log / (2 * square) + 1) + angle**2 / (2 * square)
+        most = _most(square, middle, c * q)
         ends = np.log(knots)
         logs = -ends * (ends / (2 * square) + 1)
         turn = 2 * abs(k) * c
