@@ -129,11 +129,14 @@ def test_more_effort_only_sharpens_and_enough_is_enough():
 def test_a_disc_that_holds_everything_and_costs_beyond_all_numbers():
     whole = one_on_map(plane_of(square(), NAMES), Disc(30.0, 0.1, 0.0), np.array([8.0, 8.0]))
     assert whole.before == pytest.approx(1)
-    assert whole.after == 1
+    assert whole.gain < 1e-9
     steep = one_on_map(plane_of(square(), NAMES), Disc(2.0, 1e4, 0.0), np.array([8.0, 8.0]))
-    assert steep.after == 1
+    assert steep.before + steep.gain == pytest.approx(1, abs=1e-9)
     none = one_on_map(plane_of(square(), NAMES), Disc(2.0, 0.0, 0.0), np.array([8.0, 8.0]))
-    assert none.gain < 1e-6
+    assert none.gain < 1e-9
+    assert one_on_map(plane_of(bell(), NAMES), Disc(0.8, 0.0, 0.0), np.array([0.3, 0.4])).gain < 1e-9
+    small = one_on_map(plane_of(bell(), NAMES), Disc(0.8, 1e-6, 0.0), np.array([0.3, 0.4])).gain
+    assert 1e-8 < small < 5e-7
 
 
 def test_victims_where_nobody_is_are_refused():

@@ -24,6 +24,7 @@ from nowiser.guess.pieces import Pieces, Side
 from nowiser.model.priors.base import Floats
 
 SPARE = 1 + 1e-10  # far above the rounding error of sums of positive terms
+EVEN = 0.002  # how far quotients may be apart at the end, as a share of the cost of a radius
 BLOCK = 200_000  # multiplications
 GRID = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 2), -1).reshape(-1, 2)
 
@@ -54,6 +55,9 @@ def held(pieces: Pieces, radius: float, rate: float, box: Floats, effort: Effort
     inside, outside = pieces.inside, pieces.outside.noticed(radius, rate)
     if not outside.mass.size:
         return Held(np.inf, np.zeros(2), np.inf)
+    if not rate:
+        odds = float(inside.mass.sum() / outside.mass.sum())
+        return Held(odds * SPARE, np.zeros(2), odds)
     peak, attained = _cone(inside, outside, radius, rate)
     points = _points(radius, box, effort.points)
     up, down = inside.lifted(points, rate), outside.lowered(points, rate)
@@ -68,19 +72,20 @@ def _equalised(shares: "_Shares", heights: Floats, cost: float, effort: Effort, 
     best = np.inf
     for soft in effort.stages:
         temperature = soft * cost
-        for _ in range(effort.steps):
+        for _ in range(effort.steps if soft > effort.stages[-1] else 2 * effort.steps):
             a, b, bent = shares.out(heights, temperature)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                best = min(best, float(np.nan_to_num(a / b, nan=np.inf).max()))
-            if best <= enough:
-                return best
-            step = _newton(a, b, bent, heights)
-            longest = float(np.abs(step).max())
-            if not np.isfinite(longest):
+            with np.errstate(all="ignore"):  # beyond all numbers there is no next step
+                worst = float(np.nan_to_num(a / b, nan=np.inf).max())
+                step = _newton(a, b, bent, heights)
+                even = float(heights @ a) / float(heights @ b)
+            best, longest = min(best, worst), float(np.abs(step).max())
+            if best <= enough or not np.isfinite(longest):
                 break
             heights = heights * np.exp(step * min(1.0, max(2 * temperature, 0.02 * cost) / max(longest, 1e-300)))
-            if longest < 0.03 * temperature:
+            if longest < 0.03 * temperature and worst <= even * (1 + EVEN * cost):
                 break
+        if best <= enough:
+            break
     return best
 
 

@@ -39,7 +39,7 @@ def disc(space: Space, part: On, victim: dict[str, Any], slack: float = 0.0) -> 
     if set(part.attributes) != {a.name for a in space.axes}:
         raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
     at = [_place(axis, victim[axis.name]) for axis in space.axes]
-    how = circle_shares if space.continuous and len(space.axes) == 2 else _pieces
+    how = circle_shares if len(space.borders) == len(space.axes) == 2 else _pieces
     inner, outer = max(radius - slack, 0.0), radius + slack
     least, most = how(space, at, inner)[0], how(space, at, outer)[1]
     if space.shape is None:

@@ -30,16 +30,24 @@ from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, 
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
+if TYPE_CHECKING:
+    from nowiser.guess.maps import Disc
+
 CELLS = 600
 PROGRAMMES = 100
-FEW = 1000  # bounds found per step of a search for the largest cost, on maps
 
 
-def joint_ceiling(
-    prior: JointAtoms | MultivariateNormal | JointHistogram, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
-) -> Advantage:
+Joint = JointAtoms | MultivariateNormal | JointHistogram
+
+
+def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
     """The ceiling for attributes that depend on each other."""
     asked = _named(goal, prior.names)
+    if isinstance(asked, On) and 1 < len(asked.attributes) < len(prior.names) and isinstance(costs, Cost):
+        # only these attributes were released about, and only they are guessed
+        known = victim if victim is None else _victim(prior.names, victim)
+        prior = about(prior, asked.attributes)
+        victim = known and {n: known[n] for n in asked.attributes}
     if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
         from nowiser.guess.marginal import by_one_number
 
@@ -50,6 +58,25 @@ def joint_ceiling(
         other = _ceiling(prior, prior.names, asked, costs, victim)
         return other if found is None or other.after < found.after else found
     return _ceiling(prior, prior.names, asked, costs, victim)
+
+
+def about(prior: Joint, names: tuple[str, ...]) -> Joint:
+    """The prior of some of its attributes, in this order."""
+    for name in names:
+        if name not in prior.names:
+            raise Misconfigured(f"there is no prior for {name}; there are priors for {', '.join(prior.names)}")
+    at = [prior.names.index(n) for n in names]
+    if isinstance(prior, MultivariateNormal):
+        return MultivariateNormal(names, prior.mean[at], prior.covariance[np.ix_(at, at)])
+    if isinstance(prior, JointHistogram):
+        others = tuple(i for i in range(len(prior.names)) if i not in at)
+        masses = np.moveaxis(prior.masses, at, range(len(at))).sum(axis=tuple(range(len(at), len(at) + len(others))))
+        return JointHistogram(names, [prior.edges[i] for i in at], masses)
+    masses_of: dict[tuple[Any, ...], float] = {}
+    for record, mass in zip(prior.records, prior.masses, strict=True):
+        key = tuple(record[i] for i in at)
+        masses_of[key] = masses_of.get(key, 0.0) + float(mass)
+    return JointAtoms(names, masses_of)
 
 
 def repeated_ceiling(
@@ -134,6 +161,8 @@ def gain_on_map(
     asked = _named(goal, names) if names else goal
     if not _is_disc(prior, asked):
         return None
+    if len(asked.attributes) < len(names) and isinstance(costs, Cost):
+        names, prior = asked.attributes, about(prior, asked.attributes)
     from nowiser.guess.maps import within_limit, worst_on_map
     from nowiser.guess.plane import plane_of
 

@@ -56,14 +56,13 @@ class Disc:
 
 @dataclass(frozen=True, eq=False)
 class Exposed:
-    """A victim (turned coordinates), bounds on his figures, where a cone that nearly attains them peaks.
-
-    `gain`: of everybody, when the worst was looked for.
+    """A victim (turned coordinates), his prior probability from below, bounds on his own gain and on everybody's (his
+    own where nobody else was asked about), and where a cone that nearly attains his peaks.
     """
 
     at: Floats
     before: float
-    after: float
+    own: float
     gain: float
     peak: Floats
 
@@ -71,7 +70,7 @@ class Exposed:
 def one_on_map(plane: Plane, disc: Disc, at: Floats) -> Exposed:
     """One victim, sharply."""
     found = _Victims(plane, disc).at(at, SHARP)
-    return Exposed(at, found.before, found.after, found.gain, at + found.held.peak)
+    return Exposed(at, found.before, found.gain, found.gain, at + found.held.peak)
 
 
 def smallest_on_map(plane: Plane, disc: Disc, at: Floats) -> float:
@@ -98,20 +97,16 @@ def within_limit(plane: Plane, disc: Disc, limit: float, work: int = WORK) -> Ex
     while work > 0 and search.open():
         work -= search.step()
     found = search.found(search.how)
-    settled = not search.open() and found.after - found.before <= limit
-    return replace(found, gain=found.after - found.before if settled else max(found.gain, limit * (1 + 1e-9)))
+    settled = not search.open() and found.own <= limit
+    return replace(found, gain=found.own if settled else max(found.gain, limit * (1 + 1e-9)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
     before: float
-    after: float
+    gain: float
     held: Held
     settled: bool
-
-    @property
-    def gain(self) -> float:
-        return self.after - self.before
 
 
 class _Victims:
@@ -126,8 +121,8 @@ class _Victims:
         pieces = pieces_of(self.plane, place, self.disc.radius, self.disc.rate, grain)
         level = _lowered(pieces.least + enough, self.disc.jump) if enough > 0 else 0.0
         found = held(pieces, self.disc.radius, self.disc.rate, _box(self.plane, place), effort, enough=level)
-        after = min(max(_lifted(found.odds, self.disc.jump), pieces.most), 1.0)
-        return _Seen(pieces.least, after, found, settled=how is not QUICK and not found.odds <= level)
+        gain = _gain(_lifted(found.odds, self.disc.jump), pieces.most, pieces.least, self.disc)
+        return _Seen(pieces.least, gain, found, settled=how is not QUICK and not found.odds <= level)
 
 
 class _Search:
@@ -177,15 +172,13 @@ class _Search:
         assert self.best is not None
         at = self._place(self.best[1])
         his = self.victims.at(at, how)
-        return Exposed(at, his.before, his.after, min(max(-self.queue[0][0], his.gain), 1.0), at + his.held.peak)
+        return Exposed(at, his.before, his.gain, min(max(-self.queue[0][0], his.gain), 1.0), at + his.held.peak)
 
     def _enclosed(self, box: Box) -> float:
         """The bound for all discs inside a larger one (see above)."""
         radius, least = self.disc.radius + box.wide, box.least
         larger = held(box.pieces, radius, self.disc.rate, _box(self.plane, box.middle), QUICK[1])
-        after, before = max(_lifted(larger.odds, self.disc.jump), box.pieces.most), box.pieces.most
-        reach = 2 * self.disc.rate * radius + self.disc.jump
-        return min(after - before - math.expm1(-reach) * max(before - least, 0.0), after - least) + 1e-12
+        return _gain(_lifted(larger.odds, self.disc.jump), box.pieces.most, least, replace(self.disc, radius=radius))
 
     def _target(self) -> float:
         if self.limit is not None:
@@ -216,6 +209,17 @@ class _Search:
         if seen.settled and (self.best is None or seen.gain > self.best[0]):
             self.best = seen.gain, corner
         return seen.gain
+
+
+def _gain(after: float, most: float, least: float, disc: Disc) -> float:
+    """The gain of goals of at least this mass inside one with this ceiling and at most this mass (see above).
+
+    Also of a disc whose mass is known so well: then what it has too much lies next to it, in cells across its border.
+    """
+    after = min(max(after, most), 1.0)
+    reach = 2.5 * disc.rate * disc.radius + disc.jump
+    known = after - most - math.expm1(-reach) * max(most - least, 0.0) + 1e-11
+    return max(min(known, after - least), 0.0)
 
 
 def screened(around: Around, plane: Plane, counts: tuple[int, int]) -> Floats:

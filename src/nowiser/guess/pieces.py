@@ -31,7 +31,7 @@ Flags = npt.NDArray[np.bool_]
 
 BEYOND = 2.0  # radii around the victim that are looked at even where hardly anybody is
 MOST_CELLS = 200  # along an axis
-FAINT = 1e-6  # the smallest share of what is left at the circle that is noticed
+FAINT = 1e-6  # the smallest share of what is left at the circle that is noticed, for costs of 1 or more
 SLIP = 1e-13  # of the area of the disc's square: far above the rounding error of the closed form
 
 
@@ -61,7 +61,7 @@ class Side:
     def noticed(self, radius: float, rate: float) -> "Side":
         """Without the pieces of which hardly anything is left at the circle: less outside is sound."""
         left = self.mass * np.exp(-rate * np.maximum(np.hypot(*self.place.T) - radius, 0.0))
-        some = left > FAINT * left.sum()
+        some = left > FAINT * min(rate * radius, 1.0) * left.sum()
         return Side(self.mass[some], self.place[some], self.off[some], self.spread[some], self.reach[some])
 
     def lifted(self, points: Floats, rate: float) -> Floats:
