@@ -54,6 +54,44 @@ def test_pieces_enclose_masses_and_averages(prior, radius, victim, grain):
         assert least > 0.88 * far
 
 
+@pytest.mark.parametrize("rate", [0.01, 0.3, 4.0])
+def test_averages_over_a_piece_are_bounded_exactly(rate):
+    """Of whole square cells of a constant density, and of one that varies by a known factor."""
+    node, weight = np.polynomial.legendre.leggauss(40)
+    plane, at = plane_of(square(), NAMES), np.array([8.0, 8.0])
+    inside = pieces_of(plane, at, 2.0, rate, Grain(8, 2)).inside
+    whole = np.flatnonzero(np.isclose(inside.mass, 0.25 / 256, rtol=1e-9))
+    points = 2.0 * np.array([[1.0, 0.0], [-0.6, 0.8], [0.1, -0.99]])
+    most, least = inside.lifted(points, rate), inside.lowered(points, rate)
+    assert whole.size > 20
+    for i in whole:
+        x, y = inside.place[i, 0] + 0.25 * node, inside.place[i, 1] + 0.25 * node
+        for j, z in enumerate(points):
+            away = np.hypot(x[:, None] - z[0], y - z[1])
+            up, down = ((np.multiply.outer(weight, weight) * np.exp(s * rate * away)).sum() / 4 for s in (1, -1))
+            assert up * (1 - 1e-9) <= most[i, j] <= up * (1 + rate * 0.1)
+            assert down * (1 - rate * 0.25) <= least[i, j] <= down * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("sd", [(0.2, 0.3), (1.0, 1.0), (0.1, 2.0)])
+def test_averages_over_cut_and_uneven_pieces_are_bounded_together(sd):
+    """Summed over all pieces, against a polar quadrature with ten digits; steep densities make places uncertain."""
+    node, weight = np.polynomial.legendre.leggauss(80)
+    at, radius, rate = np.array([0.1, 0.2]), 0.3, 0.9
+    rho, turn = radius * (node + 1) / 2, np.arange(600) * 2 * np.pi / 600
+    x, y = at[0] + rho[:, None] * np.cos(turn), at[1] + rho[:, None] * np.sin(turn)
+    density = np.exp(-((x / sd[0]) ** 2) / 2 - (y / sd[1]) ** 2 / 2) / (2 * np.pi * sd[0] * sd[1])
+    mass = density * (rho * weight)[:, None] * radius / 2 * 2 * np.pi / 600
+    plane, points = plane_of(bell(sd), NAMES), radius * np.array([[1.0, 0.0], [-0.6, 0.8]])
+    for grain in (Grain(4, 1), Grain(4, 2), QUICK[0], SHARP[0]):
+        high = pieces_of(plane, at, radius, rate, grain).inside
+        low = pieces_of(plane, at, radius, rate, grain, turned=True).inside
+        for z in points:
+            away = np.hypot(x - at[0] - z[0], y - at[1] - z[1])
+            assert (mass * np.exp(rate * away)).sum() <= float(high.mass @ high.lifted(z[None], rate)[:, 0])
+            assert (mass * np.exp(-rate * away)).sum() >= float(low.mass @ low.lowered(z[None], rate)[:, 0])
+
+
 @pytest.mark.parametrize("sd", [(1.0, 1.0), (1.0, 3.0), (0.3, 2.0)])
 def test_the_mass_of_a_disc_is_enclosed_to_all_digits(sd):
     at, radius = np.array([0.3, 1.1]), 0.8

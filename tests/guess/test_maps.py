@@ -149,11 +149,7 @@ def test_whether_anybody_gains_more_than_a_limit():
 @pytest.mark.parametrize(("prior", "radius"), [(bell(), 0.8), pytest.param(square(), 6.0, marks=pytest.mark.long)])
 def test_calibration_keeps_the_promise(prior, radius):
     cost = nw.largest(prior, nw.Within(radius), gain="20%")
-    at = bound(prior, radius, cost.slope, work=2000)
-    assert cost.slope > 0.5
-    assert at.own <= 0.2
-    more = within_limit(plane_of(prior, NAMES), Disc(radius, cost.slope * 1.15 / radius, 0.0), 0.2)
-    assert more.gain > 0.2
+    assert 0.17 < nw.guess(prior, nw.Within(radius), slope=cost.slope).gain <= 0.2
 
 
 def test_what_cannot_be_looked_for_says_what_to_give_instead():

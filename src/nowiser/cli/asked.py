@@ -43,13 +43,15 @@ def understand(
     core = wanted.goal if isinstance(wanted, On) else wanted
     radius = core.radius if isinstance(core, Within) else None
     slopes, jumps = _named("--slope", slope, names), _named("--jump", jump, names)
+    # on a map one cost for the distance; else one for each attribute
+    on_map = radius is not None and len(names) > 1 and len(wanted.attributes) != 1
     if not slopes and not jumps:
         # DESIGN's default: a slope of one where distances count, a jump of one where they do not
-        if radius is not None and getattr(believed, "kind", "") in ("line", "unknown"):
+        if radius is not None and (on_map or getattr(believed, "kind", "") in ("line", "unknown")):
             slopes = {None: 1.0}
         else:
             jumps = {None: 1.0}
-    if len(names) < 2 and set(slopes) | set(jumps) <= {None}:
+    if (len(names) < 2 or on_map) and set(slopes) | set(jumps) <= {None}:
         costs, cost = None, Cost(slopes.get(None, 0.0), jumps.get(None, 0.0))
     else:
         costs = {n: Cost(slopes.get(n, slopes.get(None, 0.0)), jumps.get(n, jumps.get(None, 0.0))) for n in names}

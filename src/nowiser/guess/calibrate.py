@@ -67,10 +67,12 @@ def largest(
         Cost(slope=0.128401, jump=0.0)
     """
     from nowiser.guess.ceiling import gain_of
+    from nowiser.guess.joint import is_disc
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     limit = percentage(gain)
-    most = math.nextafter(float(limit), 0.0)
+    rough = victim is None and is_disc(prior, wanted)
+    most = math.nextafter(float(limit), 0.0) * (0.95 if rough else 1.0)
     if isinstance(along, Mapping):
         named = {name: _checked(name, cost) for name, cost in along.items()}
         if not any(named.values()):
@@ -85,9 +87,9 @@ def largest(
             lambda t: _gain(gain_of(prior, wanted, at(t), victim, limit=most)),
             limit,
             _size(named.values()),
-            sharp=_sharpness(prior, wanted, victim),
+            sharp=ROUGH if rough else SHARP,
         )
-        return at(found)
+        return at(_kept(lambda t: gain_of(prior, wanted, at(t), victim), limit, found, rough=rough))
     fixed, direction = _direction(prior, wanted, slope, jump, along)
     one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
     _check_distances(one, ", ".join(wanted.attributes) or "the attribute", fixed + direction, asked=slope is True)
@@ -101,9 +103,9 @@ def largest(
         _size([direction]),
         spent=bool(fixed),
         sooner=SOONER if direction.slope > direction.jump else 1.0,
-        sharp=_sharpness(prior, wanted, victim),
+        sharp=ROUGH if rough else BLUNT if _is_approximated(prior) else SHARP,
     )
-    return cost_at(found)
+    return cost_at(_kept(lambda t: gain_of(prior, wanted, cost_at(t), victim), limit, found, rough=rough))
 
 
 def _checked(name: str, cost: Any) -> Cost:
@@ -163,13 +165,19 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
 
 
-def _sharpness(prior: Priors, goal: Goal, victim: Any) -> float:
-    from nowiser.guess.joint import is_disc
+def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, *, rough: bool) -> float:
+    """The multiple itself, or so much less that the reported ceiling, too, keeps the gain where it is a looser one."""
+    while rough and found > 0:
+        gain = _gain(figures_at(found))[0]
+        if gain <= limit:
+            break
+        found *= float(limit / gain) * 0.99
+    return found
 
-    if victim is None and is_disc(prior, goal):
-        return ROUGH
+
+def _is_approximated(prior: Priors) -> bool:
     one = prior.prior if isinstance(prior, Truncated) else prior
-    return BLUNT if isinstance(one, (LogNormal, Frozen)) else SHARP
+    return isinstance(one, (LogNormal, Frozen))
 
 
 def _largest(
