@@ -22,6 +22,8 @@ from nowiser.model.goal import Goal, On, Within
 from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
 from nowiser.model.witness import Witness
 
+ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
+
 Costs = Cost | Mapping[str, Cost]
 Priors = Prior | Mapping[str, Prior]
 
@@ -78,7 +80,9 @@ def _merged(goal: Goal, priors: list[Prior], victim: Any) -> Goal:
         return goal
     values = [None] * len(parts) if victim is None else _values([name_of(part) for part in parts], victim)
     joined = [(part, x) for part, x in zip(parts, values, strict=True) if isinstance(part, Compound)]
-    return whole if all(is_plain(of[part.attribute], part.goal, x) for part, x in joined) else goal
+    return (
+        whole if all(is_plain(of[part.attribute], part.goal, x, alone=len(parts) == 1) for part, x in joined) else goal
+    )
 
 
 def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:
@@ -234,6 +238,7 @@ def _advantage(
         shown = [str(n) if n is not None else "value" for n in names]
         who = {n: p.victim(x) for n, (p, x) in zip(shown, at, strict=True)}
         witness = Witness("product", victim=who, parts=tuple(zip(shown, witnesses, strict=True)))
+    attained = all(_is_attained(p, x) for p, x in at) and after <= float(np.atleast_1d(figures.after)[0]) * ATTAINED
     return Advantage(
         before=before,
         after=after,
@@ -245,7 +250,33 @@ def _advantage(
         victim=who,
         witness=witness,
         goal=str(goal),
+        tight=attained,
     )
+
+
+def _is_attained(profile: Profile, x: float) -> bool:
+    """Whether the witness reaches this victim's ceiling, and not only what approximates it from above.
+
+    Where a prior is approximated, the ceiling is that of what approximates it plus all that may be wrong about that.
+    """
+    from nowiser.guess.cells import CellLine
+    from nowiser.guess.chord_line import ChordLine
+    from nowiser.guess.conditioned import Conditioned
+    from nowiser.guess.gapped import Gapped
+
+    if isinstance(profile, Conditioned):
+        part = profile.part(x)
+        if isinstance(part.profile, Gapped):
+            return False
+        return part.profile is None or _is_attained(part.profile, x + part.shift)
+    if not isinstance(profile, Near) or not isinstance(profile.line, (CellLine, ChordLine)) or not profile.rate:
+        return True
+    if profile.line.plain is profile.line:
+        return True
+    own, plain = (
+        replace(profile, line=row).at(np.array([x]), smallest=False) for row in (profile.line, profile.line.plain)
+    )
+    return bool((own.after <= plain.after * ATTAINED).all())
 
 
 def _denied(witness: Witness) -> Witness:

@@ -1,8 +1,8 @@
 """Several conditions on one number as one profile: each stretch of victims (`conditions`) has a profile of its own.
 
-On a stretch the goal of every victim is one interval, or all but one interval: the theorem of `line` applies. Both ends
-move along (`Stretched`), one does (`Reaching`), or none (`Between`). Where there is nothing to guess, or nothing to
-miss, nobody gains.
+Where the goal of every victim of a stretch is one interval, or all but one, the theorem of `line` applies. Both ends
+move along (`Stretched`), one does (`Reaching`), or none (`Between`). Several intervals are swept over (`Gapped`). Where
+there is nothing to guess, or nothing to miss, nobody gains.
 """
 
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess.conditions import Stretch, bare, radius_of, stretches
 from nowiser.guess.formula import Compound, name_of, simple_goals
+from nowiser.guess.gapped import Gapped
 from nowiser.guess.line import Line, line
 from nowiser.guess.profile import Between, Figures, Near
 from nowiser.guess.rate import rate_of
@@ -30,7 +31,7 @@ class Part:
 
     first: float
     last: float
-    profile: Near | None
+    profile: Near | Gapped | None
     outside: bool  # the goal is everything but that of the profile
     shift: float = 0.0
 
@@ -56,9 +57,10 @@ class Conditioned:
     def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         x = np.atleast_1d(np.asarray(x, float))
         found = np.zeros((3, x.size))
-        which = np.minimum(np.searchsorted(self.start()[1], x), len(self.parts) - 1)
-        for i in np.unique(which):
-            one = self.parts[i].at(x[which == i], smallest=smallest)
+        every = [self.part(float(y)) for y in x]
+        which = np.array([id(part) for part in every])
+        for i, part in {id(part): part for part in every}.items():
+            one = part.at(x[which == i], smallest=smallest)
             found[:, which == i] = [
                 np.broadcast_to(f, x[which == i].shape) for f in (one.before, one.after, one.smallest)
             ]
@@ -84,12 +86,17 @@ class Conditioned:
         return float(x)
 
     def part(self, x: float) -> Part:
-        return next(p for p in self.parts if x <= p.last)
+        """Where two stretches meet, that of one interval: their goals differ by a point at most."""
+        known = min(max(x, self.parts[0].first), self.parts[-1].last)  # goals beyond the likely victims go on alike
+        every = [p for p in self.parts if p.first <= known <= p.last]
+        return min(every, key=lambda p: isinstance(p.profile, Gapped))
 
     def witness(self, x: float, *, misled: bool) -> Witness:
         part = self.part(x)
         if part.profile is None:
             return Witness("randomised response", victim=x, outside=part.outside)
+        if isinstance(part.profile, Gapped):
+            return part.profile.witness(x)
         found = part.profile.witness(x + part.shift, misled=misled != part.outside)
         found = replace(found, victim=x)
         return replace(found, outside=True, jump=-found.jump) if part.outside else found
@@ -113,12 +120,12 @@ def merged(goal: Goal) -> Goal:
 
 
 def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditioned:
-    """The profile of several conditions on a continuous number; stretches of several intervals are left out."""
+    """The profile of several conditions on a continuous number; what `is_plain` refuses is left out."""
     row, parts = line(prior), simple_goals(goal.goal)
     low, high = _support(row)
     radii = [g.radius for g in map(bare, parts) if isinstance(g, Within)]
     whole = Near(row, min(radii, default=high - low), rate_of(row, cost.slope, radius_of(parts), what), cost.jump, what)
-    found = tuple(_part(whole, s, low, high) for s in stretches(goal.goal, low, high) if len(s.intervals) < 2)
+    found = tuple(_part(whole, s, low, high) for s in stretches(goal.goal, low, high) if _known(row, s))
     if all(p.profile is None and not p.outside for p in found):
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
     return Conditioned(row, found, whole)
@@ -127,6 +134,8 @@ def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditio
 def _part(whole: Near, s: Stretch, low: float, high: float) -> Part:
     if not s.intervals:
         return Part(s.first, s.last, None, s.outside)
+    if len(s.intervals) > 1:
+        return Part(s.first, s.last, Gapped(whole.line, whole.rate, whole.jump, s), outside=False)
     ((a, b),) = s.intervals
     row, common = whole.line, (whole.rate, whole.jump, whole.what)
     if not a.moves and not b.moves:
@@ -149,8 +158,17 @@ def _support(row: Line) -> tuple[float, float]:
     return float(starts.min()), float(ends.max())
 
 
-def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
-    """Whether conditions on one number are one interval (or all but one) for the victim, or for every victim."""
+def _known(row: Line, s: Stretch) -> bool:
+    """Sweeps need a density whose masses are known."""
+    return len(s.intervals) < 2 or not row.wiggle()
+
+
+def is_plain(prior: Prior, goal: Goal, victim: Any, *, alone: bool) -> bool:
+    """Whether conditions on one number need no programme over cells, for the victim or for every victim.
+
+    They do not where they are one interval (or all but one); several can be swept over when nothing else (`alone`) is
+    guessed.
+    """
     if prior.kind != "line":
         return False
     if not all(
@@ -162,5 +180,7 @@ def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
         return False
     every = stretches(goal, *_support(row))
     if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
-        return any(len(s.intervals) < 2 for s in every if s.first <= victim <= s.last)
-    return all(len(s.intervals) < 2 for s in every)
+        known = min(max(victim, every[0].first), every[-1].last)
+        every = tuple(s for s in every if s.first <= known <= s.last)
+        return any(len(s.intervals) < 2 for s in every) or (alone and all(_known(row, s) for s in every))
+    return all(len(s.intervals) < 2 or (alone and _known(row, s)) for s in every)

@@ -28,6 +28,7 @@ from nowiser.model.priors.base import Floats
 
 SPARE = 1e-10  # masses and sums, relative: amply more than their rounding errors
 STEPS = 60
+STEEP = 30.0  # change of ln density across a cell, up to which it is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +46,12 @@ class Cells:
         """
         h = self.widths
         left, right = [], []
-        for c in self.slopes:
-            flat = _mean(c * h)
-            left.append(self.masses * _mean((c - k) * h) / flat)
-            right.append(self.masses * np.exp(-k * h) * _mean((c + k) * h) / flat)
+        for side, slope in zip((-1, 1), self.slopes, strict=True):
+            steep = ~(np.abs(slope) * h < STEEP)  # all at one end, as it were
+            c = np.where(steep, 0.0, slope)
+            flat, fade = _mean(c * h), np.exp(-k * h)
+            left.append(self.masses * np.where(steep, fade if side > 0 else 1.0, _mean((c - k) * h) / flat))
+            right.append(self.masses * np.where(steep, 1.0 if side > 0 else fade, fade * _mean((c + k) * h) / flat))
         room = 1 - SPARE, 1 + SPARE
         return (left[1] * room[0], left[0] * room[1]), (right[0] * room[0], right[1] * room[1])
 
@@ -59,21 +62,44 @@ def _mean(u: Floats) -> Floats:
     return np.where(small, 1.0, np.expm1(u) / np.where(small, 1.0, u))
 
 
+def pays(cells: Cells, share: Floats, k: float, jump: float, a: float) -> bool:
+    """Whether a is a ceiling; `share` is g, from above, per cell."""
+    return a >= 1 or _pays(_rows(cells, share, k), a * (1 - SPARE) - 1e-11, math.exp(min(jump, 700.0)))
+
+
+Row = tuple[float, float, float, float, float, float]
+
+
+def _rows(cells: Cells, share: Floats, k: float) -> list[Row]:
+    left, right = cells.tilted(k)
+    columns = (share, np.exp(-k * cells.widths), *left, *right)
+    return list(zip(*(c.tolist() for c in columns), strict=True))
+
+
 def swept(cells: Cells, share: Floats, k: float, jump: float) -> float:
     """The smallest ceiling; `share` is g, from above, per cell."""
-    left, right = ([tuple(side.tolist()) for side in pair] for pair in cells.tilted(k))
-    fade, g, lift = np.exp(-k * cells.widths).tolist(), share.tolist(), math.exp(min(jump, 700.0))
-    rows = list(zip(g, fade, left[0], left[1], right[0], right[1], strict=True))
+    rows, lift = _rows(cells, share, k), math.exp(min(jump, 700.0))
     low, high = 0.0, float(share.max())
     for _ in range(STEPS):
         middle = (low + high) / 2
-        if not low < middle < high:
+        if not low < middle < high or high - low < 1e-10:
             break
         low, high = (low, middle) if _pays(rows, middle, lift) else (middle, high)
     return min(1.0, high * (1 + SPARE) + 1e-11)
 
 
-def _pays(rows: list[tuple[float, float, float, float, float, float]], a: float, lift: float) -> bool:
+def likelihood(cells: Cells, share: Floats, k: float, jump: float) -> Floats:
+    """One that attains the ceiling, in the middle of each cell; at most 1."""
+    a, trace = swept(cells, share, k, jump), [0.0]
+    _pays(_rows(cells, share, k), a, math.exp(min(jump, 700.0)), trace)
+    z = np.array(trace + [trace[-1]] * (cells.widths.size + 1 - len(trace)))
+    way = k * cells.widths
+    steps = np.where((z[:-1] + z[1:]) / 2 >= 0, way, -way)
+    log = np.cumsum(steps) - steps / 2 + np.where(share > a, jump, 0.0)
+    return np.asarray(np.exp(log - log.max()))
+
+
+def _pays(rows: list[Row], a: float, lift: float, trace: list[float] | None = None) -> bool:
     """Whether z ends above zero."""
     z = 0.0
     for g, fade, left_low, left_high, right_low, right_high in rows:
@@ -92,6 +118,8 @@ def _pays(rows: list[tuple[float, float, float, float, float, float]], a: float,
                 z = fade * z - due * right_high
             else:
                 z = min(fade * z - due * left_high / fade, 0.0)
+        if trace is not None:
+            trace.append(z)
         if z < -1e290:
             return False
     return z >= 0

@@ -19,6 +19,7 @@ from nowiser.guess.cells import CellLine
 from nowiser.guess.conditioned import Conditioned, Part
 from nowiser.guess.conditions import middle
 from nowiser.guess.follow import PLAIN, Follow, Objective
+from nowiser.guess.gapped import Gapped
 from nowiser.guess.line import EPS
 from nowiser.guess.lognormal_line import LogLine
 from nowiser.guess.neighbours import worst_of_smooth
@@ -90,6 +91,9 @@ def _of_parts(profile: Conditioned, objective: Objective, *, negated: bool, smal
             sure = part.at(np.array([x]))
             figures = _one(sure.negated() if negated else sure, 0)
             return Worst(x, figures, float(objective.of(np.array([figures.before]), np.array([figures.after]))[0]))
+        if isinstance(part.profile, Gapped):
+            x, gain = part.profile.worst()
+            return Worst(x, _one(part.at(np.array([x])), 0), gain)
         own = part.profile
         if not own.rate and own.jump and not isinstance(own, Between):
             own = replace(own, rate=FLAT / own.radius)  # costs only hurt; and with a slope the gain can be followed
