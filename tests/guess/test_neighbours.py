@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from nowiser.guess import neighbours
 from nowiser.guess.bell import bell_of
 from nowiser.guess.follow import PLAIN, Objective
 from nowiser.guess.neighbours import worst_of_smooth
+from nowiser.guess.victims import Between
 from nowiser.guess.worst import SHARPER, _branched
 
 OBJECTIVES = [
@@ -209,3 +211,19 @@ def test_no_victim_farther_out_beats_the_bound_for_those_beyond(question, object
         far = every[every < ends[0]]
     if far.size:
         assert bell.beyond(objective, ends) >= gains(bell, objective, far).max() - 1e-12
+
+
+def test_the_posterior_may_move_between_neighbours_before_the_jump_is_applied():
+    """Both neighbours have the posterior 0.2; between them it may be anything that its speed allows."""
+    both, lift = np.array([[0.3], [0.5]]), math.exp(2.0)
+    known = SimpleNamespace(x=np.array([0.0, 0.5]), plain=np.full(2, 0.2), slack=np.zeros(2), kind=np.zeros(2, np.int8))
+    one = np.ones(1)
+    slowest, quickest = neighbours.pace(
+        lift, known, Between((both, both), (both, both), (one, one), None, (one, one)), PLAIN
+    )
+    for posterior in np.linspace(0.2 - 0.03, 0.2 + 0.03, 7):  # it moves by up to 0.25 − 0.09 per unit, and back
+        bend = lift / (1 + (lift - 1) * posterior) ** 2
+        true = 0.5 * (bend * 0.5 - 1) - 0.3 * (bend * 0.3 - 1)
+        assert slowest[0, 0] <= true <= quickest[0, 0]
+    bend = [lift / (1 + (lift - 1) * a) ** 2 for a in (0.2 - 0.03, 0.2 + 0.03)]
+    assert quickest[0, 0] >= 0.5 * (bend[0] * 0.5 - 1) - 0.3 * (bend[1] * 0.3 - 1)
