@@ -284,3 +284,16 @@ def test_the_demo_tells_the_canteen(run):
     story = json.loads(out)
     assert story["simplified"]["ratio"] > 4
     assert story["everybody"]["slope"] <= story["kept"]["slope"]
+
+
+def test_a_place_on_a_map_has_one_cost_for_the_distance(run):
+    import nowiser as nw
+
+    place = ["--prior", "x=normal:0:1", "--prior", "y=normal:0:2", "--goal", "(x, y) within 1"]
+    where = ["--victim", "x=0.5", "--victim", "y=1"]
+    prior, goal = {"x": nw.Normal(0, 1), "y": nw.Normal(0, 2)}, nw.On(("x", "y"), nw.Within(1))
+    for words, cost in ((["--slope", "0.3"], {"slope": 0.3}), ([], {"slope": 1.0}), (["--jump", "0.2"], {"jump": 0.2})):
+        found = asked(run, *place, *where, *words)
+        assert found["gain"] == pytest.approx(nw.guess(prior, goal, victim=(0.5, 1), **cost).gain, rel=1e-9)
+    own = asked(run, *place, *where, "--slope", "x=0.3", "--slope", "y=0.1")
+    assert 0 < own["gain"] < 0.2
