@@ -168,3 +168,17 @@ def test_victims_too_rare_for_the_lattice_keep_their_ceiling():
     found = knowing(nw.Normal(20, 5), nw.Within(2), unknown=3, slope=1e4)
     assert found.before < 1e-9
     assert found.after == found.ceiling == 1.0
+
+
+@pytest.mark.parametrize("slope", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("unknown", [0, 1, 3])
+def test_single_values_among_unknown_others_agree_with_sums_over_all_of_them(slope, unknown):
+    values, radius, victim = np.arange(7.0), 1.0, 3.0
+    sums, weights = np.zeros(1), np.ones(1)
+    for _ in range(unknown):
+        sums, weights = (sums[:, None] + values).ravel(), (weights[:, None] / 7 * np.ones(7)).ravel()
+    outputs = np.arange(-5.0, 7.0 * (unknown + 1) + 5, 0.02)
+    seen = [np.exp(-slope / radius * np.abs(outputs[:, None] - v - sums)) @ weights for v in values]
+    truth = (sum(seen[2:5]) / sum(seen)).max()
+    found = knowing(nw.Atoms(values, np.full(7, 1 / 7)), nw.Within(radius), unknown=unknown, slope=slope, victim=victim)
+    assert found.after == pytest.approx(truth, abs=1e-6)
