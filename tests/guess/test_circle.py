@@ -9,7 +9,7 @@ import pytest
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.circle import Effort, held
+from nowiser.guess.circle import Effort, _equalised, _Shares, held
 from nowiser.guess.maps import QUICK, ROUGH, SHARP, Disc, one_on_map
 from nowiser.guess.pieces import Grain, pieces_of, quadrant
 from nowiser.guess.plane import plane_of
@@ -153,6 +153,31 @@ def test_no_other_likelihood_gains_more(prior, radius, victim):
             f = weight * np.exp(log)
             best = max(best, (f * inside).sum() / f.sum() - (weight * inside).sum())
     assert 0.8 * found.gain < best <= found.gain + 5e-4
+
+
+@pytest.mark.parametrize(
+    "effort", [Effort(4, (0.5,), 1), Effort(4, (0.3, 0.1), 2), Effort(4, (0.3, 0.1, 0.03, 0.01), 8)]
+)
+def test_whatever_shares_it_ends_with_the_bound_is_above_the_programme(effort):
+    import scipy.optimize
+
+    rng, closest = np.random.default_rng(11), np.inf
+    for _ in range(25):
+        n, inner, outer = 4, rng.random(5), rng.random(6)
+        up, down = np.exp(rng.uniform(0, 1, (5, n))), np.exp(-rng.uniform(0, 1, (6, n)))
+        # heights h ≥ 0, then what each piece has: a_i ≤ h·up, b_j ≥ h·down, Σ b = 1, Σ a as large as can be
+        signs = [(i, z, -up[i, z], 1.0) for i in range(5) for z in range(n)]
+        signs += [(5 + j, z, down[j, z], -1.0) for j in range(6) for z in range(n)]
+        rows = np.zeros((len(signs), n + 11))
+        for row, (piece, z, factor, side) in zip(rows, signs, strict=True):
+            row[z], row[n + piece] = factor, side
+        goal = np.concatenate([np.zeros(n), -inner, np.zeros(6)])
+        whole = np.concatenate([np.zeros(n + 5), outer])[None]
+        best = -scipy.optimize.linprog(goal, rows, np.zeros(len(rows)), whole, [1.0]).fun
+        found = _equalised(_Shares(inner, up, outer, down), np.ones(n), 1.0, effort, 0.0)
+        assert found >= best * (1 - 1e-9)
+        closest = min(closest, found / best)
+    assert closest < (1.02 if effort.steps == 8 else 2)
 
 
 def test_more_effort_only_sharpens_and_enough_is_enough():
