@@ -100,6 +100,24 @@ def test_a_single_likelihood_between_corners(prior, radius, middle, jump):
     assert closest > 0.01  # and it is no astronomical bound
 
 
+@pytest.mark.parametrize("cost", [0.2, 0.8, 2.0])
+def test_a_cone_in_the_middle_comes_near_the_bound(cost):
+    """Half way between two opposite corners, where the density is constant: what the slope of f alone can do."""
+    prior, radius, at = square(), 2.0, np.array([8.0, 8.0])
+    rate, plane = cost / radius, plane_of(prior, NAMES)
+    around = Around(plane, everything(plane, COARSE), radius, rate, 0.0)
+    half = np.array([0.17, 0.1])
+
+    def cone(x, y):
+        return -rate * np.hypot(x - at[0], y - at[1])
+
+    total = over_all(prior, cone, 1500)
+    gains = [over_disc(prior, cone, v, radius) / total - np.pi * 4 / 256 for v in (at - half, at, at + half)]
+    excess = gains[1] - (gains[0] + gains[2]) / 2
+    more = around.more(around.box(at, half), gains[1])
+    assert 0.1 * more < excess <= more
+
+
 def test_it_falls_with_the_square_where_the_density_is_smooth():
     plane = plane_of(bell(), NAMES)
     around = Around(plane, everything(plane, COARSE), 0.8, 0.5, 0.0)
