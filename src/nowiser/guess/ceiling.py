@@ -276,7 +276,7 @@ def _is_attained(profile: Profile, x: float) -> bool:
     own, plain = (
         replace(profile, line=row).at(np.array([x]), smallest=False) for row in (profile.line, profile.line.plain)
     )
-    return bool((own.after <= plain.after * ATTAINED).all())
+    return bool(((own.after <= plain.after * ATTAINED) & ((own.after < 1) | (own.before >= 1))).all())
 
 
 def _denied(witness: Witness) -> Witness:
