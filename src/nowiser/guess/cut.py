@@ -17,6 +17,8 @@ from nowiser.model.priors.base import Floats
 CARE, FLANK = 14.0, 12.0  # how many times as fine as in a tail cells are where people are, and on a steep flank
 COARSE = 1 << 10  # points at which a distribution is first looked at
 FINE = 28 << 10  # cells of an approximated distribution; of one about whose shape nothing is known twice as many
+FEWER = 3 << 10  # the same where scipy integrates the density anew for every point, which takes a millisecond or more
+THIN = 6  # one in so many of the first points is looked at then
 OUTERMOST = 1e-40  # mass beyond the outermost cells on each side, which is added to them
 RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
 STEEPEST = 12.0  # the costs that cells are made for, in nats over the middle half of the people
@@ -40,6 +42,7 @@ class _Curve:
     # known to lie next to the highest point looked at ("near"), nothing ("none")
     shape: Literal["known", "near", "none"] = "known"
     between: Callable[[Floats, Floats], Floats] | None = None  # the mass between two points, where that is quicker
+    fine: int = FINE  # cells
 
 
 # Families with one mode (or a falling or rising density), for all their arguments. Of others nothing is assumed.
@@ -170,7 +173,8 @@ def _lognormal(prior: LogNormal) -> _Curve:
 
 def _frozen(prior: Frozen) -> Cells:
     it = prior.scipy()
-    levels = _levels()
+    slow = _integrated(prior)
+    levels = _levels()[:: THIN if slow else 1]
     with np.errstate(all="ignore"):
         points = np.concatenate([it.ppf(levels), it.isf(levels)])
         points = points[np.isfinite(points)]
@@ -181,7 +185,30 @@ def _frozen(prior: Frozen) -> Cells:
         points = np.concatenate([points, ends])
         mode = float(points[np.argmax(np.nan_to_num(it.pdf(points), nan=0.0, posinf=0.0))])
         rare = float(it.ppf(RAREST)), float(it.isf(RAREST))
-    return _curve(_Curve(it.cdf, it.sf, it.pdf, points, mode, rare, shape=_shape(prior)))
+    below, above, fine = (_kept(it.cdf), _kept(it.sf), FEWER) if slow else (it.cdf, it.sf, FINE)
+    return _curve(_Curve(below, above, it.pdf, points, mode, rare, shape=_shape(prior), fine=fine))
+
+
+def _kept(function: Function) -> Function:
+    """The same function, asked once for each number."""
+    known: dict[float, float] = {}
+
+    def found(x: Floats) -> Floats:
+        values = np.asarray(x, float).ravel().tolist()
+        new = [v for v in values if v not in known]
+        if new:
+            known.update(zip(new, function(np.array(new)).tolist(), strict=True))
+        return np.array([known[v] for v in values]).reshape(np.shape(x))
+
+    return found
+
+
+def _integrated(prior: Frozen) -> bool:
+    """Whether scipy has no formula for the distribution function (of skewnorm: none for its tails)."""
+    from scipy.stats import rv_continuous
+
+    own = type(prior.scipy().dist)._cdf  # noqa: SLF001 (nothing public tells)
+    return prior.name == "skewnorm" or own is rv_continuous._cdf  # noqa: SLF001 (likewise)
 
 
 def _shape(prior: Frozen) -> Literal["near", "none"]:
@@ -209,7 +236,8 @@ def _curve(curve: _Curve) -> Cells:
     """Cells between the given points (and the mode) with exact masses; narrower where the density changes fast."""
     finite = curve.points[np.isfinite(curve.points)]
     first, last = max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max())
-    edges = distinct(np.concatenate([finite, np.linspace(first, last, COARSE), [curve.mode]]))
+    evenly = np.linspace(first, last, COARSE if curve.fine == FINE else COARSE // THIN)
+    edges = distinct(np.concatenate([finite, evenly, [curve.mode]]))
     edges = _divided(edges, curve)
     masses, wobble, height = _cell_masses(edges, curve)
     for _ in range(24 if curve.shape == "near" else 0):  # the cells beside the highest point count with their mass
@@ -249,18 +277,18 @@ def _divided(edges: Floats, curve: _Curve) -> Floats:
     such that the number of cells is what was asked for. Far beyond all victims only the mass of a cell counts.
     """
     masses, wobble, height = _cell_masses(edges, curve)
-    width = np.diff(edges)
-    half = edges[np.searchsorted(np.cumsum(masses), [0.25, 0.75])]
+    width, total = np.diff(edges), np.cumsum(masses)
+    half = edges[np.searchsorted(total, [0.25, 0.75])]
     rate = STEEPEST / max(float(half[1] - half[0]), float(width.min()))
     with np.errstate(all="ignore"):
         share = wobble / masses
         lean = np.abs(np.diff(np.log(height))) / width
-        rest = np.minimum(curve.below(edges[1:]), curve.above(edges[:-1]))
+        rest = np.minimum(total, np.cumsum(masses[::-1])[::-1])
         care = 1 + CARE * rest**0.25  # more where people are
         lean = np.where(np.isfinite(lean), lean, 0.0)
         need = np.sqrt(share * width * np.maximum(rate * care**2, lean * np.minimum(lean / rate, 1) * FLANK**2))
     need = np.where((rest > 1e-2 * RAREST) & np.isfinite(need), need, 0.0)
-    many = (2 if curve.shape == "none" else 1) * FINE
+    many = (2 if curve.shape == "none" else 1) * curve.fine
     parts = np.ceil(need * (many / max(float(need.sum()), 1e-300))).clip(1, many)
     with np.errstate(invalid="ignore"):
         parts = np.maximum(parts, np.where(share > 0.02, 4.0, 1.0)).astype(np.intp)
@@ -280,7 +308,10 @@ def _between(curve: _Curve, a: Floats, b: Floats) -> Floats:
 
 def _cell_masses(edges: Floats, curve: _Curve) -> tuple[Floats, Floats, Floats]:
     with np.errstate(all="ignore"):
-        lower, upper, height = curve.below(edges), curve.above(edges), curve.density(edges)
+        lower, upper, height = curve.below(edges), np.full(edges.size, np.nan), curve.density(edges)
+        above = ~(lower < 0.5)  # digits cancel there, not in what lies above
+        above[:-1] |= above[1:]
+        upper[above] = curve.above(edges[above])
     masses = np.where(lower[1:] < 0.5, np.diff(lower), -np.diff(upper))
     masses = np.clip(masses, 0.0, None)
     with np.errstate(invalid="ignore"):
