@@ -59,6 +59,14 @@ def test_it_is_near_what_its_victim_gains_and_everybody_is_below(prior, radius, 
         assert one_on_map(plane, disc, at).gain <= found.gain
 
 
+def test_what_a_box_may_add_to_its_corners_is_added(monkeypatch):
+    plane, disc, found = plane_of(bell(), NAMES), Disc(0.8, 0.5 / 0.8, 0.0), []
+    for more in (0.0, 0.005):
+        monkeypatch.setattr("nowiser.guess.moved.Around.more", lambda *_, more=more: more)
+        found.append(worst_on_map(plane, disc).gain)
+    assert found[1] - found[0] > 0.004
+
+
 def test_more_work_only_sharpens_and_no_cost_gains_nothing():
     rough, sharper = bound(square(), 2.0, 0.5, work=0), bound(square(), 2.0, 0.5, work=400)
     assert sharper.gain <= rough.gain
