@@ -205,3 +205,10 @@ def test_the_worst_victim_of_a_goal_with_gaps() -> None:
     found = [nw.guess(nw.Normal(20, 5), GAPS, slope=0.3, victim=x).gain for x in (11.9, 12.1, 18.0, 25.1)]
     assert max(found) <= worst.gain <= 1.01 * max(found)
     assert not worst.tight
+
+
+def test_extremes_of_goals_with_gaps() -> None:
+    assert nw.guess(nw.Normal(20, 5), GAPS).gain == 0
+    assert 0 < nw.guess(nw.Normal(20, 5), GAPS, slope=1e-9).gain < 1e-6
+    assert nw.guess(nw.Normal(20, 5), GAPS, slope=1e4, victim=5.0).after == pytest.approx(1)
+    assert nw.guess(nw.Normal(20, 5), GAPS, slope=0.1, victim=1000.0).gain < 0.05

@@ -23,7 +23,8 @@ from nowiser.model.witness import Witness
 FINE = 1200  # cells
 FIRST = 24  # victims that are looked at first
 SHARP = 5e-3  # how far above the worst victim found the bound may be, as a share of his gain
-MOST = 4000  # ranges that are looked at for one bound; then a larger one is tried
+LEAST = 5e-4  # the same as a gain
+MOST = 1200  # ranges that are looked at for one bound; then a larger one is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,19 +84,33 @@ class Gapped:
 
     def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         before = np.array([self.before(y, y) for y in x])
+        if not self.rate and not self.jump:
+            return Figures(before, before, before)
         after = np.maximum([self.after(float(y)) for y in x], before)
         least = [1 - self.after(float(y), smallest=True) if smallest else 0.0 for y in x]
         return Figures(before, after, np.minimum(np.maximum(least, 0.0), before))
 
     def worst(self) -> tuple[float, float]:
         """The worst victim found, and a bound on the gain of all."""
+        if not self.rate and not self.jump:
+            return self._near(self.stretch.first), 0.0
         nodes = np.linspace(self._near(self.stretch.first), self._near(self.stretch.last), FIRST)
         gains = [self.after(float(x)) - self.before(float(x), float(x)) for x in nodes]
         at, best = float(nodes[int(np.argmax(gains))]), max(gains)
-        bound = best + max(SHARP * best, 1e-6)
-        while not self._all_pay(nodes, bound) and bound < 1:
-            bound = min(1.0, best + 4 * (bound - best))
-        return at, bound
+        faint = self._faint()
+        bound = best + max(SHARP * best, LEAST)
+        while bound < min(faint, 1.0) and not self._all_pay(nodes, bound):
+            bound = best + 4 * (bound - best)
+        return at, max(min(bound, faint, 1.0), best)
+
+    def _faint(self) -> float:
+        """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c| + jump}/∫e^{−k|x−c|}dπ, for any c."""
+        if self.stretch.outside or not self.rate:
+            return 1.0
+        goal = self._goal(self._near(self.stretch.first), self._near(self.stretch.last), larger=True)
+        middle, half = (goal[0].min() + goal[1].max()) / 2, (goal[1].max() - goal[0].min()) / 2
+        weight = float(self.line.weight(self.rate, np.array([middle]))[0])
+        return math.expm1(min(self.rate * half + self.jump - math.log(weight), 700.0)) + 1e-12 if weight > 0 else 1.0
 
     def _near(self, x: float) -> float:
         return x if math.isfinite(x) else float(self._borders[0 if x < 0 else -1])

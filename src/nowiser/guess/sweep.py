@@ -51,7 +51,9 @@ class Cells:
             c = np.where(steep, 0.0, slope)
             flat, fade = _mean(c * h), np.exp(-k * h)
             left.append(self.masses * np.where(steep, fade if side > 0 else 1.0, _mean((c - k) * h) / flat))
-            right.append(self.masses * np.where(steep, 1.0 if side > 0 else fade, fade * _mean((c + k) * h) / flat))
+            right.append(
+                self.masses * np.where(steep, 1.0 if side > 0 else fade, np.exp(c * h) * _mean(-(c + k) * h) / flat)
+            )
         room = 1 - SPARE, 1 + SPARE
         return (left[1] * room[0], left[0] * room[1]), (right[0] * room[0], right[1] * room[1])
 
@@ -72,7 +74,7 @@ Row = tuple[float, float, float, float, float, float]
 
 def _rows(cells: Cells, share: Floats, k: float) -> list[Row]:
     left, right = cells.tilted(k)
-    columns = (share, np.exp(-k * cells.widths), *left, *right)
+    columns = (share, np.maximum(np.exp(-k * cells.widths), 1e-300), *left, *right)
     return list(zip(*(c.tolist() for c in columns), strict=True))
 
 
