@@ -67,7 +67,7 @@ def largest(
         Cost(slope=0.128401, jump=0.0)
     """
     from nowiser.guess.ceiling import gain_of
-    from nowiser.guess.joint import is_disc
+    from nowiser.guess.on_map import is_disc
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     limit = percentage(gain)

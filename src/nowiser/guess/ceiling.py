@@ -131,7 +131,7 @@ def gain_of(
             before = float(found.figures.before)
             return before, min(1.0, max(float(found.figures.after), before, before + found.gain))
     if victim is None and (_is_joint(prior) or any(len(part.attributes) > 1 for part in simple_goals(goal))):
-        from nowiser.guess.joint import gain_on_map
+        from nowiser.guess.on_map import gain_on_map
 
         if (on_map := gain_on_map(prior, goal, costs, limit)) is not None:
             return on_map

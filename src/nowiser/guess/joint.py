@@ -10,7 +10,7 @@ cost between two records; programmes are solved in that order until none left ca
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,20 +18,16 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.candidates import candidates, value_of
 from nowiser.guess.disc import Shares, disc
 from nowiser.guess.formula import holds, simple_goals
-from nowiser.guess.line import EPS
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Solution
-from nowiser.guess.space import Focus, Space, is_points, space_of
+from nowiser.guess.space import Focus, Space, space_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
 from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
-
-if TYPE_CHECKING:
-    from nowiser.guess.maps import Disc
 
 CELLS = 600
 PROGRAMMES = 100
@@ -42,8 +38,10 @@ Joint = JointAtoms | MultivariateNormal | JointHistogram
 
 def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
     """The ceiling for attributes that depend on each other."""
-    asked = _named(goal, prior.names)
+    asked = named(goal, prior.names)
     if isinstance(asked, On) and 1 < len(asked.attributes) < len(prior.names) and isinstance(costs, Cost):
+        from nowiser.guess.on_map import about
+
         # only these attributes were released about, and only they are guessed
         known = victim if victim is None else _victim(prior.names, victim)
         prior = about(prior, asked.attributes)
@@ -51,32 +49,13 @@ def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], vi
     if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
         from nowiser.guess.marginal import by_one_number
 
-        question = _question(prior.names, asked, costs)
+        question = question_of(prior.names, asked, costs)
         found = by_one_number(prior, asked, costs, question, None if victim is None else _victim(prior.names, victim))
         if found is not None and (victim is None or _is_sharp(question, found)):
             return found
         other = _ceiling(prior, prior.names, asked, costs, victim)
         return other if found is None or other.after < found.after else found
     return _ceiling(prior, prior.names, asked, costs, victim)
-
-
-def about(prior: Joint, names: tuple[str, ...]) -> Joint:
-    """The prior of some of its attributes, in this order."""
-    for name in names:
-        if name not in prior.names:
-            raise Misconfigured(f"there is no prior for {name}; there are priors for {', '.join(prior.names)}")
-    at = [prior.names.index(n) for n in names]
-    if isinstance(prior, MultivariateNormal):
-        return MultivariateNormal(names, prior.mean[at], prior.covariance[np.ix_(at, at)])
-    if isinstance(prior, JointHistogram):
-        others = tuple(i for i in range(len(prior.names)) if i not in at)
-        masses = np.moveaxis(prior.masses, at, range(len(at))).sum(axis=tuple(range(len(at), len(at) + len(others))))
-        return JointHistogram(names, [prior.edges[i] for i in at], masses)
-    masses_of: dict[tuple[Any, ...], float] = {}
-    for record, mass in zip(prior.records, prior.masses, strict=True):
-        key = tuple(record[i] for i in at)
-        masses_of[key] = masses_of.get(key, 0.0) + float(mass)
-    return JointAtoms(names, masses_of)
 
 
 def repeated_ceiling(
@@ -86,10 +65,10 @@ def repeated_ceiling(
     names = goal.attributes or (("value",) if isinstance(prior, Prior) else tuple(prior)[:1])
     if isinstance(prior, Prior) and len(names) > 1:
         raise Misconfigured(f"the goal is about {len(names)} attributes; give a mapping from attribute to prior")
-    return _ceiling(prior, names, _named(goal, names), costs, victim)
+    return _ceiling(prior, names, named(goal, names), costs, victim)
 
 
-def _named(goal: Goal, names: tuple[str, ...]) -> Goal:
+def named(goal: Goal, names: tuple[str, ...]) -> Goal:
     """Bare goals are about the attributes of the prior: all of them for `within` on a map, else the only one."""
     if isinstance(goal, (Within, Exactly)) and len(names) > 1:
         return On(names, goal)
@@ -114,10 +93,12 @@ def _renamed(goal: Goal, name: str) -> Goal:
 def _ceiling(
     prior: Any, names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
 ) -> Advantage:
-    question = _question(names, goal, costs)
+    question = question_of(names, goal, costs)
     known = None if victim is None else _victim(names, victim)
-    if _is_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
-        return _on_map(prior, names, goal, costs, known)
+    from nowiser.guess.on_map import is_plain_disc, on_map
+
+    if is_plain_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
+        return on_map(prior, names, goal, costs, known)
     space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
     question = _in_order(question, names, space)
     if known is not None:
@@ -131,83 +112,8 @@ def _ceiling(
         before, after, smallest, who, found, tight = _worst(space, question, goal)
     shown: Any = who if len(names) > 1 else next(iter(who.values()))
     witness = _witness(space, found, shown)
-    answer = _answer(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
+    answer = answer_of(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
-
-
-def is_disc(prior: Any, goal: Goal) -> bool:
-    """Whether the goal is one disc on a continuous map."""
-    names = getattr(prior, "names", None) or goal.attributes
-    asked = _named(goal, names) if isinstance(goal, Within) and names else goal
-    return _is_disc(prior, asked)
-
-
-def _is_disc(prior: Any, goal: Goal) -> bool:
-    if not isinstance(goal, On) or len(goal.attributes) < 2 or not isinstance(goal.goal, Within):
-        return False
-    if isinstance(prior, (JointHistogram, MultivariateNormal)):
-        return True
-    return isinstance(prior, Mapping) and all(not is_points(prior[n]) for n in goal.attributes if n in prior)
-
-
-def gain_on_map(
-    prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost], limit: float | None
-) -> tuple[float, float] | None:
-    """Before and after of a victim of a disc on a continuous map; None for every other question.
-
-    They differ by at most the limit only if nobody gains more than the limit; without one, that is the worst victim.
-    """
-    names = getattr(prior, "names", None) or goal.attributes
-    asked = _named(goal, names) if names else goal
-    if not _is_disc(prior, asked):
-        return None
-    if len(asked.attributes) < len(names) and isinstance(costs, Cost):
-        names, prior = asked.attributes, about(prior, asked.attributes)
-    from nowiser.guess.maps import within_limit, worst_on_map
-    from nowiser.guess.plane import plane_of
-
-    assert isinstance(asked, On)
-    plane, what = plane_of(prior, names), _disc(names, asked, costs)
-    found = worst_on_map(plane, what) if limit is None else within_limit(plane, what, limit)
-    return found.before, min(1.0, found.before + found.gain)
-
-
-def _on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, victim: dict[str, Any] | None) -> Advantage:
-    from nowiser.guess.maps import one_on_map, smallest_on_map, worst_on_map
-    from nowiser.guess.plane import plane_of
-
-    assert isinstance(goal, On)
-    plane, asked = plane_of(prior, names), _disc(names, goal, costs)
-    found = worst_on_map(plane, asked) if victim is None else one_on_map(plane, asked, plane.place(victim))
-    who = plane.victim(found.at) if victim is None else victim
-    smallest = smallest_on_map(plane, asked, found.at)
-    figures = (found.before, found.before + found.gain, min(max(smallest, 0.0), found.before))
-    answer = _answer(goal, costs, figures, who, _cone(names, goal, costs, who, plane.victim(found.peak)))
-    return replace(answer, worst=victim is None, tight=False, prior=prior, asked=goal, costs=costs)
-
-
-def _disc(names: tuple[str, ...], goal: On, costs: Cost | Mapping[str, Cost]) -> "Disc":
-    """A disc and the cost of distances. What each attribute's own rate allows, the length of both rates allows too."""
-    from nowiser.guess.maps import Disc
-
-    assert isinstance(goal.goal, Within)
-    question = _question(names, goal, costs)
-    rate = (
-        question.map_rate if question.map_rate is not None else float(np.hypot.reduce(question.rates)) * (1 + 4 * EPS)
-    )
-    return Disc(goal.goal.radius, rate, question.map_jump + sum(question.jumps))
-
-
-def _cone(names: tuple[str, ...], goal: On, costs: Any, who: dict[str, Any], peak: dict[str, float]) -> Witness:
-    """Laplace noise that nearly attains the ceiling: on the plane, or on each attribute where each has its own cost."""
-    assert isinstance(goal.goal, Within)
-    question = _question(names, goal, costs)
-    if question.map_rate is None:
-        parts = tuple(
-            (n, Witness("laplace", who[n], peak[n], rate)) for n, rate in zip(names, question.rates, strict=True)
-        )
-        return Witness("product", victim=who, parts=parts)
-    return Witness("planar laplace", who, peak, question.map_rate, question.map_jump, radius=float(goal.goal.radius))
 
 
 def _is_sharp(question: Question, found: Advantage) -> bool:
@@ -216,11 +122,7 @@ def _is_sharp(question: Question, found: Advantage) -> bool:
 
 
 def answer_of(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
-    """The answer for one victim, as an upper bound."""
-    return replace(_answer(goal, costs, figures, who, witness), tight=False, asked=goal, costs=costs)
-
-
-def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: Any, witness: Witness) -> Advantage:
+    """An answer with these figures: before, after and the smallest posterior."""
     from nowiser.guess.ceiling import odds_factor
 
     before, after, smallest = figures
@@ -240,7 +142,8 @@ def _answer(goal: Goal, costs: Any, figures: tuple[float, float, float], who: An
     )
 
 
-def _question(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost]) -> Question:
+def question_of(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, Cost]) -> Question:
+    """Costs per radius as rates per raw unit: of each attribute, or of distances on a map."""
     radii: dict[str, float] = {}
     for part in simple_goals(goal):
         if isinstance(part, On) and isinstance(part.goal, Within):

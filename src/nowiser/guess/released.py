@@ -68,7 +68,8 @@ def one_released(
     smallest = 1 - swept(soft.cells, np.clip(1 - soft.share + soft.miss, 0.0, 1.0), rate, jump)
     witness = Witness("product", victim=dict(victim))
     figures = (before, after, min(max(smallest, 0.0), before))
-    return replace(answer_of(goal, costs, figures, dict(victim), witness), prior=prior)
+    answer = answer_of(goal, costs, figures, dict(victim), witness)
+    return replace(answer, tight=False, prior=prior, asked=goal, costs=costs)
 
 
 def _bare(part: Goal) -> Goal:
