@@ -112,14 +112,14 @@ def test_the_smallest_posterior_is_below_every_misleading_output():
         assert 0.85 * least < found <= least + 1e-4
 
 
-@pytest.mark.parametrize("prior", [{"x": nw.Uniform(0, 16), "y": nw.Uniform(0, 16)}, bell((3.0, 3.0))])
+@pytest.mark.parametrize("prior", [{"x": nw.Uniform(0, 16), "y": nw.Uniform(0, 16)}, bell((2.0, 2.0))])
 def test_costs_of_each_attribute_count(prior):
     """They were read as no cost at all when the worst victim of a disc was looked for."""
-    found = nw.guess(prior, nw.On(NAMES, nw.Within(5)), costs={"x": nw.Cost(0.3, 0.1), "y": nw.Cost(0.2)})
+    found = nw.guess(prior, nw.On(NAMES, nw.Within(3)), costs={"x": nw.Cost(0.3, 0.1), "y": nw.Cost(0.2)})
     weight, x, y = grid = fine(square() if isinstance(prior, dict) else prior, 160)
     for victim in ((8.0, 8.0), (3.0, 3.0), (0.5, 1.0)):
-        inside = shares(grid, victim, 5.0)
-        f = weight * np.exp(-(0.3 * abs(x - victim[0]) + 0.2 * abs(y - victim[1])) / 5)
+        inside = shares(grid, victim, 3.0)
+        f = weight * np.exp(-(0.3 * abs(x - victim[0]) + 0.2 * abs(y - victim[1])) / 3)
         odds = (f * inside).sum() / (f * (1 - inside)).sum() * np.exp(0.1)
         assert odds / (1 + odds) - (weight * inside).sum() <= found.gain
     assert found.gain > 0.05

@@ -16,7 +16,17 @@ from nowiser.guess.ask import Priors
 from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, On, Within, parse_goal
-from nowiser.model.prior import Categories, Frozen, LogNormal, Presence, Prior, Truncated, Unknown
+from nowiser.model.prior import (
+    Categories,
+    Frozen,
+    JointHistogram,
+    LogNormal,
+    MultivariateNormal,
+    Presence,
+    Prior,
+    Truncated,
+    Unknown,
+)
 
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
 SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
@@ -67,11 +77,10 @@ def largest(
         Cost(slope=0.128401, jump=0.0)
     """
     from nowiser.guess.ceiling import gain_of
-    from nowiser.guess.on_map import is_disc
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     limit = percentage(gain)
-    rough = victim is None and is_disc(prior, wanted)
+    rough = victim is None and _is_worst_disc(prior, wanted)
     most = math.nextafter(float(limit), 0.0) * (0.95 if rough else 1.0)
     if isinstance(along, Mapping):
         named = {name: _checked(name, cost) for name, cost in along.items()}
@@ -163,6 +172,15 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
         return one.low is not None
     bare = goal.goal if isinstance(goal, On) else goal
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
+
+
+def _is_worst_disc(prior: Priors, goal: Goal) -> bool:
+    joint = isinstance(prior, (MultivariateNormal, JointHistogram)) and isinstance(goal, Within)
+    if not joint and not (isinstance(goal, On) and len(goal.attributes) > 1):
+        return False  # without the import, which takes longer than most answers
+    from nowiser.guess.on_map import is_disc
+
+    return is_disc(prior, goal)
 
 
 def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, *, rough: bool) -> float:
