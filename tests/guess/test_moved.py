@@ -153,3 +153,21 @@ def test_the_largest_of_a_block():
     found = blocks.largest(first, last)
     plain = [table[a : c + 1, b : d + 1].max() for a, b, c, d in zip(*first, *last, strict=True)]
     assert found.tolist() == plain
+
+
+@pytest.mark.parametrize("prior", [bell((0.5, 2.0)), square(), histogram()])
+def test_densities_and_their_slopes_are_enclosed(prior):
+    rng, law = np.random.default_rng(5), plane_of(prior, NAMES).law
+    low = rng.uniform(-1, 1, (60, 2)) if hasattr(prior, "covariance") else rng.uniform(-1, 16, (60, 2))
+    high = low + rng.uniform(0.01, 1.0, (60, 2))
+    least, most, steep = law.densities(low, high)
+    for a, b, bottom, top, slope in zip(low, high, least, most, steep, strict=True):
+        x, y = (u.ravel() for u in np.meshgrid(*np.linspace(a, b, 12).T))
+        inside = density(prior, x, y)
+        assert bottom <= inside.min() * (1 + 1e-9)
+        assert inside.max() <= top * (1 + 1e-9)
+        if hasattr(prior, "covariance"):
+            steepest = np.hypot(*[(density(prior, x + u, y + v) - inside) / 1e-6 for u, v in ((1e-6, 0), (0, 1e-6))])
+            assert steepest.max() <= slope * (1 + 1e-3) <= 8 * steepest.max() + 1e-9
+        else:
+            assert (slope == 0) == bool(bottom == top or top <= bottom * (1 + 1e-9))
