@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import Goal, On, Within
 from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
 from nowiser.model.witness import Witness
+
+if TYPE_CHECKING:
+    from nowiser.guess.conditioned import Conditioned
 
 ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
 
@@ -259,23 +262,19 @@ def _is_attained(profile: Profile, x: float) -> bool:
 
     Where a prior is approximated, the ceiling is that of what approximates it plus all that may be wrong about that.
     """
-    from nowiser.guess.cells import CellLine
-    from nowiser.guess.chord_line import ChordLine
-    from nowiser.guess.conditioned import Conditioned
-    from nowiser.guess.gapped import Gapped
+    if hasattr(profile, "parts"):
+        from nowiser.guess.gapped import Gapped
 
-    if isinstance(profile, Conditioned):
-        part = profile.part(x)
+        part = cast("Conditioned", profile).part(x)
         if isinstance(part.profile, Gapped):
             return False
         return part.profile is None or _is_attained(part.profile, x + part.shift)
-    if not isinstance(profile, Near) or not isinstance(profile.line, (CellLine, ChordLine)) or not profile.rate:
+    if not isinstance(profile, Near) or not profile.rate:
         return True
-    if profile.line.plain is profile.line:
+    exact = getattr(profile.line, "plain", None)  # of lines in pieces: these, as if they were the prior
+    if exact is None or exact is profile.line:
         return True
-    own, plain = (
-        replace(profile, line=row).at(np.array([x]), smallest=False) for row in (profile.line, profile.line.plain)
-    )
+    own, plain = (replace(profile, line=row).at(np.array([x]), smallest=False) for row in (profile.line, exact))
     return bool(((own.after <= plain.after * ATTAINED) & ((own.after < 1) | (own.before >= 1))).all())
 
 

@@ -17,10 +17,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from nowiser.guess.bell import bell_of
 from nowiser.guess.follow import Objective
 from nowiser.guess.profile import Near
-from nowiser.guess.skew import skew_of
 from nowiser.guess.victims import Between, Flags, Kinds, Shape, V, Victims, tent
 from nowiser.model.priors.base import Floats
 
@@ -50,11 +48,17 @@ def worst_of_smooth(profile: Near, objective: Objective, tolerance: float, fines
     """
     if objective.up.size > CHOICES or min(objective.up.min(), objective.down.min()) < 0:
         return None
+    from nowiser.guess.bell import bell_of
+    from nowiser.guess.tilt import TiltLine
+
     found = None
     if (bell := bell_of(profile)) is not None:
         found = search(bell, objective, tolerance, finest)
-    elif (skew := skew_of(profile)) is not None:
-        found = search(skew, objective, tolerance, finest)
+    elif not isinstance(profile.line, TiltLine):
+        from nowiser.guess.skew import skew_of
+
+        skew = skew_of(profile)
+        found = None if skew is None else search(skew, objective, tolerance, finest)
     if found is None:
         return None
     named = float(f"{found.x:.15g}")  # 58, not 58.00000000000001, where the goal of a victim touches the end at 60

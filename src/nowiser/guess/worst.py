@@ -10,23 +10,22 @@ ranges is what is reported. So the result is an upper bound whatever happens, al
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from nowiser.guess.atoms import most_exposed
 from nowiser.guess.cells import CellLine
-from nowiser.guess.conditioned import Conditioned, Part
-from nowiser.guess.conditions import middle
 from nowiser.guess.follow import PLAIN, Follow, Objective
-from nowiser.guess.gapped import Gapped
-from nowiser.guess.line import EPS
-from nowiser.guess.lognormal_line import LogLine
-from nowiser.guess.neighbours import worst_of_smooth
+from nowiser.guess.line import EPS, UniformLine
 from nowiser.guess.profile import Anyone, Between, Figures, Near, Profile
 from nowiser.guess.ranges import distinct
 from nowiser.guess.reaching import Reaching, Stretched
 from nowiser.model.priors.base import Floats
+
+if TYPE_CHECKING:
+    from nowiser.guess.conditioned import Conditioned, Part
 
 TOLERANCE = 5e-7
 SHARPER = 1e-8  # tolerance for normal and lognormal priors, as a share of the gain: there digits are cheap
@@ -62,8 +61,8 @@ def worst_of(profile: Profile, *, negated: bool = False, objective: Objective = 
 
 
 def _worst_of(profile: Profile, *, negated: bool, objective: Objective, smallest: bool) -> Worst:
-    if isinstance(profile, Conditioned):
-        return _of_parts(profile, objective, negated=negated, smallest=smallest)
+    if hasattr(profile, "parts"):  # without importing what few questions need
+        return _of_parts(cast("Conditioned", profile), objective, negated=negated, smallest=smallest)
     lo, hi = profile.start()
     if (lo == hi).all():
         if objective is PLAIN and not negated and type(profile) is Near and isinstance(profile.line, CellLine):
@@ -82,10 +81,12 @@ def _worst_of(profile: Profile, *, negated: bool, objective: Objective, smallest
     return _search(profile, objective, negated=negated, smallest=smallest)
 
 
-def _of_parts(profile: Conditioned, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
+def _of_parts(profile: "Conditioned", objective: Objective, *, negated: bool, smallest: bool) -> Worst:
     """The worst of all stretches of victims; the largest of their bounds holds for everybody."""
+    from nowiser.guess.conditions import middle
+    from nowiser.guess.gapped import Gapped
 
-    def of(part: Part) -> Worst:
+    def of(part: "Part") -> Worst:
         if part.profile is None:
             x = middle(part.first, part.last)
             sure = part.at(np.array([x]))
@@ -163,12 +164,19 @@ def _nodes(profile: Profile) -> Floats:
 def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: bool) -> Worst:
     finest = 1e-12 if objective is PLAIN else 1e-9  # other objectives pass through zero
     slides = isinstance(profile, Near) and not isinstance(profile, Reaching) and not negated
-    quick = worst_of_smooth(profile, objective, SHARPER, finest) if slides and isinstance(profile, Near) else None
+    smooth = isinstance(profile, Near) and not isinstance(profile.line, (UniformLine, CellLine))
+    quick = None
+    if slides and smooth and isinstance(profile, Near):
+        from nowiser.guess.neighbours import worst_of_smooth
+
+        quick = worst_of_smooth(profile, objective, SHARPER, finest)
     if quick is not None and (not isinstance(profile, Stretched) or profile.first <= quick.x <= profile.last):
         figures = Figures(quick.before, quick.after, 0.0)
         return Worst(quick.x, _one(profile.at(np.array([quick.x])), 0) if smallest else figures, quick.gain)
-    if isinstance(profile, Near) and isinstance(profile.line, LogLine):
-        profile = replace(profile, line=profile.line.cells)
+    if isinstance(profile, Near) and smooth:
+        from nowiser.guess.lognormal_line import LogLine
+
+        profile = replace(profile, line=profile.line.cells) if isinstance(profile.line, LogLine) else profile
     return _branched(profile, objective, finest, negated=negated, smallest=smallest)
 
 
