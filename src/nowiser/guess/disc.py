@@ -33,18 +33,17 @@ class Shares:
     most_area: Floats
 
 
-def disc(space: Space, part: On, victim: dict[str, Any], slack: float = 0.0) -> Shares:
-    """The shares of the cells within the radius. `slack`: of all victims at most so far from the one given."""
+def disc(space: Space, part: On, victim: dict[str, Any]) -> Shares:
+    """The shares of the cells within the radius."""
     radius = part.goal.radius if isinstance(part.goal, Within) else 0.0
     if set(part.attributes) != {a.name for a in space.axes}:
         raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
     at = [_place(axis, victim[axis.name]) for axis in space.axes]
     how = circle_shares if len(space.borders) == len(space.axes) == 2 else _pieces
-    inner, outer = max(radius - slack, 0.0), radius + slack
-    least, most = how(space, at, inner)[0], how(space, at, outer)[1]
+    least, most = how(space, at, radius)
     if space.shape is None:
         return Shares(least, most, least, most)
-    return Shares(_weighed(space, at, inner, how)[0], _weighed(space, at, outer, how)[1], least, most)
+    return Shares(*_weighed(space, at, radius, how), least, most)
 
 
 def _weighed(space: Space, at: list[float], radius: float, how: Any) -> tuple[Floats, Floats]:
