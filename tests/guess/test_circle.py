@@ -9,10 +9,11 @@ import pytest
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.circle import Effort, _equalised, _Shares, held
+from nowiser.guess.circle import held
 from nowiser.guess.maps import QUICK, ROUGH, SHARP, Disc, one_on_map
 from nowiser.guess.pieces import Grain, pieces_of, quadrant
 from nowiser.guess.plane import plane_of
+from nowiser.guess.sharing import Effort, Shares, equalised
 
 sys.path.insert(0, str(Path(__file__).parent))
 from planes import NAMES, attacked, bell, fine, histogram, shares, square
@@ -174,7 +175,7 @@ def test_whatever_shares_it_ends_with_the_bound_is_above_the_programme(effort):
         goal = np.concatenate([np.zeros(n), -inner, np.zeros(6)])
         whole = np.concatenate([np.zeros(n + 5), outer])[None]
         best = -scipy.optimize.linprog(goal, rows, np.zeros(len(rows)), whole, [1.0]).fun
-        found = _equalised(_Shares(inner, up, outer, down), np.ones(n), 1.0, effort, 0.0)
+        found = equalised(Shares(inner, up, outer, down), np.ones(n), 1.0, effort, 0.0)
         assert found >= best * (1 - 1e-9)
         closest = min(closest, found / best)
     assert closest < (1.02 if effort.steps == 8 else 2)

@@ -17,10 +17,10 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess.candidates import candidates, value_of
 from nowiser.guess.disc import Shares, disc
-from nowiser.guess.formula import holds, simple_goals
+from nowiser.guess.formula import Formula, Leaf, formula, simple_goals
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.odds import lifted, odds_of
-from nowiser.guess.programme import Solution
+from nowiser.guess.programme import Mask, Solution
 from nowiser.guess.space import Focus, Space, space_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -211,26 +211,45 @@ def _focus(goal: Goal, victim: dict[str, Any] | None) -> Focus | None:
 
 
 def _truth(space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float] | None = None) -> Shares:
-    """At least and at most which share of each cell is inside the goal. `slack`: the victim is only known this well."""
-    discs: list[Shares] = []
+    """At least and at most which share of each cell is inside the goal. `slack`: the victim is only known this well.
 
-    def answer(part: Goal) -> Any:
+    What a negated part has at most is what the part has not at least.
+    """
+    discs: list[Shares] = []
+    answers: list[tuple[Mask, Mask]] = []
+    for part in simple_goals(goal):
         if isinstance(part, On) and len(part.attributes) > 1:
             discs.append(disc(space, part, victim))
-            return discs[-1].most > 0
-        return _share(space, part, victim, slack or {}) > 0
+            answers.append((discs[-1].least > 0, discs[-1].most > 0))
+        else:
+            answers.append(_met(space, part, victim, slack or {}))
+    if not all((d.least == d.most).all() for d in discs):
+        if len(answers) > 1 or not isinstance(goal, On):
+            raise Misconfigured(
+                "a disc on a continuous map cannot be joined with other goals or negated; ask about it alone"
+            )
+        return discs[0]
+    of = formula(goal)
+    least, most = (
+        np.broadcast_to(_whether(of, answers, above=above), space.masses.shape).astype(float) for above in (False, True)
+    )
+    return Shares(least, most, least, most)
 
-    inside = np.broadcast_to(holds(goal, answer), space.masses.shape).astype(float)
-    if all((d.least == d.most).all() for d in discs):
-        return Shares(inside, inside, inside, inside)
-    if len(simple_goals(goal)) > 1 or not isinstance(goal, On):
-        raise Misconfigured(
-            "a disc on a continuous map cannot be joined with other goals or negated; ask about it alone"
-        )
-    return discs[0]
+
+def _whether(of: Formula, answers: list[tuple[Mask, Mask]], *, above: bool) -> Mask:
+    """Which cells are inside at least, or (`above`) at most, from the same about the simple goals."""
+    if isinstance(of, Leaf):
+        found = answers[of.index][above != of.negated]
+        return np.logical_not(found) if of.negated else found
+    parts = [_whether(part, answers, above=above) for part in of.parts]
+    found = parts[0]
+    for part in parts[1:]:
+        found = found & part if of.every else found | part
+    return found
 
 
-def _share(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, float]) -> Floats:
+def _met(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, float]) -> tuple[Mask, Mask]:
+    """The cells that lie wholly inside a simple goal, and those that it touches; of points both are the same."""
     if isinstance(part, Present):
         raise Misconfigured("presence is independent of values; it cannot be part of a joint prior")
     assert isinstance(part, On)
@@ -238,36 +257,38 @@ def _share(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, fl
     i = space.axis(name)
     axis, shape = space.axes[i], [-1 if j == i else 1 for j in range(len(space.axes))]
     goal, x, loose = part.goal, victim[name], slack.get(name, 0.0)
+
+    def both(least: Any, most: Any = None) -> tuple[Mask, Mask]:
+        return np.asarray(least, bool).reshape(shape), np.asarray(least if most is None else most, bool).reshape(shape)
+
     if axis.places is None:
         if isinstance(goal, Within):
             raise Misconfigured(f"{name} has labels, which have no distances; ask `exactly` or `in`")
         if isinstance(goal, In):
             allowed = goal.values if goal.values is not None else ()
-            return np.array([label in allowed for label in axis.labels], float).reshape(shape)
+            return both([label in allowed for label in axis.labels])
         if x not in axis.labels:
             raise Misconfigured(f"victim must be one of the values of {name}, found {x!r}")
-        return np.array([label == x for label in axis.labels], float).reshape(shape)
+        return both([label == x for label in axis.labels])
     if isinstance(goal, In) and goal.values is not None:
-        return (
-            np.isin(axis.places, [float(v) for v in goal.values if not isinstance(v, str)]).astype(float).reshape(shape)
-        )
+        return both(np.isin(axis.places, [float(v) for v in goal.values if not isinstance(v, str)]))
     if isinstance(goal, In):
         assert goal.low is not None
         assert goal.high is not None
-        low, high = goal.low, goal.high
+        low, high, loose = goal.low, goal.high, 0.0
     else:
         radius = goal.radius if isinstance(goal, Within) else 0.0
         if isinstance(goal, Exactly) and axis.borders is not None:
             raise Misconfigured(f"nobody can be guessed exactly on a continuous scale ({name}); ask for `within`")
         if not isinstance(x, (int, float)) or not axis.places[0] - axis.half[0] <= x <= axis.places[-1] + axis.half[-1]:
             raise Misconfigured(f"victim must have a possible value of {name}, found {x!r}")
-        low, high = x - radius - loose, x + radius + loose
-    tiny = 1e-12 * max(1.0, abs(low), abs(high)) if axis.borders is not None else 0.0
+        low, high = x - radius, x + radius
     left, right = axis.places - axis.half, axis.places + axis.half
-    touched = (
-        (right > low + tiny) & (left < high - tiny) if axis.borders is not None else (right >= low) & (left <= high)
-    )
-    return touched.astype(float).reshape(shape)
+    if axis.borders is None:
+        return both((right >= low - loose) & (left <= high + loose))
+    tiny = 1e-12 * max(1.0, abs(low), abs(high))
+    touched = (right > low - loose + tiny) & (left < high + loose - tiny)
+    return both((left >= low + loose - tiny) & (right <= high - loose + tiny), touched)
 
 
 def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) -> float:
@@ -302,11 +323,11 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for who, slack in candidates(space, goal):
-        inside = _truth(space, goal, who, slack).most > 0
+        shares = _truth(space, goal, who, slack)
+        inside, low = shares.most > 0, float((space.masses * shares.least).sum())
         key = inside.tobytes()
-        if key not in goals and inside.any():
-            inner = _truth(space, goal, who, {k: -v for k, v in slack.items()}).least if space.continuous else inside
-            goals[key] = (float((space.masses * inner).sum()), who, inside)
+        if inside.any() and (key not in goals or low < goals[key][0]):
+            goals[key] = (low, who, inside)
     if not goals:
         raise Misconfigured(f"no possible value meets `{goal}`: the goal is never met")
     reach = reach_of(space, question)

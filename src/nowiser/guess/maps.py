@@ -22,12 +22,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.circle import Effort, Held, held
+from nowiser.guess.circle import Held, held
 from nowiser.guess.moved import Around, Box
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.pieces import Grain, everything, pieces_of
 from nowiser.guess.plane import Plane
 from nowiser.guess.ranges import Indices
+from nowiser.guess.sharing import Effort
 from nowiser.model.priors.base import Floats
 
 WORK = 8000  # boxes that are looked at for one question, at most

@@ -5,14 +5,17 @@ from smaller boxes. What lies in a box that the circle cuts is known by areas, e
 otherwise up to the factor by which it varies there; so is the average place in a box. All of it errs to one side: too
 much mass inside, too little outside (or, `turned`, the other way round).
 
-For a piece with average place c (known up to `off`), second moment `spread` around c and no point farther away than
-`reach`, and for any point z at distance D from c, |x−z| ≤ D + g·(x−c) + |x−c|²/2D with g of length 1, so
+Of a piece three things are known along each axis: its average place c (up to `off`), the second moment `spread` around
+c, and that no point is farther from c than `reach`. For a point z at distance D from c,
+|x−z| ≤ D + g·(x−c) + |x−c|²/2D with g of length 1, so
 
-    average |x−z|  ≤  D + a,    a = min(off + spread/2D, √spread),
+    average |x−z|  ≤  D + a,    a = min(off + spread/2D, √spread)                          (over both axes).
 
-and because X = k(|x−z| − D) is at most k·reach, and X² on average at most k²·spread,
+Where each axis has a rate of its own the distance is a sum over axes; on one axis |x−z| − D is (x−c) or (c−x) where z
+is not inside the piece, so that a = off; else √(D² + 2D·off + spread) − D. With X = k(|x−z| − D), which is at most
+R = k·reach, and X² on average at most S (k²·spread; of two rates the square of the sum of both roots),
 
-    average e^{k|x−z|}   ≤  e^{kD}·(1 + ka + spread·(e^{k·reach} − 1 − k·reach)/reach²),
+    average e^{k|x−z|}   ≤  e^{kD}·(1 + ka + S·(e^R − 1 − R)/R²),
     average e^{−k|x−z|}  ≥  e^{−k(D+a)}.
 
 Both miss the truth by the square of the size of a cell.
@@ -48,9 +51,12 @@ class Grain:
     nats: float = 3.0
 
 
+Rate = float | Floats  # nats per unit of Euclidean distance; or one for each axis, whose costs are added up
+
+
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The pieces inside the disc or those outside; places are seen from its middle."""
+    """The pieces inside or those outside: masses; places, and what is known of them, along both axes."""
 
     mass: Floats
     place: Floats
@@ -58,34 +64,52 @@ class Side:
     spread: Floats
     reach: Floats
 
+    def only(self, some: Flags) -> "Side":
+        """Some of the pieces."""
+        return Side(self.mass[some], self.place[some], self.off[some], self.spread[some], self.reach[some])
+
     def noticed(self, radius: float, rate: float) -> "Side":
         """Without the pieces of which hardly anything is left at the circle: less outside is sound."""
         left = self.mass * np.exp(-rate * np.maximum(np.hypot(*self.place.T) - radius, 0.0))
-        some = left > FAINT * min(rate * radius, 1.0) * left.sum()
-        return Side(self.mass[some], self.place[some], self.off[some], self.spread[some], self.reach[some])
+        return self.only(left > FAINT * min(rate * radius, 1.0) * left.sum())
 
-    def lifted(self, points: Floats, rate: float) -> Floats:
+    def lifted(self, points: Floats, rate: Rate) -> Floats:
         """Of each piece and point z: the average of e^{rate·|x−z|}, from above."""
-        away, more = self._away(points)
-        far = rate * self.reach
-        with np.errstate(over="ignore"):
-            bent = np.where(far > 1e-3, (np.expm1(far) - far) / self.reach**2, rate * rate * (0.5 + far))
-            return np.asarray(np.exp(rate * away) * (1 + rate * more + (self.spread * bent)[:, None]))
+        away, more = self._away(points, rate)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(rate, float):
+                far, square = rate * np.hypot(*self.reach.T), rate * rate * self.spread.sum(axis=1)
+            else:
+                far, square = self.reach @ rate, (np.sqrt(self.spread) @ rate) ** 2
+            bent = np.where(far > 1e-3, (np.expm1(far) - far) / far**2, 0.5 + far)
+            return np.asarray(np.exp(away) * (1 + more + (square * bent)[:, None]))
 
-    def lowered(self, points: Floats, rate: float) -> Floats:
+    def lowered(self, points: Floats, rate: Rate) -> Floats:
         """Of each piece and point z: the average of e^{−rate·|x−z|}, from below."""
-        away, more = self._away(points)
-        return np.asarray(np.exp(-rate * (away + more)))
+        away, more = self._away(points, rate)
+        return np.asarray(np.exp(-(away + more)))
 
-    def distances(self, points: Floats) -> Floats:
+    def costs(self, points: Floats, rate: Rate) -> Floats:
         """From where each piece is on average to each point."""
-        return np.asarray(np.sqrt((self.place[:, :1] - points[:, 0]) ** 2 + (self.place[:, 1:] - points[:, 1]) ** 2))
+        x, y = (self.place[:, i, None] - points[:, i] for i in range(2))
+        if isinstance(rate, float):
+            return np.asarray(rate * np.sqrt(x**2 + y**2))
+        return np.asarray(rate[0] * np.abs(x) + rate[1] * np.abs(y))
 
-    def _away(self, points: Floats) -> tuple[Floats, Floats]:
-        away = self.distances(points)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            bent = self.off[:, None] + self.spread[:, None] / (2 * away)
-        return away, np.fmin(bent, np.sqrt(self.spread)[:, None])
+    def _away(self, points: Floats, rate: Rate) -> tuple[Floats, Floats]:
+        """The cost from the average place, and how much more the average cost is at most."""
+        away = self.costs(points, rate)
+        if isinstance(rate, float):
+            off, spread = np.hypot(*self.off.T)[:, None], self.spread.sum(axis=1)[:, None]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return away, rate * np.fmin(off + spread * rate / (2 * away), np.sqrt(spread))
+        more = np.zeros_like(away)
+        for i, k in enumerate(rate.tolist()):
+            far = np.abs(self.place[:, i, None] - points[:, i])
+            off, spread = self.off[:, i, None], self.spread[:, i, None]
+            bent = np.sqrt(far**2 + 2 * far * off + spread) - far
+            more += k * np.where(far >= self.reach[:, i, None], off, bent)
+        return away, more
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +134,8 @@ def pieces_of(plane: Plane, at: Floats, radius: float, rate: float, grain: Grain
     boxes = _boxes(law.edges, cells, grain.parts)
     found = law.boxes(boxes)
     sides = [b - v for b, v in zip(boxes, at, strict=True)]
-    least, most, cut = _shares(sides, radius, found.tilt)
-    sums = _Sums([c - v for c, v in zip(cells, at, strict=True)], sides, found.tilt, cut)
+    least, most, cut = disc_shares(sides, radius, found.tilt)
+    sums = Sums([c - v for c, v in zip(cells, at, strict=True)], sides, found.tilt, cut)
     inside = found.least * least if turned else found.most * most
     outside = found.most * (1 - least) if turned else found.least * (1 - most)
     return Pieces(
@@ -124,7 +148,7 @@ def everything(plane: Plane, each: int) -> Side:
     cells = [np.linspace(*ends, each + 1) for ends in plane.law.reach]
     boxes = _boxes(plane.law.edges, cells, 1)
     found = plane.law.boxes(boxes)
-    return _Sums(cells, boxes, found.tilt, np.zeros(found.tilt.shape, bool)).side(found.least)
+    return Sums(cells, boxes, found.tilt, np.zeros(found.tilt.shape, bool)).side(found.least)
 
 
 def _boxes(edges: tuple[Floats, Floats], cells: list[Floats], parts: int) -> list[Floats]:
@@ -157,7 +181,7 @@ def _graded(ends: tuple[float, float], at: float, radius: float, rate: float, gr
     return np.concatenate([ends[:1], found, ends[1:]])
 
 
-def _shares(sides: list[Floats], radius: float, tilt: Floats) -> tuple[Floats, Floats, Flags]:
+def disc_shares(sides: list[Floats], radius: float, tilt: Floats) -> tuple[Floats, Floats, Flags]:
     """At least and at most which share of each box's mass is in the disc, and whether the circle cuts it."""
     x, y = sides
     far = np.hypot(*np.meshgrid(_farther(x), _farther(y), indexing="ij"))
@@ -185,35 +209,42 @@ def _nearer(borders: Floats) -> Floats:
     return np.maximum(np.maximum(borders[:-1], -borders[1:]), 0.0)
 
 
-class _Sums:
+class Sums:
     """Boxes added up to pieces."""
 
     def __init__(self, cells: list[Floats], boxes: list[Floats], tilt: Floats, cut: Flags) -> None:
         self.starts = [np.searchsorted(b, c[:-1], "left") for b, c in zip(boxes, cells, strict=True)]
-        self.x, self.y = ((b[:-1] + b[1:]) / 2 for b in boxes)
-        half = np.hypot(*np.meshgrid(*(np.diff(b) / 2 for b in boxes), indexing="ij"))
-        # the average place of a density that varies by a factor τ is at most (τ−1)/(τ+1) of the way to a corner, and
-        # its second moment at most τ times that of a constant one; the part that is cut off may be at a corner
+        self.places = np.meshgrid(*((b[:-1] + b[1:]) / 2 for b in boxes), indexing="ij", sparse=True)
+        halves = np.meshgrid(*(np.diff(b) / 2 for b in boxes), indexing="ij", sparse=True)
+        # along an axis, the average place of a density that varies by a factor τ is at most (τ−1)/(τ+1) of the way to
+        # an end, and its second moment at most τ times that of a constant one; what is cut off may be at an end
         with np.errstate(invalid="ignore"):
-            lean = np.where(np.isinf(tilt), 1.0, (tilt - 1) / (tilt + 1))
-        self.off = np.where(cut, half, half * lean)
-        self.spread = half**2 * np.where(cut, 1.0, np.minimum(tilt / 3, 1.0))
-        self.middle = [(c[:-1] + c[1:]) / 2 for c in cells]
-        self.half = [np.diff(c) / 2 for c in cells]
+            lean = np.where(cut | np.isinf(tilt), 1.0, (tilt - 1) / (tilt + 1))
+        wide = np.where(cut, 1.0, np.minimum(tilt / 3, 1.0))
+        self.off, self.spread = [half * lean for half in halves], [half**2 * wide for half in halves]
+        self.middle, self.half = (
+            np.meshgrid(*ends, indexing="ij")
+            for ends in ([(c[:-1] + c[1:]) / 2 for c in cells], [np.diff(c) / 2 for c in cells])
+        )
 
     def side(self, mass: Floats) -> Side:
         total = self._added(mass)
         some = total > 0
         weight = total[some]
-        x, y = (self._added(mass * v)[some] / weight for v in (self.x[:, None], self.y))
-        square = self._added(mass * (self.x[:, None] ** 2 + self.y**2 + self.spread))[some] / weight
-        off = self._added(mass * self.off)[some] / weight
-        (a, b), (c, d) = (np.meshgrid(*both, indexing="ij") for both in (self.middle, self.half))
-        reach = np.hypot(np.abs(x - a[some]) + c[some], np.abs(y - b[some]) + d[some]) * (1 + 1e-12)
-        # E|x−c|² is at most the boxes' own spread, that of their middles, and 2·off·reach for where the mass of each is
-        near = x**2 + y**2
-        spread = np.maximum(square - near, 0.0) + 2 * off * reach + 1e-13 * (near + square)
-        return Side(weight, np.stack([x, y], -1), off, np.minimum(spread, reach**2), reach)
+        known = [self._along(i, mass, some, weight) for i in range(2)]
+        place, off, spread, reach = (np.stack(both, -1) for both in zip(*known, strict=True))
+        return Side(weight, place, off, spread, reach)
+
+    def _along(self, i: int, mass: Floats, some: Flags, weight: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Average place, how well it is known, second moment and reach of all pieces along an axis."""
+        at = self.places[i]
+        place = self._added(mass * at)[some] / weight
+        square = self._added(mass * (at**2 + self.spread[i]))[some] / weight
+        off = self._added(mass * self.off[i])[some] / weight
+        reach = (np.abs(place - self.middle[i][some]) + self.half[i][some]) * (1 + 1e-12)
+        # the boxes' own spread, that of their middles, and 2·off·reach for where the mass of each is
+        spread = np.maximum(square - place**2, 0.0) + 2 * off * reach + 1e-13 * (place**2 + square)
+        return place, off, np.minimum(spread, reach**2), reach
 
     def _added(self, of: Floats) -> Floats:
         return np.asarray(np.add.reduceat(np.add.reduceat(of, self.starts[0], axis=0), self.starts[1], axis=1))
