@@ -1,7 +1,9 @@
 """Costs compose; guesses follow from the totals."""
 
 import math
+from fractions import Fraction
 
+import mpmath
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,3 +54,41 @@ def test_bayes_risk_ratio():
     assert bayes_risk_ratio(nw.Cost(0, 1e4)) == math.inf
     with pytest.raises(Misconfigured, match="size must be"):
         group(nw.Cost(1), 0)
+
+
+@pytest.mark.parametrize(
+    "releases",
+    [{"t": nw.Cost(1)}, nw.Cost(1), [(1.0, 0.0)], [1.0, 2.0], [{"t": 1.0}], [nw.Cost(1), None]],
+    ids=["mapping", "cost", "pairs", "numbers", "numbers by name", "one of two"],
+)
+def test_what_is_no_cost_does_not_count_for_nothing(releases):
+    """Each of these once said that nothing had been released so far."""
+    with pytest.raises(Misconfigured, match="found"):
+        so_far({"t": nw.Uniform(0, 60)}, "t within 2", releases)
+
+
+@given(costs, st.integers(1, 50), st.floats(0, 100), st.floats(0.01, 100))
+def test_products_and_ratios_are_never_rounded_down(cost, size, distance, radius):
+    exact = Fraction(cost.slope) * size
+    assert Fraction(group(cost, size).slope) >= exact
+    assert Fraction((cost * size).slope) >= exact
+    assert Fraction((cost * Fraction(1, 3)).jump) * 3 >= Fraction(cost.jump)
+    with mpmath.workdps(40):
+        moved = mpmath.mpf(cost.slope) * mpmath.mpf(distance) / mpmath.mpf(radius) + mpmath.mpf(cost.jump)
+        assert mpmath.mpf(bayes_risk_ratio(cost, distance, radius)) >= mpmath.exp(moved) or moved > 700
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: group(nw.Cost(1), math.nan), "size must be"),
+        (lambda: group(nw.Cost(1), "a"), "size must be"),
+        (lambda: group(1, 2), "must be a Cost; found 1"),
+        (lambda: parallel([1]), "must be a Cost; found 1"),
+        (lambda: parallel(nw.Cost(1)), "list of costs"),
+        (lambda: bayes_risk_ratio(1), "must be a Cost; found 1"),
+    ],
+)
+def test_bad_costs_are_refused_by_name(call, words):
+    with pytest.raises(Misconfigured, match=words):
+        call()

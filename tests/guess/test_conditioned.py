@@ -212,3 +212,12 @@ def test_extremes_of_goals_with_gaps() -> None:
     assert 0 < nw.guess(nw.Normal(20, 5), GAPS, slope=1e-9).gain < 1e-6
     assert nw.guess(nw.Normal(20, 5), GAPS, slope=1e4, victim=5.0).after == pytest.approx(1)
     assert nw.guess(nw.Normal(20, 5), GAPS, slope=0.1, victim=1000.0).gain < 0.05
+
+
+def test_no_victim_gains_more_than_the_worst_one_is_said_to_gain_where_certainty_cuts_the_bound_off():
+    """The victim found first was guessed with 85 % beforehand; there is one of 70 % who gains twice as much."""
+    prior, goal = nw.Normal(0, 1), nw.Not(nw.Within(1) & nw.Not(nw.Within(0.5)))
+    worst = nw.guess(prior, goal, slope=20)
+    assert worst.gain >= nw.guess(prior, goal, slope=20, victim=0).gain
+    assert worst.after == 1.0
+    assert worst.victim == pytest.approx(0, abs=0.5)

@@ -1,5 +1,6 @@
 """Correlated records: exact posteriors, checked by enumeration, simulation and reference values."""
 
+import math
 from itertools import pairwise, product
 from math import exp
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.correlated import WARNING, all_equal, databases, markov, network, normals
-from nowiser.guess.correlated.revealed import worst_output
+from nowiser.guess.correlated.revealed import independent_ceiling, worst_output
 from nowiser.model.charge import Charge
 
 
@@ -71,6 +72,15 @@ def test_no_output_is_worse_than_the_one_reported(rows, k):
     posterior = (kernel * np.array(good)).sum(axis=1) / kernel.sum(axis=1)
     assert posterior.max() <= best + 1e-12
     assert at in answers
+
+
+def test_the_rarest_counts_are_not_lost():
+    """The most telling count of so many people is less likely than the smallest float."""
+    assert markov(2000, 0.5, epsilon=5.0).after == pytest.approx(independent_ceiling(0.5, 5.0), abs=1e-10)
+    assert markov(1200, 0.3, epsilon=3.0).after == pytest.approx(markov(400, 0.3, epsilon=3.0).after, abs=1e-9)
+    alone = network(3000, epsilon=10.0, before=1e-6, growth="uniform")
+    assert alone.after == pytest.approx(alone.ceiling, rel=1e-9)
+    assert not alone.fails
 
 
 def test_growth_multiplies_the_trace_of_one_edge():
@@ -144,14 +154,21 @@ def test_it_can_never_enter_a_ledger():
     ("call", "words"),
     [
         (lambda: markov(0, 0.3, epsilon=1.0), "length must be a whole number from 1"),
-        (lambda: markov(5, 1.3, epsilon=1.0), "flip must lie between 0 and 1; found 1.3"),
-        (lambda: markov(5, 0.3, epsilon=float("nan")), "epsilon must be a finite number > 0; found nan"),
+        (lambda: markov(5, 1.3, epsilon=1.0), "flip must be a number between 0 and 1, found 1.3"),
+        (lambda: markov(5, 0.3, epsilon=float("nan")), "epsilon must be a finite number above 0, found nan"),
         (lambda: markov(5, 0.3, epsilon=1.0, position=6), "position must be a whole number from 1 to 5; found 6"),
+        (lambda: markov(5, 0.3, epsilon=1.0, position=1.5), "position must be a whole number from 1 to 5; found 1.5"),
+        (lambda: markov(5, 0.3, epsilon=None), "epsilon must be a finite number above 0, found None"),
+        (lambda: markov("5", 0.3, epsilon=1.0), "length must be a whole number from 1 to 5000; found '5'"),
+        (lambda: databases([((1,), 1.0)], lambda d: None, bool, epsilon=1.0), "what query gives .* found None"),
         (lambda: databases([], sum, bool, epsilon=1.0), "at least one database"),
         (lambda: databases([((1,), 0.4)], sum, bool, epsilon=1.0), "sum to 1; found 0.4"),
         (lambda: network(3, epsilon=1.0, growth="wild"), "growth must be"),
         (lambda: network(3, epsilon=1.0, across=0, inside=0), "grow from nothing"),
         (lambda: normals(5, -0.9, mean=0, sd=1, victim=0, within=1, slope=1), "correlation must lie"),
+        (lambda: normals(5, 0.5, mean=0, sd=1, victim=math.nan, within=1, slope=1), "victim must be a finite number"),
+        (lambda: normals(5, 0.5, mean=math.nan, sd=1, victim=0, within=1, slope=1), "mean must be a finite number"),
+        (lambda: normals(5, "a", mean=0, sd=1, victim=0, within=1, slope=1), "correlation must be a finite number"),
         (lambda: all_equal(2, epsilon=-1.0), "epsilon must be"),
     ],
 )

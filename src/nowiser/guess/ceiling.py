@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
 
+ROUNDING = 1e-12  # of a gain where the best guessed victim is guessed for certain: then nobody gains anything
+
 Costs = Cost | Mapping[str, Cost]
 Priors = Prior | Mapping[str, Prior]
 
@@ -131,8 +133,7 @@ def gain_of(
         leaf = simple_goals(goal)[0]
         if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple) and not has_gaps(prior, leaf):
             _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
-            before = float(found.figures.before)
-            return before, min(1.0, max(float(found.figures.after), before, before + found.gain))
+            return _raised(float(found.figures.before), float(found.figures.after), found.gain)
     if victim is None and (_is_joint(prior) or any(len(part.attributes) > 1 for part in simple_goals(goal))):
         from nowiser.guess.on_map import gain_on_map
 
@@ -230,7 +231,7 @@ def _advantage(
     before = float(np.atleast_1d(figures.before)[0])
     after = float(np.atleast_1d(figures.after)[0])
     smallest = float(np.atleast_1d(figures.smallest)[0])
-    after = min(1.0, max(after, before, before + gain if gain is not None else 0.0))
+    before, after = _raised(before, after, gain or 0.0)
     negated = _negations(formula(goal))
     witnesses = [
         _denied(p.witness(x, misled=True)) if negated[i] else p.witness(x, misled=False) for i, (p, x) in enumerate(at)
@@ -255,6 +256,18 @@ def _advantage(
         goal=str(goal),
         tight=attained,
     )
+
+
+def _raised(before: float, after: float, gain: float) -> tuple[float, float]:
+    """The figures of the worst victim found, so far apart as `gain`, which bounds everybody's, says.
+
+    There is no more than certainty. Where his prior probability leaves less room than that, the gain is that of
+    somebody who is less likely to be guessed beforehand: `before` gives way, for no gain may be told too small.
+    """
+    after = max(after, before, before + gain)
+    if after <= 1.0 or (before == 1.0 and gain <= ROUNDING):
+        return before, min(after, 1.0)
+    return max(0.0, min(before, math.nextafter(1.0 - gain, 0.0))), 1.0
 
 
 def _is_attained(profile: Profile, x: float) -> bool:

@@ -13,6 +13,7 @@ totals are formed in costs and turned into a guess at the end (`so_far`).
 
 import math
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from nowiser.errors import Misconfigured
@@ -26,22 +27,23 @@ from nowiser.model.goal import Goal
 def sequential(costs: Iterable[Cost]) -> Cost:
     """The cost of all these releases together, rounded up."""
     total = Cost()
-    for cost in costs:
+    for cost in _each(costs):
         total = total + cost
     return total
 
 
 def parallel(costs: Iterable[Cost]) -> Cost:
     """The cost of releases about disjoint groups: one person is in one of them, so the largest counts."""
-    found = list(costs)
+    found = _each(costs)
     return Cost(max((c.slope for c in found), default=0.0), max((c.jump for c in found), default=0.0))
 
 
 def group(cost: Cost, size: int) -> Cost:
     """The cost when `size` records change together: rows of one person, or people known to share the value."""
-    if size != int(size) or size < 1:
+    (one,), times = _each([cost]), number("size", size)
+    if times < 1 or times % 1 != 0:
         raise Misconfigured(f"size must be a whole number of at least 1, found {size!r}")
-    return Cost(_up(cost.slope, size), _up(cost.jump, size))
+    return one * times
 
 
 def post_processed(cost: Cost) -> Cost:
@@ -53,28 +55,45 @@ def bayes_risk_ratio(cost: Cost, distance: float = 0.0, radius: float = 1.0) -> 
     """By which factor the odds between two values at this distance can move at most: e^{slope·distance/radius +
     jump}.
     """
-    far = number("distance", distance, low=0.0) / number("radius", radius, low=0.0, strict=True)
-    exponent = cost.slope * far + cost.jump
-    return math.nextafter(math.exp(exponent), math.inf) if exponent < 709 else math.inf
+    (one,) = _each([cost])
+    far = number("distance", distance, low=0.0), number("radius", radius, low=0.0, strict=True)
+    exact = Fraction(one.slope) * Fraction(far[0]) / Fraction(far[1]) + Fraction(one.jump)
+    if exact >= 709:
+        return math.inf
+    exponent = float(exact)
+    # an exponent that is ε too small makes the result 1 + ε too small; exp itself errs by less than one step
+    short = float(max(Fraction(0), exact - Fraction(exponent)))
+    found = math.exp(exponent)
+    return math.nextafter(found * (1 + short), math.inf) if exact else 1.0
 
 
 def so_far(
     prior: Priors, goal: Goal | str, releases: Iterable[Cost | Mapping[str, Cost]], victim: Any = None
 ) -> Advantage:
-    """What all releases so far allow an attacker to guess."""
+    """What all releases so far allow an attacker to guess: a list of costs, or of mappings from attribute to cost."""
+    if isinstance(releases, (Cost, Mapping)):
+        raise Misconfigured(f"releases must be a list, of one cost or mapping for each release; found {releases!r}")
     found = list(releases)
     if any(isinstance(r, Mapping) for r in found):
         totals: dict[str, Cost] = {}
         for release in found:
             if not isinstance(release, Mapping):
-                raise Misconfigured("releases must all be costs, or all be mappings from attribute to cost")
+                raise Misconfigured(
+                    f"releases must all be costs, or all be mappings from attribute to cost; found {release!r}"
+                )
             for name, cost in release.items():
-                totals[name] = totals.get(name, Cost()) + cost
+                totals[name] = totals.get(name, Cost()) + _each([cost])[0]
         return guess(prior, goal, costs=totals, victim=victim)
-    total = sequential(c for c in found if isinstance(c, Cost))
+    total = sequential(found)
     return guess(prior, goal, slope=total.slope, jump=total.jump, victim=victim)
 
 
-def _up(value: float, times: int) -> float:
-    product = value * times
-    return math.nextafter(product, math.inf) if product and times > 1 else product
+def _each(costs: Iterable[Any]) -> list[Cost]:
+    """Costs, each of them one: what is none must not count for nothing."""
+    if not isinstance(costs, Iterable):
+        raise Misconfigured(f"costs must be a list of costs; found {costs!r}")
+    found = list(costs)
+    for cost in found:
+        if not isinstance(cost, Cost):
+            raise Misconfigured(f"every cost must be a Cost; found {cost!r}")
+    return found

@@ -21,7 +21,8 @@ from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
 FINE = 1200  # cells
-FIRST = 24  # victims that are looked at first
+FIRST = 24  # victims that are looked at first, anywhere and among the likely
+CLOSER, BESIDE = 2, 5  # then so often so many, around the worst of them
 SHARP = 5e-3  # how far above the worst victim found the bound may be, as a share of his gain
 LEAST = 5e-4  # the same as a gain
 MOST = 1200  # ranges that are looked at for one bound; then a larger one is tried
@@ -94,14 +95,31 @@ class Gapped:
         """The worst victim found, and a bound on the gain of all."""
         if not self.rate and not self.jump:
             return self._near(self.stretch.first), 0.0
-        nodes = np.linspace(self._near(self.stretch.first), self._near(self.stretch.last), FIRST)
-        gains = [self.after(float(x)) - self.before(float(x), float(x)) for x in nodes]
-        at, best = float(nodes[int(np.argmax(gains))]), max(gains)
+        nodes, gains = self._looked_at()
+        at, best = float(nodes[int(np.argmax(gains))]), float(gains.max())
         faint = self._faint()
         bound = best + max(SHARP * best, LEAST)
         while bound < min(faint, 1.0) and not self._all_pay(nodes, bound):
             bound = best + 4 * (bound - best)
         return at, max(min(bound, faint, 1.0), best)
+
+    def _looked_at(self) -> tuple[Floats, Floats]:
+        """Victims and their gains: of the whole stretch, of where values are likely, and around the worst of these."""
+        first, last = self._near(self.stretch.first), self._near(self.stretch.last)
+        likely = distinct(np.clip(self.line.landmarks(), first, last))
+        some = likely[np.linspace(0, likely.size - 1, FIRST).astype(np.intp)]
+        nodes = distinct(np.append(np.linspace(first, last, FIRST), some))
+        gains = self._gains(nodes)
+        for _ in range(CLOSER):
+            at = int(np.argmax(gains))
+            beside = np.linspace(nodes[max(0, at - 1)], nodes[min(nodes.size - 1, at + 1)], BESIDE + 2)[1:-1]
+            nodes, gains = np.append(nodes, beside), np.append(gains, self._gains(beside))
+            nodes, which = np.unique(nodes, return_index=True)
+            gains = gains[which]
+        return nodes, gains
+
+    def _gains(self, x: Floats) -> Floats:
+        return np.array([self.after(y) - self.before(y, y) for y in x.tolist()])
 
     def _faint(self) -> float:
         """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c| + jump}/∫e^{−k|x−c|}dπ, for any c."""

@@ -39,9 +39,10 @@ class Cost:
         return Cost(_add_up(self.slope, other.slope), _add_up(self.jump, other.jump))
 
     def __mul__(self, factor: float | Fraction) -> "Cost":
-        """The cost of `factor` such releases, or of `factor` records that share the value."""
+        """The cost of `factor` such releases, or of `factor` records that share the value; rounded up."""
         times = number("factor", factor, low=0.0)
-        return Cost(self.slope * times, self.jump * times)
+        exact = Fraction(factor) if isinstance(factor, Fraction) else Fraction(times)
+        return Cost(_times_up(self.slope, exact), _times_up(self.jump, exact))
 
     __rmul__ = __mul__
 
@@ -79,6 +80,15 @@ def _add_up(a: float, b: float) -> float:
     """Sum, rounded up: never less than the exact sum."""
     total = a + b
     return total if Fraction(total) >= Fraction(a) + Fraction(b) else math.nextafter(total, math.inf)
+
+
+def _times_up(nats: float, times: Fraction) -> float:
+    """Product, rounded up: never less than the exact product."""
+    exact = Fraction(nats) * times
+    if exact > 2 * Fraction(MOST):
+        return math.inf
+    product = float(exact)
+    return product if Fraction(product) >= exact else math.nextafter(product, math.inf)
 
 
 def _shown(value: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.correlated.revealed import Revealed, cost, independent_ceiling, share, whole, worst_output
+from nowiser.model.checks import number
 
 Database = Sequence[Any]
 
@@ -37,9 +38,7 @@ def databases(
     weights = [share("weight", w) for _, w in possible]
     if abs(fsum(weights) - 1.0) > 1e-9:
         raise Misconfigured(f"the weights of possible must sum to 1; found {fsum(weights):.12g}")
-    answers = [float(query(d)) for d, _ in possible]
-    if not all(abs(a) < float("inf") for a in answers):
-        raise Misconfigured("query must give a finite number for every possible database")
+    answers = [number("what query gives for every possible database", query(d)) for d, _ in possible]
     good = [bool(goal(d)) for d, _ in possible]
     before = fsum(w for w, g in zip(weights, good, strict=True) if g)
     after, output = worst_output(answers, weights, good, epsilon / sensitivity)

@@ -7,10 +7,12 @@ attacker wants to know whether one particular friendship existed at the start. T
 is released with noise calibrated to a single edge: but the single edge has had descendants.
 """
 
+from itertools import accumulate
+from math import lgamma
 from typing import Literal
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.correlated.revealed import Revealed, cost, independent_ceiling, share, whole, worst_output
+from nowiser.guess.correlated.revealed import Revealed, cost, independent_ceiling, log_of, share, whole, worst_output
 
 
 def network(
@@ -39,22 +41,33 @@ def network(
     absent = _crossing(steps, across, inside, rate if growth == "uniform" else None)
     present = _crossing(steps, across + 1, inside, rate if growth == "uniform" else None)
     answers = [across + c for c in range(steps + 1)] + [across + 1 + c for c in range(steps + 1)]
-    weights = [(1 - before) * p for p in absent] + [before * p for p in present]
+    weights = [log_of(1 - before) + p for p in absent] + [log_of(before) + p for p in present]
     good = [False] * (steps + 1) + [True] * (steps + 1)
-    after, output = worst_output(answers, weights, good, epsilon)
+    after, output = worst_output(answers, weights, good, epsilon, logs=True)
     name = f"a friendship, {steps} friendships later ({growth} growth)"
     return Revealed(name, before, max(before, after), independent_ceiling(before, epsilon), output)
 
 
 def _crossing(steps: int, across: int, inside: int, rate: float | None) -> list[float]:
-    """Pr[c of `steps` new friendships cross], c = 0 … steps: binomial at a fixed rate, else a Pólya urn."""
-    import numpy as np
+    """The logarithm of Pr[c of `steps` new friendships cross], c = 0 … steps.
 
-    law = np.zeros(steps + 1)
-    law[0] = 1.0
-    count = np.arange(steps + 1)
-    for done in range(steps):
-        crosses = np.full(steps + 1, rate) if rate is not None else (across + count) / (across + inside + done)
-        crosses = np.clip(crosses, 0.0, 1.0)  # counts beyond `done` have no mass
-        law = law * (1 - crosses) + np.concatenate([[0.0], (law * crosses)[:-1]])
-    return [float(p) for p in law]
+    Binomial at a fixed rate, else a Pólya urn. In an urn every order of c crossing friendships is equally likely, so
+    both laws are a number of orders times the probability of one: a product of rising factors over another.
+    """
+    orders = [lgamma(steps + 1) - lgamma(c + 1) - lgamma(steps - c + 1) for c in range(steps + 1)]
+    if rate is not None:
+        one = [_power(rate, c) + _power(1 - rate, steps - c) for c in range(steps + 1)]
+    else:
+        crossed, stayed = _rising(across, steps), _rising(inside, steps)
+        whole_urn = _rising(across + inside, steps)[-1]
+        one = [crossed[c] + stayed[steps - c] - whole_urn for c in range(steps + 1)]
+    return [a + b for a, b in zip(orders, one, strict=True)]
+
+
+def _rising(start: int, steps: int) -> list[float]:
+    """The logarithms of start·(start + 1)·…, of 0 to `steps` factors."""
+    return list(accumulate((log_of(start + i) for i in range(steps)), initial=0.0))
+
+
+def _power(base: float, times: int) -> float:
+    return times * log_of(base) if times else 0.0

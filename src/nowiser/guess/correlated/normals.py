@@ -11,6 +11,7 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.correlated.revealed import Revealed, cost, whole
+from nowiser.model.checks import number
 
 
 def normals(
@@ -30,12 +31,13 @@ def normals(
     """
     n = whole("n", n, 1, 10**6)
     sd, within, slope = cost("sd", sd), cost("within", within), cost("slope", slope)
+    correlation, victim, mean = number("correlation", correlation), number("victim", victim), number("mean", mean)
     if not -1.0 / max(1, n - 1) <= correlation <= 1.0:
         raise Misconfigured(f"correlation must lie in [{-1.0 / max(1, n - 1):g}, 1] for n = {n}; found {correlation!r}")
     lean = 1.0 + (n - 1) * correlation
     spread = sd * sqrt(max(0.0, (n - 1) * (1.0 - correlation) * lean))
     k = slope / within * sd  # standardised: the victim's value is N(0, 1), noise scale 1/k
-    v, r = (float(victim) - mean) / sd, within / sd
+    v, r = (victim - mean) / sd, within / sd
     if k * max(lean, 1.0) > 200.0:
         found = k * lean
         raise Misconfigured(f"slope·sd/within·(1 + (n − 1)·correlation) must be at most 200; found {found:g}")

@@ -6,6 +6,7 @@ from math import inf, isfinite, log
 from typing import Any, Literal
 
 from nowiser.errors import Misconfigured
+from nowiser.model.checks import number
 
 WARNING = (
     "Differential privacy does not bound what correlated records reveal. "
@@ -74,9 +75,12 @@ class Revealed:
 
 
 def worst_output(
-    answers: Sequence[float], weights: Sequence[float], good: Sequence[bool], steepness: float
+    answers: Sequence[float], weights: Sequence[float], good: Sequence[bool], steepness: float, *, logs: bool = False
 ) -> tuple[float, float]:
     """The largest posterior of "good" over all outputs of answer + Laplace noise, and an output that attains it.
+
+    With `logs` the weights are given by their logarithms. The rarest answers may be the most telling ones, so that
+    none is lost by being smaller than the smallest float.
 
     Between two neighbouring answers both sums are A·e^{ky} + B·e^{−ky}, so their ratio is a Möbius function of
     e^{2ky}: monotone. Outside all answers it is constant. Its maximum over all y is therefore reached at one of
@@ -84,16 +88,20 @@ def worst_output(
     """
     import numpy as np
 
-    q, where = np.unique(np.asarray(answers, float), return_inverse=True)
-    w = np.asarray(weights, float)
-    total = np.bincount(where, w, len(q))
-    right = np.bincount(where, w * np.asarray(good, float), len(q))
-    keep = total > 0
-    q, total, right = q[keep], total[keep], right[keep]
+    with np.errstate(divide="ignore"):
+        w = np.asarray(weights, float) if logs else np.log(np.asarray(weights, float))
+    some = w > -inf
+    q, where = np.unique(np.asarray(answers, float)[some], return_inverse=True)
+    w, right = w[some], np.asarray(good, bool)[some]
+    top = np.full(len(q), -inf)  # of each answer: its largest weight, and all its weights and the good ones beside it
+    np.maximum.at(top, where, w)
+    share = np.exp(w - top[where])
+    sums = np.stack([np.bincount(where, share * right, len(q)), np.bincount(where, share, len(q))], axis=1)
     best, at = -1.0, 0.0
     for chunk in np.array_split(np.arange(len(q)), max(1, len(q) // 500)):
-        kernel = np.exp(-steepness * np.abs(q[chunk, None] - q[None, :]))
-        after = (kernel @ right) / (kernel @ total)
+        seen = top - steepness * np.abs(q[chunk, None] - q[None, :])
+        found = np.exp(seen - seen.max(axis=1, keepdims=True)) @ sums
+        after = found[:, 0] / found[:, 1]
         j = int(np.argmax(after))
         if after[j] > best:
             best, at = float(after[j]), float(q[chunk[j]])
@@ -109,24 +117,25 @@ def independent_ceiling(before: float, epsilon: float) -> float:
     return 1.0 / (1.0 + (1.0 - before) / before * exp(-epsilon))
 
 
-def cost(name: str, value: float) -> float:
-    value = float(value)
-    if not (0.0 < value < inf):
-        raise Misconfigured(f"{name} must be a finite number > 0; found {value!r}")
-    return value
+def cost(name: str, value: Any) -> float:
+    return number(name, value, low=0.0, strict=True)
 
 
-def whole(name: str, value: int, low: int, high: int) -> int:
-    if value % 1 != 0 or not low <= value <= high:
-        raise Misconfigured(f"{name} must be a whole number from {low} to {high}; found {value!r}")
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    refused = Misconfigured(f"{name} must be a whole number from {low} to {high}; found {value!r}")
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise refused
+    if not low <= value <= high or value % 1 != 0:
+        raise refused
     return int(value)
 
 
-def share(name: str, value: float) -> float:
-    value = float(value)
-    if not 0.0 <= value <= 1.0:
-        raise Misconfigured(f"{name} must lie between 0 and 1; found {value!r}")
-    return value
+def share(name: str, value: Any) -> float:
+    return number(name, value, low=0.0, high=1.0)
+
+
+def log_of(value: float) -> float:
+    return log(value) if value > 0 else -inf
 
 
 def _log_odds(p: float) -> float:
