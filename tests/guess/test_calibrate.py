@@ -133,3 +133,14 @@ def test_labels_have_no_slope_that_nobody_gave():
         nw.largest(labels, nw.Exactly(), gain=0.05, along=nw.Cost(2, 1))
     with pytest.raises(Misconfigured, match=r"dish has no distances.* found a slope of 2"):
         nw.largest({"dish": labels}, "dish exactly", gain=0.05, along={"dish": nw.Cost(2, 1)})
+
+
+def test_a_mapping_along_leaves_nothing_else_to_give():
+    with pytest.raises(Misconfigured, match="either along, or slope and jump"):
+        nw.largest({"t": nw.Uniform(0, 1)}, "t within 0.1", gain=0.05, along={"t": nw.Cost(1)}, jump=5)
+
+
+@given(st.floats(1e-3, 10), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_noise_is_never_rounded_down(slope, radius, per_unit):
+    found = scale(nw.Cost(slope), radius=radius, per_unit=per_unit).scale
+    assert Fraction(found) * Fraction(slope) >= Fraction(radius) * Fraction(per_unit)

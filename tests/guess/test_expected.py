@@ -332,3 +332,17 @@ def test_more_values_than_can_be_simulated_are_refused():
         after_questions(Frozen("cauchy"), Within(1), 0.3, [1])
     with pytest.raises(Misconfigured, match="nothing of Uniform"):
         expected(Truncated(Uniform(0, 1), 5, 6), Within(0.1), slope=1.0)
+
+
+@pytest.mark.parametrize(
+    ("goal", "questions", "trials", "words"),
+    [
+        ("within 1", [1], 100, "goal must be Within"),
+        (Within(1), [1.5], 100, "questions must be whole numbers"),
+        (Within(1), [], 100, "questions must be whole numbers"),
+        (Within(1), [1], 1, "trials must be"),
+    ],
+)
+def test_bad_simulations_are_refused_by_name(goal, questions, trials, words):
+    with pytest.raises(Misconfigured, match=words):
+        after_questions(Normal(0, 1), goal, 1.0, questions, trials=trials)

@@ -1,5 +1,6 @@
 """Other people's bounds: their values, that they hold, and the three printed formulas that do not."""
 
+import math
 from math import exp
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.integrate import quad
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess import published
+from nowiser.guess import published, tradeoff
 
 CANTEEN = nw.Uniform(12, 28)
 
@@ -129,3 +130,37 @@ def test_adding_posteriors_is_not_the_or_of_attributes():
     assert truth == pytest.approx(1 - (1 - one) ** 2, abs=1e-9)
     # and as an advantage: the sums say 2·(after − before), the truth is the difference of the products
     assert (printed - 1.0) != pytest.approx(truth - 0.75, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("prior", "radius", "slope", "jump"),
+    [
+        (nw.Normal(20, 5), 2.0, 0.0, 1.0),  # a reach without end, times no slope, was no number
+        (nw.Normal(20, 5), 0.5, 30.0, 0.0),  # so far out that the goal had no mass, and the bound was 0
+        (nw.Truncated(nw.Normal(20, 5), 0, 60), 0.01, 1000.0, 0.0),
+        (nw.Truncated(nw.Normal(0, 1), -1e6, 1.3e6), 0.5, 0.5, 0.0),  # all in one of the cells
+        (nw.Uniform(12, 28), 2.0, 1000.0, 0.0),  # cells many nats wide
+        (nw.Atoms({0: 0.2, 2: 0.8}), 0.01, 30.0, 0.0),
+    ],
+)
+def test_extremes_are_bounds_too_or_said_to_be_unknown(prior, radius, slope, jump):
+    first, *others = published.bounds(prior, nw.Within(radius), slope=slope, jump=jump)
+    assert first.name.startswith("nowiser")
+    for bound in others:
+        assert bound.value is None or 0 <= bound.value <= 1
+        if bound.holds == "for every output" and bound.value is not None:
+            assert bound.value >= first.value * (1 - 1e-6)
+
+
+def test_the_best_blind_guess_is_found_wherever_it_is():
+    """One window in two million; on a grid of the whole domain it would be missed, and 1 − f(κ) be far too small."""
+    prior = nw.Truncated(nw.Normal(0.3, 1), -1e6, 1.3e6)
+    found = {b.name: b.value for b in published.bounds(prior, nw.Within(1), jump=0.1, victim=0)}
+    kappa = math.erf(1 / math.sqrt(2))
+    assert found["1 − f(κ)"] == pytest.approx(tradeoff.pure(0.1).success(kappa), abs=1e-9)
+
+
+@pytest.mark.parametrize("prior", [nw.Unknown(0, 60), {"t": nw.Normal(20, 5)}, None])
+def test_a_prior_without_other_bounds_is_refused(prior):
+    with pytest.raises(Misconfigured, match="prior must be"):
+        published.bounds(prior, nw.Within(2), slope=1.0)

@@ -1,5 +1,6 @@
 """Average success: reference values, laws, and simulated attackers who must not do better."""
 
+import math
 from math import exp
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_a_curve_on_a_coarse_grid_is_safe():
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_bad_costs_are_refused_by_name(value):
     for family, name in ((pure, "epsilon"), (laplace, "epsilon"), (gaussian, "mu")):
-        with pytest.raises(Misconfigured, match=f"{name} must be a finite number ≥ 0; found"):
+        with pytest.raises(Misconfigured, match=f"{name} must be a finite number of at least 0, found"):
             family(value)
 
 
@@ -144,3 +145,15 @@ def test_without_dp_accounting_the_message_says_what_to_install(monkeypatch):
     with pytest.raises(Misconfigured, match="dp-accounting") as refusal:
         composed([Answer("laplace", 1.0)])
     assert "nowiser[compositions]" in str(refusal.value)
+
+
+@pytest.mark.parametrize("family", [pure, laplace, gaussian])
+def test_a_tiny_loss_is_not_rounded_to_none(family):
+    assert family(1e-17).total_variation >= 5e-18
+    assert family(0.0).total_variation == 0.0
+
+
+@pytest.mark.parametrize("call", [lambda: pure(None), lambda: pure("a"), lambda: from_curve([math.nan], [0.1])])
+def test_what_is_no_number_is_refused(call):
+    with pytest.raises(Misconfigured, match=r"epsilons? must be a finite number"):
+        call()

@@ -1,10 +1,13 @@
 """The heaviest window for every output, against sums over all windows."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import nowiser as nw
 from nowiser.guess import windows
 
 WEIGHTS = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=40).map(np.array).filter(lambda w: w.sum() > 0.1)
@@ -49,3 +52,10 @@ def test_mass_between_points_is_spread_evenly(w, spread, gaps, long, k):
         values.append((total[last + 1] - total[:-1] + between[last] - between[np.arange(x.size)]).max())
     expected = windows.integral(np.array(values), at, k)
     assert windows.averaged(windows.Laid(x, w, spread, last), k, nodes) == pytest.approx(expected, rel=1e-4)
+
+
+def test_steep_noise_around_far_values_is_no_division_by_nothing():
+    found = nw.expected(nw.Atoms({0: 0.2, 2: 0.8}), nw.Within(0.01), slope=30)
+    assert found.after == pytest.approx(1 - math.exp(-200 * 30) / 2, abs=1e-12)
+    far = nw.expected(nw.Atoms({0: 0.5, 1e6: 0.5}), nw.Within(1), slope=2)
+    assert far.after == pytest.approx(1, abs=1e-12)

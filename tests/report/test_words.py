@@ -1,8 +1,12 @@
 """Sentences and bars."""
 
+import re
+from fractions import Fraction
 from math import log
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.report.terminal import bar
@@ -61,3 +65,20 @@ def test_bars(share, drawn):
 def test_printed_costs_are_rounded_down(value, text):
     assert down(value) == text
     assert float(down(value)) <= value
+
+
+@given(st.floats(1e-4, 1e3), st.floats(1e-3, 1e3))
+def test_printed_noise_keeps_the_promise(slope, radius):
+    """Rounded to the nearest digit, half of all printed scales were too small."""
+    exact = laplace_scale(slope, radius)
+    assert Fraction(exact) * Fraction(slope) >= Fraction(radius)
+    printed = re.search(r"scale (\S+),", calibrated(nw.Cost(slope), radius)[0])
+    assert printed is not None
+    assert exact <= float(printed[1]) <= exact * 1.001
+
+
+def test_a_gain_is_told_rounded_up():
+    found = nw.guess(nw.Uniform(0, 100), nw.Within(1), jump=0.1, victim=50)
+    assert 0.205 < 100 * found.gain < 0.206
+    assert "at most 0.3 points better" in str(found)
+    assert "at most 0.3 points better" in told(found)[1]

@@ -27,7 +27,7 @@ def as_object(result: dict[str, Any]) -> dict[str, Any]:
         if asked.costs is None and asked.cost.slope > 0 and asked.radius is not None:
             scale: float | None = laplace_scale(asked.cost.slope, asked.radius)
         else:
-            scale = 1 / asked.cost.jump if asked.costs is None and asked.cost.jump > 0 else None
+            scale = laplace_scale(asked.cost.jump, 1.0) if asked.costs is None and asked.cost.jump > 0 else None
         found["scale"] = scale
         found["error"] = None if scale is None else error_bar(scale)
     if "knows" in result:

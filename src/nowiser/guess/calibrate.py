@@ -28,9 +28,12 @@ from nowiser.model.prior import (
     Unknown,
 )
 
+LARGEST = Fraction(10**300)  # scale of noise
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
 SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
 ROUGH = 0.02  # for the worst victim on a map
+
+BOTH = "give either along, or slope and jump, found both"
 
 SOONER = 3.0  # times as much as a jump, a slope hurts: about there the search begins
 
@@ -83,6 +86,8 @@ def largest(
     rough = victim is None and _is_worst_disc(prior, wanted)
     most = math.nextafter(float(limit), 0.0) * (0.95 if rough else 1.0)
     if isinstance(along, Mapping):
+        if slope is not None or jump is not None:
+            raise Misconfigured(BOTH)
         named = {name: _checked(name, cost) for name, cost in along.items()}
         if not any(named.values()):
             raise Misconfigured("along must contain a cost above zero, found none")
@@ -149,7 +154,7 @@ def _direction(
     """What is fixed, and what is to be enlarged."""
     if along is not None:
         if slope is not None or jump is not None:
-            raise Misconfigured("give either along, or slope and jump, found both")
+            raise Misconfigured(BOTH)
         if not _checked("along", along):
             raise Misconfigured("along must be a cost above zero, found none")
         return Cost(), along
@@ -305,16 +310,25 @@ def scale(cost: Cost, *, radius: float = 1.0, per_unit: float | None = None, in_
     in_all: how far it can move at all (then it is in_all / jump). Given both, the smaller noise is taken: a clipped
     value can be charged either way.
     """
+    _checked("noise", cost)
     found = []
     if per_unit is not None and cost.slope > 0:
-        reach = number("per_unit", per_unit, low=0.0) * number("radius", radius, low=0.0, strict=True)
-        found.append(reach / cost.slope)
+        reach = Fraction(number("per_unit", per_unit, low=0.0)) * Fraction(
+            number("radius", radius, low=0.0, strict=True)
+        )
+        found.append(reach / Fraction(cost.slope))
     if in_all is not None and cost.jump > 0:
-        found.append(number("in_all", in_all, low=0.0) / cost.jump)
+        found.append(Fraction(number("in_all", in_all, low=0.0)) / Fraction(cost.jump))
     if not found:
         raise Misconfigured(
             f"noise needs per_unit with a slope above 0, or in_all with a jump above 0, found {cost!r}",
             hint="per_unit is the query's movement per raw unit, in_all its largest movement.",
         )
-    b = math.nextafter(min(found), math.inf)
-    return Noise(b, math.nextafter(b * math.log(20.0), math.inf))
+    least = min(found)
+    if least > LARGEST:
+        raise Misconfigured(
+            f"the noise must have a scale of at most {float(LARGEST):g}, found a larger one for {cost!r}"
+        )
+    b = float(least)
+    b = b if Fraction(b) >= least else math.nextafter(b, math.inf)
+    return Noise(b, b * (math.log(20.0) * (1 + 1e-15)))

@@ -61,10 +61,8 @@ def bayes_risk_ratio(cost: Cost, distance: float = 0.0, radius: float = 1.0) -> 
     if exact >= 709:
         return math.inf
     exponent = float(exact)
-    # an exponent that is ε too small makes the result 1 + ε too small; exp itself errs by less than one step
-    short = float(max(Fraction(0), exact - Fraction(exponent)))
-    found = math.exp(exponent)
-    return math.nextafter(found * (1 + short), math.inf) if exact else 1.0
+    exponent = exponent if Fraction(exponent) >= exact else math.nextafter(exponent, math.inf)
+    return math.exp(exponent) * (1 + 1e-15) if exponent else 1.0  # exp errs by less than one step
 
 
 def so_far(
@@ -84,7 +82,7 @@ def so_far(
             for name, cost in release.items():
                 totals[name] = totals.get(name, Cost()) + _each([cost])[0]
         return guess(prior, goal, costs=totals, victim=victim)
-    total = sequential(found)
+    total = sequential(_each(found))
     return guess(prior, goal, slope=total.slope, jump=total.jump, victim=victim)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import law
 from nowiser.guess.correlated.revealed import worst_output
+from nowiser.model.advantage import points
 from nowiser.model.checks import number
 from nowiser.model.goal import Goal, In, On, Within, parse_goal
 from nowiser.model.prior import Categories, Presence, Prior
@@ -43,11 +44,13 @@ class Known:
 
     def __str__(self) -> str:
         text = (
-            f"An attacker who does not know {self.unknown} of the others goes from {self.before:.1%} to at most "
-            f"{self.after:.1%} after {self.release}; one who knows everyone else to at most {self.ceiling:.1%}."
+            f"An attacker who does not know {self.unknown} of the others goes from {points(self.before)} to at most "
+            f"{points(self.after, up=True)} after {self.release}; one who knows everyone else to at most "
+            f"{points(self.ceiling, up=True)}."
         )
         if self.average is not None:
-            text += f" On average over all people and answers he goes from {self.blind:.1%} to {self.average:.1%}."
+            blind = points(self.blind or 0.0)
+            text += f" On average over all people and answers he goes from {blind} to {points(self.average)}."
         return text
 
     def to_json(self) -> dict[str, Any]:

@@ -38,15 +38,20 @@ def after_questions(
     of counting hits keeps the error small. The seed is fixed: this is a study, not a release.
     """
     slope = number("slope", slope, low=0.0, strict=True)
-    if not questions or min(questions) < 1 or max(questions) > 10_000:
-        raise Misconfigured(f"questions must be whole numbers from 1 to 10000; found {list(questions)[:5]}")
+    if not isinstance(goal, Within):
+        raise Misconfigured(f"goal must be Within(radius), which Laplace noise can be scaled to; found {goal!r}")
+    questions = list(questions)
+    if not questions or any(number("questions", q) % 1 != 0 or not 1 <= q <= 10_000 for q in questions):
+        raise Misconfigured(f"questions must be whole numbers from 1 to 10000; found {questions[:5]}")
+    if number("trials", trials, low=2) % 1 != 0:
+        raise Misconfigured(f"trials must be a whole number of at least 2, to tell their error; found {trials!r}")
     x, w, first, last = _attacked(prior, goal.radius)
     rng = np.random.default_rng(seed)
     k = slope / goal.radius
     truth = rng.choice(x, size=trials, p=w)
     score = np.log(w)[None, :].repeat(trials, axis=0)
     wanted, found = set(questions), []
-    for asked in range(1, max(questions) + 1):
+    for asked in range(1, int(max(questions)) + 1):
         answer = truth + rng.laplace(0.0, 1.0 / k, trials)
         score -= k * np.abs(answer[:, None] - x[None, :])
         if asked in wanted:

@@ -17,10 +17,12 @@ All functions round against us: f down, success up.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import exp, expm1, inf, isfinite, nextafter
+from math import exp, expm1, inf, nextafter
+from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.gauss import ndtr, ndtri
+from nowiser.model.checks import number
 
 _SLACK = 4e-15  # a dozen operations on numbers of size one, each rounded to nearest
 
@@ -64,7 +66,7 @@ def approximate(epsilon: float, delta: float) -> Tradeoff:
     # the two lines cross at a = (1 − δ)/(1 + e^ε); there a + f(a) is smallest
     variation = 1.0 - 2.0 * (1.0 - delta) / (1.0 + exp_or_inf(epsilon))
     name = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
-    return Tradeoff(name, _up(variation), f)
+    return Tradeoff(name, _up(variation) if epsilon or delta else 0.0, f)
 
 
 def laplace(epsilon: float) -> Tradeoff:
@@ -78,7 +80,7 @@ def laplace(epsilon: float) -> Tradeoff:
             return exp(-epsilon) / (4.0 * a) if a > 0 else 1.0
         return exp(-epsilon) * (1.0 - a)
 
-    return Tradeoff(f"Laplace, ε = {epsilon:g}", _up(-expm1(-epsilon / 2)), f)
+    return Tradeoff(f"Laplace, ε = {epsilon:g}", _up(-expm1(-epsilon / 2)) if epsilon else 0.0, f)
 
 
 def gaussian(mu: float) -> Tradeoff:
@@ -90,7 +92,7 @@ def gaussian(mu: float) -> Tradeoff:
             return 1.0 - a
         return float(ndtr(-ndtri(a) - mu)) * (1.0 - 1e-13)  # 1e-13: accuracy of ndtr and ndtri
 
-    return Tradeoff(f"Gaussian, μ = {mu:g}", _up(2.0 * float(ndtr(mu / 2)) - 1.0, 1e-13), f)
+    return Tradeoff(f"Gaussian, μ = {mu:g}", _up(2.0 * float(ndtr(mu / 2)) - 1.0, 1e-13) if mu else 0.0, f)
 
 
 def from_curve(epsilons: Sequence[float], deltas: Sequence[float], name: str = "curve") -> Tradeoff:
@@ -102,8 +104,7 @@ def from_curve(epsilons: Sequence[float], deltas: Sequence[float], name: str = "
     if len(epsilons) == 0 or len(epsilons) != len(deltas):
         found = f"{len(epsilons)} and {len(deltas)}"
         raise Misconfigured(f"epsilons and deltas must be equally many and not empty; found {found}")
-    pairs = [(float(e), _probability("deltas", d)) for e, d in zip(epsilons, deltas, strict=True)]
-    pairs = [(e, d) for e, d in pairs if isfinite(e)]
+    pairs = [(number("epsilons", e), _probability("deltas", d)) for e, d in zip(epsilons, deltas, strict=True)]
 
     def f(a: float) -> float:
         return max(0.0, max((1.0 - d - _times(exp_or_inf(e), a) for e, d in pairs), default=0.0))
@@ -128,18 +129,13 @@ def _times(factor: float, a: float) -> float:
 
 
 def _up(value: float, slack: float = _SLACK) -> float:
-    return min(1.0, max(0.0, nextafter(value + slack, inf))) if value > 0 else 0.0
+    """Rounded up; `value` may be 0 only because what it stands for is smaller than its rounding."""
+    return min(1.0, max(0.0, nextafter(value + slack, inf)))
 
 
-def _cost(name: str, value: float) -> float:
-    value = float(value)
-    if not (0.0 <= value < inf):
-        raise Misconfigured(f"{name} must be a finite number ≥ 0; found {value!r}")
-    return value
+def _cost(name: str, value: Any) -> float:
+    return number(name, value, low=0.0)
 
 
-def _probability(name: str, value: float) -> float:
-    value = float(value)
-    if not (0.0 <= value <= 1.0):
-        raise Misconfigured(f"{name} must lie between 0 and 1; found {value!r}")
-    return value
+def _probability(name: str, value: Any) -> float:
+    return number(name, value, low=0.0, high=1.0)

@@ -14,6 +14,7 @@ from nowiser.model.prior import Prior
 from nowiser.model.priors.base import Floats
 
 _MAX_CORNERS = 256
+_LEAST = 1e-290  # what counts as nothing
 _CHUNK = 200_000  # numbers at a time, so that they stay near the processor
 
 
@@ -121,9 +122,12 @@ def _fading(w: Floats, steps: Floats, between: Floats | None = None, *, best: bo
 
 def integral(values: Floats, at: Floats, k: float) -> float:
     """The integral from the values at nodes: between them the logarithm bends little, and the logarithmic mean
-    integrates an exponential exactly; beyond them it falls with k.
+    integrates an exponential exactly; beyond them it falls with k, and so it does next to nodes where it is too small
+    for a float.
     """
     a, b, h = values[:-1], values[1:], np.diff(at)
-    ratio = np.log(b / a)
+    lost = (a < _LEAST) | (b < _LEAST)
+    ratio = np.log(np.where(lost, 1.0, b)) - np.log(np.where(lost, 1.0, a))
     mean = np.where(np.abs(ratio) < 1e-6, (a + b) / 2, (b - a) / np.where(ratio == 0, 1.0, ratio))
+    mean = np.where(lost, np.maximum(a, b) / (k * h), mean)
     return float(k / 2 * (mean * h).sum() + (values[0] + values[-1]) / 2)

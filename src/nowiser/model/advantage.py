@@ -59,7 +59,7 @@ class Advantage:
         return (
             f"An attacker who guesses about {who}{what} is right with probability {points(self.before)} before "
             f"the release, and with at most {points(self.after, up=True)} after it: "
-            f"at most {100 * self.gain:.1f} points better."
+            f"at most {points(self.gain, up=True)[:-2]} points better."
         )
 
     @cached_property

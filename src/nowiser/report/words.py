@@ -1,7 +1,8 @@
 """Sentences a data-protection officer understands, from figures."""
 
-from decimal import ROUND_FLOOR, Decimal
-from math import inf, log
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from fractions import Fraction
+from math import inf, log, nextafter
 
 from nowiser.model.advantage import Advantage, points, shown
 from nowiser.model.cost import Cost
@@ -32,21 +33,30 @@ def cost_words(slope: float, jump: float) -> str:
 
 def down(value: float, digits: int = 6) -> str:
     """A cost with this many digits, rounded down: a printed allowance is never more than what was granted."""
+    return _cut(value, digits, ROUND_FLOOR)
+
+
+def up(value: float, digits: int = 4) -> str:
+    """A scale of noise with this many digits, rounded up: printed noise is never less than what keeps the promise."""
+    return _cut(value, digits, ROUND_CEILING)
+
+
+def _cut(value: float, digits: int, rounding: str) -> str:
     exact = Decimal(repr(float(value)))
     if not exact:
         return "0"
     step = Decimal(1).scaleb(exact.adjusted() - digits + 1)
-    return f"{float(exact.quantize(step, rounding=ROUND_FLOOR)):.{digits}g}"
+    return f"{float(exact.quantize(step, rounding=rounding)):.{digits}g}"
 
 
 def told(advantage: Advantage) -> list[str]:
     """The finding: before, after, and what kind of statement it is."""
-    gain = 100 * advantage.gain
+    gain = points(advantage.gain, up=True).removesuffix(" %")
     after = points(advantage.after, up=True)
     cost = cost_words(advantage.slope, advantage.jump)
     lines = [
         f"Before the release an attacker {attempt(advantage)} is right with probability {points(advantage.before)}.",
-        f"After releases that cost {cost} in all, no output lifts it above {after}: at most {gain:.1f} points better.",
+        f"After releases that cost {cost} in all, no output lifts it above {after}: at most {gain} points better.",
     ]
     if advantage.tight:
         lines.append(f"This is not only a bound: {_attained(advantage)}.")
@@ -78,17 +88,20 @@ def calibrated(cost: Cost, radius: float | None, people: int = 100) -> list[str]
         sums, mean = laplace_scale(cost.slope, radius), laplace_scale(cost.slope, radius) / people
         lines += [f"Spent on one sum: {_noise(sums)}.", f"Spent on the average of {people} people: {_noise(mean)}."]
     if cost.jump > 0:
-        lines.append(f"Spent on one count: {_noise(1 / cost.jump)}.")
+        lines.append(f"Spent on one count: {_noise(laplace_scale(cost.jump, 1.0))}.")
     return lines
 
 
 def _noise(scale: float) -> str:
-    return f"Laplace noise of scale {scale:.4g}, so 95 % of answers are within ±{error_bar(scale):.4g}"
+    return f"Laplace noise of scale {up(scale)}, so 95 % of answers are within ±{error_bar(scale):.4g}"
 
 
 def laplace_scale(slope: float, radius: float) -> float:
-    """Noise on a sum for a slope: it moves by one per unit of the value, and the slope counts per radius."""
-    return radius / slope if slope > 0 else inf
+    """Noise on a sum for a slope: it moves by one per unit of the value, the slope counts per radius; rounded up."""
+    if not slope > 0:
+        return inf
+    scale = radius / slope
+    return scale if Fraction(scale) * Fraction(slope) >= Fraction(radius) else nextafter(scale, inf)
 
 
 def error_bar(scale: float, share: float = 0.95) -> float:

@@ -6,6 +6,7 @@ from math import inf, isfinite, log
 from typing import Any, Literal
 
 from nowiser.errors import Misconfigured
+from nowiser.model.advantage import points
 from nowiser.model.checks import number
 
 WARNING = (
@@ -53,8 +54,8 @@ class Revealed:
 
     def __str__(self) -> str:
         text = (
-            f"{self.model}: the guess goes from {self.before:.1%} to at most {self.after:.1%}; "
-            f"independent records would have promised {self.ceiling:.1%}"
+            f"{self.model}: the guess goes from {points(self.before)} to at most {points(self.after, up=True)}; "
+            f"independent records would have promised {points(self.ceiling, up=True)}"
         )
         if self.fails:
             text += f", so the promise fails by a factor of {self.factor:.2g} in the log-odds"
