@@ -124,6 +124,32 @@ def test_questions_show_the_ceiling_above_the_average():
         assert by["ceiling", n] > by["average", n]
 
 
+def test_nobody_is_guessed_better_than_the_ceiling_of_the_picture():
+    """Who gains most starts lower than others: his ceiling once ran below the average."""
+    drawn = [r for r in rows(charts.questions(nw.Normal(20, 5), nw.Within(2), 0.1, [2, 5], trials=300)) if "what" in r]
+    for n in (2, 5):
+        ceiling, average = (
+            next(r["value"] for r in drawn if r["n"] == n and r["what"] == w) for w in ("ceiling", "average")
+        )
+        assert ceiling >= nw.guess(nw.Normal(20, 5), nw.Within(2), slope=0.1 * n, victim=20).after - 1e-9
+        assert ceiling > average
+
+
+def test_what_is_not_the_goal_is_not_drawn_as_the_goal():
+    found = nw.guess(nw.Normal(20, 5), nw.Not(nw.Within(2)), slope=1, victim=20)
+    zones = [r for r in rows(charts.before_after(found)) if "x2" in r]
+    assert zones[0]["x2"] == 18
+    assert zones[1]["x"] == 22
+
+
+def test_a_victim_far_out_is_in_the_picture():
+    found = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=4, victim=40)
+    zones = [r for r in rows(charts.before_after(found)) if "x2" in r]
+    assert [(z["x"], z["x2"]) for z in zones] == [(38, 42)]
+    beyond = rows(charts.before_after(nw.guess(nw.LogNormal(3, 0.5), nw.Within(2), slope=1, victim=700)))
+    assert [r["when"] for r in beyond] == ["before", "after"]
+
+
 def test_bounds_are_drawn_with_their_figures():
     found = nw.bounds(CANTEEN, nw.Within(2), slope=1.0, victim=20)
     drawn = [r for r in rows(charts.bounds(found, 0.25)) if "name" in r]

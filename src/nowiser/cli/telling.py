@@ -127,7 +127,13 @@ def _question_rows(asked: Question, count: int) -> list[dict[str, float]]:
     for found in after_questions(asked.prior, asked.goal, asked.cost.slope, steps):
         top = ceiling(asked.prior, asked.goal, slope=found.questions * asked.cost.slope, victim=asked.victim)
         rows.append(
-            {"answers": found.questions, "after": top.after, "average": found.success, "error": 2 * found.error}
+            {
+                "answers": found.questions,
+                "before": top.before,
+                "after": top.after,
+                "average": found.success,
+                "error": 2 * found.error,
+            }
         )
     return rows
 
@@ -139,9 +145,11 @@ def _questions_table(asked: Question, count: int) -> Any:
     from nowiser.model.advantage import points
 
     title = f"Answers of slope {asked.cost.slope:g} each"
-    table = Table("answers", "ceiling", "average (simulated)", box=box.SIMPLE, title=title, title_justify="left")
+    who = "most exposed person" if asked.victim is None else "this person"
+    names = ("answers", f"ceiling ({who})", "average (simulated)")
+    table = Table(*names, box=box.SIMPLE, title=title, title_justify="left")
     for row in _question_rows(asked, count):
-        after = points(row["after"], up=True)
+        after = f"{points(row['after'], up=True)} (before {points(row['before'])})"
         table.add_row(str(row["answers"]), after, f"{points(row['average'])} ± {points(row['error'], up=True)}")
     return table
 

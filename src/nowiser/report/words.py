@@ -68,7 +68,7 @@ def told(advantage: Advantage) -> list[str]:
 def _attained(advantage: Advantage) -> str:
     witness = advantage.witness
     if witness.kind == "laplace" and witness.peak is not None and witness.rate > 0:
-        return f"Laplace noise of scale {1 / witness.rate:.4g} reaches it when the answer is {witness.peak:.6g}"
+        return f"Laplace noise of scale {up(1 / witness.rate)} reaches it when the answer is {witness.peak:.6g}"
     if witness.kind == "randomised response":
         return "randomised response reaches it"
     return "a mechanism that reaches it is under `witness` with --json"

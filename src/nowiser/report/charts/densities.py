@@ -14,11 +14,12 @@ def before_after(advantage: Advantage) -> Any:
         prior = next(iter(prior.values()))
     kind = getattr(prior, "kind", None)
     witness = advantage.witness
+    chart = None
     if kind == "line" and witness.kind in ("laplace", "randomised response"):
         chart = _line(advantage, prior)
     elif kind == "categories" and witness.kind in ("laplace", "randomised response"):
         chart = _categories(advantage, prior)
-    else:
+    if chart is None:
         return themed(_dots(advantage), _title(advantage), "Over all mechanisms of this cost and all their outputs")
     who = "" if advantage.victim is None else f" about a victim with value {shown(advantage.victim)}"
     return themed(chart, _title(advantage), f"What an attacker believes{who}, before and after the worst answer")
@@ -40,7 +41,7 @@ def _line(advantage: Advantage, prior: Any) -> Any:
     fixed = law.points(prior)
     if fixed is not None:
         return _atoms(advantage, *fixed)
-    low, high = _visible(prior)
+    low, high = _visible(prior, advantage)
     edges = np.linspace(low, high, 401)
     peak = advantage.witness.peak
     if peak is not None and low < peak < high:
@@ -61,7 +62,12 @@ def _line(advantage: Advantage, prior: Any) -> Any:
         {"x": float(x), "before": float(b), "after": float(a)}
         for x, b, a in zip(middle[keep], before[keep], after[keep], strict=True)
     ]
-    zones = [{"x": max(low, l), "x2": min(high, u)} for l, u in goal]
+    if advantage.witness.outside:  # everything but
+        ends = [low, *(e for pair in sorted(goal) for e in pair), high]
+        goal = list(zip(ends[::2], ends[1::2], strict=True))
+    zones = [{"x": max(low, l), "x2": min(high, u)} for l, u in goal if max(low, l) < min(high, u)]
+    if goal and not zones:
+        return None  # the victim is so far out that nothing else would be seen beside him
     x = alt.X("x:Q", title=None, scale=alt.Scale(domain=[low, high], nice=False))
     y = {"axis": alt.Axis(labels=False, grid=False, title=None)}
     table = data(rows)
@@ -95,21 +101,22 @@ def _labels(alt: Any, rows: list[dict[str, Any]], advantage: Advantage, ends: tu
         ),
     ]
     found = []
-    for (x, y, text, colour, wish), drop in zip(marks, (4, -8), strict=True):
-        align = wish
+    flat = top["after"] < 0.8 * max(r["before"] for r in rows)  # a round top, which words beside it would cross
+    for (x, y, text, colour, wish), drop in zip(marks, (-10 if flat else 4, -8), strict=True):
+        align = "center" if flat and colour == AFTER else wish
         if x - ends[0] < 0.2 * (ends[1] - ends[0]):
             align = "left"
         elif ends[1] - x < 0.2 * (ends[1] - ends[0]):
             align = "right"
         mark = alt.Chart(data([{"x": x, "y": y, "text": text}])).mark_text(
-            align=align, dx=12 if align == "left" else -12, dy=drop, color=colour, fontWeight=600
+            align=align, dx={"left": 12, "right": -12, "center": 0}[align], dy=drop, color=colour, fontWeight=600
         )
         found.append(mark.encode(x="x:Q", y="y:Q", text="text:N"))
     return found
 
 
-def _visible(prior: Any) -> tuple[float, float]:
-    """The support, without tails nobody would see."""
+def _visible(prior: Any, advantage: Advantage) -> tuple[float, float]:
+    """The support, without tails nobody would see before or after; three times as wide at most."""
     import numpy as np
 
     from nowiser.guess import law
@@ -119,8 +126,16 @@ def _visible(prior: Any) -> tuple[float, float]:
         pad = 0.04 * (high - low)
         return low - pad, high + pad
     x = np.linspace(low, high, 20_001)
-    inside = x[(law.cdf(prior, x) > 1e-3) & (law.cdf(prior, x) < 1 - 1e-3)]
-    return float(inside[0]), float(inside[-1])
+    before = law.cdf(prior, x)
+    after = np.diff(before) * [advantage.witness.likelihood(float(y)) for y in (x[:-1] + x[1:]) / 2]
+    if not 0 < after.sum() < np.inf:
+        after = np.diff(before)
+    ends = []
+    for below in (before, np.append(0.0, np.cumsum(after) / after.sum())):
+        inside = x[(below > 1e-3) & (below < 1 - 1e-3)]
+        ends.append((float(inside[0]), float(inside[-1])) if inside.size else (low, high))
+    (low, high), (left, right) = ends
+    return max(min(low, left), low - (high - low)), min(max(high, right), high + (high - low))
 
 
 def _atoms(advantage: Advantage, values: Any, masses: Any) -> Any:
