@@ -346,3 +346,20 @@ def test_more_values_than_can_be_simulated_are_refused():
 def test_bad_simulations_are_refused_by_name(goal, questions, trials, words):
     with pytest.raises(Misconfigured, match=words):
         after_questions(Normal(0, 1), goal, 1.0, questions, trials=trials)
+
+
+@pytest.mark.parametrize("origin", [0.0, 1e6, -3e8])
+def test_single_values_two_radii_apart_are_in_one_window_wherever_they_are(origin):
+    """0.7 + 2·0.1 is less than 0.9 in doubles, and far from zero they are coarser still."""
+    prior = nw.Atoms({origin + 0.7: 0.5, origin + 0.9: 0.25, origin + 5: 0.25})
+    assert expected(prior, Within(0.1), slope=0.5).before == 0.75
+    blind = after_questions(prior, Within(0.1), 1e-9, [1], trials=2)[0]
+    assert blind.success == pytest.approx(0.75, abs=1e-6)
+    kappa = {b.name: b.value for b in nw.bounds(prior, Within(0.1), jump=0.1, victim=origin + 5)}["1 − f(κ)"]
+    assert kappa >= 0.75
+
+
+def test_the_error_of_a_simulation_is_how_far_simulations_differ():
+    found = [after_questions(Normal(0, 1), Within(0.5), 1.0, [2], trials=100, seed=s)[0] for s in range(24)]
+    spread, told = float(np.std([f.success for f in found])), float(np.mean([f.error for f in found]))
+    assert 0.6 * spread < told < 1.7 * spread

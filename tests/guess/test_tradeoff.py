@@ -3,6 +3,7 @@
 import math
 from math import exp
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -157,3 +158,16 @@ def test_a_tiny_loss_is_not_rounded_to_none(family):
 def test_what_is_no_number_is_refused(call):
     with pytest.raises(Misconfigured, match=r"epsilons? must be a finite number"):
         call()
+
+
+@given(st.floats(1e-3, 3), st.floats(1e-6, 0.999))
+def test_success_is_rounded_up_in_every_digit(loss, before):
+    with mpmath.workdps(40):
+        e, a = mpmath.exp(mpmath.mpf(loss)), mpmath.mpf(before)
+        exact = {
+            pure: 1 - max(0, 1 - e * a, (1 - a) / e),
+            laplace: e * a if a < 1 / e / 2 else 1 - (1 / e / (4 * a) if a <= 0.5 else (1 - a) / e),
+            gaussian: mpmath.ncdf(mpmath.mpf(loss) - mpmath.sqrt(2) * mpmath.erfinv(1 - 2 * a)),
+        }
+        for family, least in exact.items():
+            assert mpmath.mpf(family(loss).success(before)) >= min(least, 1)

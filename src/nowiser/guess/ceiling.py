@@ -231,7 +231,7 @@ def _advantage(
     before = float(np.atleast_1d(figures.before)[0])
     after = float(np.atleast_1d(figures.after)[0])
     smallest = float(np.atleast_1d(figures.smallest)[0])
-    before, after = _raised(before, after, gain or 0.0)
+    found, (before, after) = before, _raised(before, after, gain or 0.0)
     negated = _negations(formula(goal))
     witnesses = [
         _denied(p.witness(x, misled=True)) if negated[i] else p.witness(x, misled=False) for i, (p, x) in enumerate(at)
@@ -242,7 +242,8 @@ def _advantage(
         shown = [str(n) if n is not None else "value" for n in names]
         who = {n: p.victim(x) for n, (p, x) in zip(shown, at, strict=True)}
         witness = Witness("product", victim=who, parts=tuple(zip(shown, witnesses, strict=True)))
-    attained = all(_is_attained(p, x) for p, x in at) and after <= float(np.atleast_1d(figures.after)[0]) * ATTAINED
+    reached = after <= float(np.atleast_1d(figures.after)[0]) * ATTAINED and found <= before * ATTAINED
+    attained = reached and all(_is_attained(p, x) for p, x in at)
     return Advantage(
         before=before,
         after=after,

@@ -14,6 +14,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess import law, windows
+from nowiser.guess.rounding import grain
 from nowiser.model.checks import number
 from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
@@ -170,7 +171,7 @@ def _on_cells(prior: Prior, radius: float, slope: float, per_window: int) -> tup
 def _on_points(x: Floats, w: Floats, *, radius: float, slope: float, how: str) -> Expected | None:
     if x.size > _MAX_POINTS:
         return None
-    last = np.searchsorted(x, x + 2 * radius * (1 + 1e-12), side="right") - 1
+    last = np.searchsorted(x, x + 2 * radius + 2 * grain(x, radius), side="right") - 1
     total = np.cumsum(w)
     before = float((total[last] - total + w).max())
     if x.size == 1 or slope == 0.0:

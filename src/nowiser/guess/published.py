@@ -12,6 +12,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess import law
+from nowiser.guess.rounding import grain
 from nowiser.guess.tradeoff import laplace, pure
 from nowiser.model.checks import number
 from nowiser.model.goal import Exactly, Goal, In, On, Within, parse_goal
@@ -206,7 +207,8 @@ def _best_guess(prior: Prior, goal: Goal) -> float:
     if fixed is not None:
         x, w = fixed
         total = np.concatenate([[0.0], np.cumsum(w)])
-        return min(1.0, float((total[np.searchsorted(x, x + 2 * radius, side="right")] - total[:-1]).max()))
+        ends = x + 2 * radius + 2 * grain(x, radius)
+        return min(1.0, float((total[np.searchsorted(x, ends, side="right")] - total[:-1]).max()))
     low, high = law.support(prior)
     at = np.concatenate([law.atoms(prior)[0], law.corners(prior)])
     grid = _edges(prior, low, high, 20_000)

@@ -12,6 +12,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import law, windows
 from nowiser.guess.ranges import Indices
+from nowiser.guess.rounding import grain
 from nowiser.model.checks import number
 from nowiser.model.goal import Within
 from nowiser.model.prior import Prior
@@ -67,7 +68,8 @@ def _attacked(prior: Prior, radius: float) -> tuple[Floats, Floats, Indices, Ind
         x, w = fixed
         if x.size > _MOST:
             raise Misconfigured(f"the simulation takes a prior of at most {_MOST} single values, found {x.size}")
-        return x, w / w.sum(), np.arange(x.size), np.searchsorted(x, x + 2 * radius * (1 + 1e-9), side="right")
+        ends = x + 2 * radius + 2 * grain(x, radius)
+        return x, w / w.sum(), np.arange(x.size), np.searchsorted(x, ends, side="right")
     low, high = law.support(prior)
     per_window = int(min(32.0, _MOST * 2 * radius / (high - low)))
     if per_window < 1 or windows.special(prior).size > _MOST:
