@@ -148,6 +148,8 @@ def test_a_victim_far_out_is_in_the_picture():
     assert [(z["x"], z["x2"]) for z in zones] == [(38, 42)]
     beyond = rows(charts.before_after(nw.guess(nw.LogNormal(3, 0.5), nw.Within(2), slope=1, victim=700)))
     assert [r["when"] for r in beyond] == ["before", "after"]
+    farther = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=50)  # so far that nothing is left of the likelihood here
+    assert [r["when"] for r in rows(charts.before_after(farther))] == ["before", "after"]
 
 
 def test_bounds_are_drawn_with_their_figures():

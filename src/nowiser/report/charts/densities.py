@@ -50,10 +50,18 @@ def _line(advantage: Advantage, prior: Any) -> Any:
     for end in (*(e for pair in goal for e in pair), *law.support(prior)):
         if low < end < high:  # the jump is a step: draw it as one
             edges = np.unique(np.concatenate([edges, [end - 1e-9 * (high - low), end + 1e-9 * (high - low)]]))
+    if advantage.witness.outside:  # everything but
+        ends = [low, *(e for pair in sorted(goal) for e in pair), high]
+        goal = list(zip(ends[::2], ends[1::2], strict=True))
+    zones = [{"x": max(low, l), "x2": min(high, u)} for l, u in goal if max(low, l) < min(high, u)]
+    if goal and not zones:
+        return None  # the victim is so far out that nothing else would be seen beside him
     middle = (edges[:-1] + edges[1:]) / 2
     before = law.density(prior, edges)
     tilt = np.array([advantage.witness.likelihood(float(x)) for x in middle])
     after = before * tilt
+    if not after.any():
+        return None
     after = after / (after * np.diff(edges)).sum()
     if law.mass(prior, low, high) < 1:
         before = before / (before * np.diff(edges)).sum()
@@ -62,12 +70,6 @@ def _line(advantage: Advantage, prior: Any) -> Any:
         {"x": float(x), "before": float(b), "after": float(a)}
         for x, b, a in zip(middle[keep], before[keep], after[keep], strict=True)
     ]
-    if advantage.witness.outside:  # everything but
-        ends = [low, *(e for pair in sorted(goal) for e in pair), high]
-        goal = list(zip(ends[::2], ends[1::2], strict=True))
-    zones = [{"x": max(low, l), "x2": min(high, u)} for l, u in goal if max(low, l) < min(high, u)]
-    if goal and not zones:
-        return None  # the victim is so far out that nothing else would be seen beside him
     x = alt.X("x:Q", title=None, scale=alt.Scale(domain=[low, high], nice=False))
     y = {"axis": alt.Axis(labels=False, grid=False, title=None)}
     table = data(rows)
