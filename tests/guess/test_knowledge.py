@@ -182,3 +182,13 @@ def test_single_values_among_unknown_others_agree_with_sums_over_all_of_them(slo
     truth = (sum(seen[2:5]) / sum(seen)).max()
     found = knowing(nw.Atoms(values, np.full(7, 1 / 7)), nw.Within(radius), unknown=unknown, slope=slope, victim=victim)
     assert found.after == pytest.approx(truth, abs=1e-6)
+
+
+def test_a_class_is_told_in_a_sentence():
+    prior = nw.JointAtoms(["f", "t"], {("a", 1.0): 0.3, ("a", 2.0): 0.3, ("b", 1.0): 0.4})
+    found = nw.knowing_part(prior, "t exactly", ["f"], costs={"t": nw.Cost(0, 1)})
+    assert str(found) == (
+        "An attacker who knows f = a (the worst class, 60.0 % of people) goes from 50.0 % to at most 73.2 %."
+    )
+    assert found.to_json()["known"] == {"f": "a"}
+    assert "from 31.1 % to 66.1 %" in str(nw.expected(nw.Normal(20, 5), nw.Within(2), slope=1))

@@ -31,12 +31,7 @@ def as_object(result: dict[str, Any]) -> dict[str, Any]:
         found["scale"] = scale
         found["error"] = None if scale is None else error_bar(scale)
     if "knows" in result:
-        known = result["knows"]
-        found["knows"] = (
-            known.to_json()
-            if hasattr(known, "to_json")
-            else {"known": known.known, "share": known.share, **known.advantage.to_json()}
-        )
+        found["knows"] = result["knows"].to_json()
     if "bounds" in result:
         found["bounds"] = [b.to_json() for b in result["bounds"]]
     if "questions" in result:
@@ -71,7 +66,7 @@ def say(result: dict[str, Any]) -> None:
     console = Console(highlight=False, markup=False, emoji=False)
     console.print(panel("How much better can an attacker guess?", rows, lines))
     if "knows" in result:
-        console.print(_knowing_words(result["knows"]))
+        console.print(str(result["knows"]))
     if "bounds" in result:
         console.print(_bounds_table(result["bounds"]))
     if "questions" in result:
@@ -89,19 +84,6 @@ def _granted(asked: Question, limit: Fraction) -> list[str]:
         return [f"To keep the gain within {points}, everything released may cost {cost} in all."]
     each = "; ".join(f"{n}: {cost_words(c.slope, c.jump)}" for n, c in asked.costs.items())
     return [f"To keep the gain within {points}, everything released may cost in all — {each}."]
-
-
-def _knowing_words(known: Any) -> str:
-    from nowiser.model.advantage import points
-
-    if hasattr(known, "unknown"):
-        return str(known)
-    told = ", ".join(f"{k} = {v}" for k, v in known.known.items())
-    found = known.advantage
-    return (
-        f"An attacker who knows {told} (the worst class, {known.share:.1%} of people) goes from "
-        f"{points(found.before)} to at most {points(found.after, up=True)}."
-    )
 
 
 def _bounds_table(bounds: Any) -> Any:

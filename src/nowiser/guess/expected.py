@@ -15,6 +15,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import law, windows
 from nowiser.guess.rounding import grain
+from nowiser.model.advantage import points
 from nowiser.model.checks import number
 from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
@@ -41,6 +42,10 @@ class Expected:
 
     def __float__(self) -> float:
         return self.after
+
+    def __str__(self) -> str:
+        reached = f"from {points(self.before)} to {points(self.after)}"
+        return f"On average over all people and all answers, the best attacker goes {reached} ({self.how})."
 
     def to_json(self) -> dict[str, Any]:
         return {"before": self.before, "after": self.after, "error": self.error, "how": self.how}

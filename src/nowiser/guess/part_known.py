@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.model.advantage import Advantage
+from nowiser.model.advantage import Advantage, plain, points, shown
 from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Atoms, Categories, Histogram, JointAtoms, JointHistogram, MultivariateNormal, Normal
@@ -24,6 +24,17 @@ class PartKnown:
     known: dict[str, Any]
     share: float  # how many people are in that class
     advantage: Advantage
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{name} = {shown(value)}" for name, value in self.known.items())
+        found = self.advantage
+        return (
+            f"An attacker who knows {told} (the worst class, {points(self.share)} of people) goes from "
+            f"{points(found.before)} to at most {points(found.after, up=True)}."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"known": plain(self.known), "share": self.share, **self.advantage.to_json()}
 
 
 def knowing_part(
