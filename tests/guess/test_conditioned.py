@@ -145,7 +145,7 @@ def test_stretches_are_the_goal(goal: Goal, x: float, y: float, low: float) -> N
 
 
 def test_the_smaller_radius_counts() -> None:
-    both = nw.guess(nw.Normal(20, 5), nw.Within(4) & nw.Within(2), slope=0.4)
+    both = nw.guess(nw.Normal(20, 5), nw.Within(4) & nw.Within(2), slope=0.2)
     assert both.gain == pytest.approx(nw.guess(nw.Normal(20, 5), nw.Within(2), slope=0.2).gain, rel=1e-9)
 
 
@@ -221,3 +221,17 @@ def test_no_victim_gains_more_than_the_worst_one_is_said_to_gain_where_certainty
     assert worst.gain >= nw.guess(prior, goal, slope=20, victim=0).gain
     assert worst.after == 1.0
     assert worst.victim == pytest.approx(0, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    "prior", [nw.Normal(20, 5), nw.Atoms({18: 0.2, 20: 0.3, 23: 0.5})], ids=lambda p: type(p).__name__
+)
+def test_the_order_of_conditions_does_not_matter(prior):
+    """A slope is per radius: that of whichever condition stood first made `and` say two things."""
+    for one, other in ((Within(2) & Within(4), Within(4) & Within(2)), (Within(2) | Within(4), Within(4) | Within(2))):
+        found, same = (nw.guess(prior, goal, slope=1, victim=20) for goal in (one, other))
+        assert (found.before, found.after) == pytest.approx((same.before, same.after), abs=1e-9)
+    joint = nw.JointAtoms(["x", "y"], {(18, 1): 0.2, (20, 2): 0.3, (23, 1): 0.5})
+    texts = ("x within 2 and x within 4", "x within 4 and x within 2")
+    after = [nw.guess(joint, t, costs={"x": nw.Cost(1)}, victim={"x": 20, "y": 2}).after for t in texts]
+    assert after[0] == pytest.approx(after[1], abs=1e-9)

@@ -109,5 +109,5 @@ def middle(a: float, b: float) -> float:
 
 
 def radius_of(parts: Iterable[Goal]) -> float:
-    """The radius slopes are counted in: that of the first `within`; 1 where there is none."""
-    return next((g.radius for g in map(bare, parts) if isinstance(g, Within)), 1.0)
+    """The radius slopes are counted in: the smallest of several, whatever their order; 1 where there is none."""
+    return min((g.radius for g in map(bare, parts) if isinstance(g, Within)), default=1.0)

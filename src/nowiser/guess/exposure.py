@@ -139,7 +139,7 @@ def up(value: Fraction | float) -> float:
 
 
 def radius(goal: Goal, attribute: str) -> Fraction:
-    """The r of `within r` on this attribute; 1 for other goals, so that slopes stay per raw unit."""
+    """The r of `within r` on this attribute, the smallest of several; 1 for other goals: slopes stay per raw unit."""
     match goal:
         case On(attribute=name, goal=Within(radius=r)) if name == attribute:
             return Fraction(r)
@@ -147,7 +147,7 @@ def radius(goal: Goal, attribute: str) -> Fraction:
             return radius(inner, attribute)
         case And() | Or():
             found = {radius(part, attribute) for part in goal.parts if attribute in part.attributes}
-            return max(found, default=Fraction(1))
+            return min(found, default=Fraction(1))
         case _:
             return Fraction(1)
 

@@ -148,7 +148,7 @@ def question_of(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, C
     for part in simple_goals(goal):
         if isinstance(part, On) and isinstance(part.goal, Within):
             for name in part.attributes:
-                radii.setdefault(name, part.goal.radius)
+                radii[name] = min(part.goal.radius, radii.get(name, part.goal.radius))
     if isinstance(costs, Cost):
         single = simple_goals(goal)
         if isinstance(goal, On) and len(goal.attributes) > 1:
