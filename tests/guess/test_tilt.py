@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.guess.cells import CellLine
+from nowiser.guess.chord_line import ChordLine
 from nowiser.guess.closed_form import FEW_BINS
 from nowiser.guess.line import line
 from nowiser.guess.tilt import TiltLine
@@ -99,10 +100,10 @@ def test_a_density_that_jumps_inside_the_goal():
     assert nw.guess(prior, nw.Within(0.88), slope=allowed.slope).gain <= 0.0005
 
 
-def test_histograms_with_many_bins_stay_cells():
+def test_histograms_with_many_bins_are_pieces():
     edges = np.linspace(0, 1, FEW_BINS + 2)
     bars = nw.Histogram(edges, np.full(FEW_BINS + 1, 1 / (FEW_BINS + 1)))
-    assert isinstance(line(nw.Mixture([(0.5, nw.Normal(0, 1)), (0.5, bars)])), CellLine)
+    assert isinstance(line(nw.Mixture([(0.5, nw.Normal(0, 1)), (0.5, bars)])), ChordLine)
     assert isinstance(line(bars), CellLine)
 
 

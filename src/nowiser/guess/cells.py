@@ -153,7 +153,8 @@ class CellLine:
         sums = self.sums(k)
         c = np.clip(np.searchsorted(self.starts, t, "right") - 1, 0, self.starts.size - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            left, right = sums.plus_at(t, c) - k * (t - sums.x0), sums.minus_at(t, c) + k * (t - sums.x1)
+            after = np.where(self.widths[c] > 0, sums.minus_at(t, c), sums.minus[c + 1])  # an atom counts once
+            left, right = sums.plus_at(t, c) - k * (t - sums.x0), after + k * (t - sums.x1)
             return np.exp(np.logaddexp(left, right)) / self.total
 
     def heights(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:

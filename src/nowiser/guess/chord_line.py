@@ -10,18 +10,20 @@ one beside it. With them the theorem of `line` reads
 
     1 + odds  ≤  max( A(t)·e^{k(t−l)} / A(l),  B(t)·e^{k(u−t)} / B(u) ).
 
-What lies beyond the outermost points is left out of A(l) and B(u), where it would only lower the odds, and counted in
-A(t) and B(t) when the goal reaches it. For k < 0 it is the other way round.
+What lies beyond the outermost points, or is loose between them (see `blend`), is left out of A(l) and B(u), where it
+would only lower the odds, and counted in A(t) and B(t) when the goal reaches it. For k < 0 it is the other way round.
+
+Single values that have a probability are heaps at points. A(l) and B(u) are those without the heap at l or u, which is
+inside the goal; a heap at t may be split between A(t) and B(t).
 """
 
-import itertools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from nowiser.guess.chords import Chords
+from nowiser.guess.chord_sums import ChordSums, piece
 from nowiser.guess.line import EPS
 from nowiser.guess.ranges import Indices, Largest, Ranges, distinct
 from nowiser.model.priors.base import Floats
@@ -30,33 +32,12 @@ FEW = 16  # goals up to so many get their prior mass from the distribution funct
 TINY = 1e-12  # relative weight of what lies beyond the points that need not be followed exactly
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """A and B at the points, for one k."""
-
-    left: Floats
-    right: Floats
-
-
-class ChordLine:
+class ChordLine(ChordSums):
     """A prior in exponential pieces. `plain`: the pieces themselves, as if they were exact."""
-
-    def __init__(self, chords: Chords) -> None:
-        self.chords = chords
-        self.low, self.high = chords.ends
-        self.points, self.atoms = chords.points, np.zeros(0)
-        self.off = chords.off
-        self.width = np.diff(self.points)
-        self.slope = np.diff(chords.logs) / self.width
-        self.density = np.exp(chords.logs)
-        self.masses = self.density[:-1] * _piece(0.0, self.slope, self.width)
-        self.below = np.concatenate([[chords.beyond[0]], self.masses]).cumsum()
-        self.total = float(self.below[-1]) + chords.beyond[1]
-        self._sums: dict[float, _Sums] = {}
 
     @cached_property
     def plain(self) -> "ChordLine":
-        return ChordLine(replace(self.chords, off=0.0)) if self.off else self
+        return ChordLine(replace(self.chords, off=0.0, loose=())) if self.off else self
 
     @property
     def concave(self) -> bool:
@@ -68,13 +49,20 @@ class ChordLine:
         return self.off / 4 + 1e-13
 
     def wiggle(self) -> float:
-        return math.expm1(self.off)
+        return math.expm1(self.off) + sum(mass for _, _, mass in self.loose)
+
+    @cached_property
+    def jumps(self) -> Floats:
+        """Where the density jumps."""
+        inner = np.flatnonzero(self.chords.logs[0, 1:] != self.chords.logs[1, :-1]) + 1
+        return self.points[inner]
 
     def told(self, radius: float) -> float:
         """Victims up to here are looked at one by one. Farther out doubles blur the ends of their goals, and the bound
         of one who is alone there is blurred with them; whole ranges are bounded by the slope of ln density.
         """
-        middle = np.interp([0.01 * self.total, 0.99 * self.total], self.below, self.points)
+        most = float(self.below[-1])
+        middle = np.interp([0.01 * most, 0.99 * most], self.below, self.points)
         return max(radius * 2.0**28, 1e3 * float(np.abs(middle).max()))
 
     def victims(self) -> tuple[Floats, Floats]:
@@ -82,29 +70,27 @@ class ChordLine:
         return np.array([first]), np.array([last])
 
     def landmarks(self) -> Floats:
-        """Evenly among the points, which are densest where the density bends; and quantiles."""
+        """Evenly among the points, which are densest where the density bends; quantiles; and some of the jumps."""
         some = np.linspace(0, self.points.size - 1, 129).astype(np.intp)
-        levels = np.searchsorted(self.below, np.linspace(0.0, self.total, 66)[1:-1])
+        levels = np.searchsorted(self.below, np.linspace(0.0, float(self.below[-1]), 66)[1:-1])
         found = self.points[np.concatenate([some, np.clip(levels, 0, self.points.size - 1)])]
-        return distinct(np.clip(found, *self.chords.victims))
+        jumps = self.jumps[np.linspace(0, self.jumps.size - 1, min(self.jumps.size, 256)).astype(np.intp)]
+        return distinct(np.clip(np.concatenate([found, jumps]), *self.chords.victims))
 
-    def _cell(self, y: Floats) -> Indices:
-        return np.clip(np.searchsorted(self.points, y, "right") - 1, 0, self.width.size - 1)
-
-    def _height(self, y: Floats) -> Floats:
-        """The density; 0 beyond the points."""
-        i = self._cell(y)
+    def _height(self, y: Floats, i: Indices | None = None) -> Floats:
+        """The density (of cell i); 0 beyond the points."""
+        i = self._cell(y) if i is None else i
         inside = (y >= self.points[0]) & (y <= self.points[-1])
         near = np.clip(y, self.points[0], self.points[-1])
-        return np.where(inside, self.density[i] * np.exp(self.slope[i] * (near - self.points[i])), 0.0)
+        return np.where(inside, self.starts[i] * np.exp(self.slope[i] * (near - self.points[i])), 0.0)
 
     def _up_to(self, y: Floats) -> Floats:
-        """The mass up to y; what lies beyond a point counts when y passes the point."""
+        """The mass up to y without heaps; what lies beyond a point counts when y passes the point."""
         near = np.clip(y, self.points[0], self.points[-1])
         i = self._cell(near)
-        found = self.below[i] + self.density[i] * _piece(0.0, self.slope[i], near - self.points[i])
+        found = self.below[i] + self.starts[i] * piece(0.0, self.slope[i], near - self.points[i])
         found = np.where(y < self.points[0], 0.0, found)
-        return np.where(y > self.points[-1], self.total, found)
+        return np.where(y > self.points[-1], float(self.below[-1]) + self.chords.beyond[1], found)
 
     def mass(self, l: Floats, u: Floats) -> Floats:
         """Prior probability of [l, u]: of single goals by the distribution function, of many by the pieces."""
@@ -114,49 +100,34 @@ class ChordLine:
         i, j = self._cell(l), self._cell(u)
         start = np.clip(l, self.points[0], self.points[-1])
         within = np.clip(u, self.points[0], self.points[-1]) - start
-        same = self._height(start) * _piece(0.0, self.slope[i], within)  # without cancellation
+        same = self._height(start) * piece(0.0, self.slope[i], within)  # without cancellation
         inner = (i == j) & (l >= self.points[0]) & (u <= self.points[-1])
-        return np.clip(np.where(inner, same, self._up_to(u) - self._up_to(l)) / self.total, 0.0, 1.0)
+        found = np.where(inner, same, self._up_to(u) - self._up_to(l))
+        if self.atoms.size:
+            found = found + self._heaped[np.searchsorted(self.atoms, u, "right")]
+            found = found - self._heaped[np.searchsorted(self.atoms, l, "left")]
+        return np.clip(found / self.total, 0.0, 1.0)
 
-    def sums(self, k: float) -> _Sums:
-        if k not in self._sums:
-            if len(self._sums) >= 8:
-                self._sums.pop(next(iter(self._sums)))
-            self._sums[k] = self._summed(k)
-        return self._sums[k]
+    def strays(self, k: float, first: Floats, last: Floats) -> Floats:
+        """How much larger ln A(y) and ln B(y) may be than those of the pieces, for all y between first and last.
 
-    def _summed(self, k: float) -> _Sums:
-        with np.errstate(over="ignore", under="ignore"):
-            shrink = np.exp(-k * self.width)
-            ahead = self.density[:-1] * _piece(k, self.slope, self.width)
-            back = self.density[1:] * _piece(k, -self.slope, self.width)
-        start, end = (0.0, 0.0) if k > 0 else (self._rest(k, 0), self._rest(k, 1))
-        left = itertools.accumulate(zip(shrink.tolist(), ahead.tolist(), strict=True), _next, initial=start)
-        right = itertools.accumulate(zip(shrink[::-1].tolist(), back[::-1].tolist(), strict=True), _next, initial=end)
-        return _Sums(np.array(list(left)), np.array(list(right))[::-1])
-
-    def _rest(self, k: float, side: int) -> float:
-        """∫ e^{|k|·distance from the outermost point} over what lies beyond it, from above."""
-        mass, rate, end = self.chords.beyond[side], self.chords.rates[side], self.chords.ends[side]
-        if not mass:
-            return 0.0
-        away = abs(end - float(self.points[-side]))
-        found = mass * math.exp(min(-k * away, 700.0)) if -k * away < 700 else math.inf
-        if rate > -k:
-            found = min(found, float(self.density[-side]) / (rate + k))
-        return found
-
-    def _left(self, k: float, y: Floats, i: Indices) -> Floats:
-        """Ln A(y) for y in cell i."""
-        h = np.maximum(y - self.points[i], 0.0)
-        return np.asarray(np.log(self.sums(k).left[i] * np.exp(-k * h) + self.density[i] * _piece(k, self.slope[i], h)))
-
-    def _right(self, k: float, y: Floats, i: Indices) -> Floats:
-        """Ln B(y) for y in cell i."""
-        h, j = np.maximum(self.points[i + 1] - y, 0.0), i + 1
-        return np.asarray(
-            np.log(self.sums(k).right[j] * np.exp(-k * h) + self.density[j] * _piece(k, -self.slope[i], h))
-        )
+        A(y) of the pieces is at least A(first)·e^{−k(last − first)}, B(y) likewise with B(last), and both are at least
+        what lies within 1/k of y.
+        """
+        if not self.loose:
+            return np.zeros(first.size)
+        unit = 1 / abs(k)
+        most: Floats | float = 0.0
+        with np.errstate(all="ignore"):
+            move = abs(k) * np.maximum(last - first, 0.0)
+            for a, b, mass in self.loose:
+                near = np.maximum(np.maximum(a - last, first - b), 0.0)
+                far = np.maximum(np.abs(first - a), np.abs(last - b))
+                most = most + mass * np.exp(np.minimum(-k * (near if k > 0 else far), 700.0))
+            logs = np.minimum(self._left(k, first, self._cell(first)), self._right(k, last, self._cell(last)))
+            beside = np.log(self.heights(first - unit, last + unit)[0] * self.total * unit / 3)
+            found = np.log1p(most * np.exp(-np.fmax(logs - move, beside)))
+        return np.where(np.isnan(found), np.inf, found)
 
     def odds(self, k: float, l: Floats, u: Floats) -> Floats:
         return self.tight(k, np.atleast_1d(l).astype(float), np.atleast_1d(u).astype(float))[0]
@@ -167,14 +138,17 @@ class ChordLine:
         lowest, highest = float(self.points[0]), float(self.points[-1])
         with np.errstate(all="ignore"):
             near = np.clip(l, lowest, highest), np.clip(u, lowest, highest)
-            first, last = self._cell(near[0]), self._cell(near[1])
-            a = np.where(l <= self.low, -np.inf, self._left(k, near[0], first))
-            b = np.where(u >= self.high, -np.inf, self._right(k, near[1], last))
+            first, last = self._cell_before(near[0]), self._cell(near[1])
+            a, b = self._left(k, near[0], first), self._right(k, near[1], last)
             if k > 0:
-                a, b = np.where(l < lowest, -np.inf, a), np.where(u > highest, -np.inf, b)
-            t, c = self._crossing(k, near, (a, b), (first, last))
-            left = self._left(k, t, c) + k * (t - near[0]) - a
-            right = self._right(k, t, c) + k * (near[1] - t) - b
+                a, b = np.where(l <= lowest, -np.inf, a), np.where(u >= highest, -np.inf, b)
+            else:
+                a, b = self._most(k, near[0], a, 0), self._most(k, near[1], b, 1)
+            a, b = np.where(l <= self.low, -np.inf, a), np.where(u >= self.high, -np.inf, b)
+            t, left, right = self._crossing(k, near, (a, b), (first, last))
+            if k > 0:
+                left, right = self._most(k, t, left, 0), self._most(k, t, right, 1)
+            left, right = left + k * (t - near[0]) - a, right + k * (near[1] - t) - b
             best = np.maximum(left, right) if k > 0 else np.minimum(left, right)
             no_left, no_right = a == -np.inf, b == -np.inf
             whole = self._whole(k, l, u, first, last)
@@ -186,6 +160,7 @@ class ChordLine:
             odds = np.expm1(np.maximum(best + sign * self._slack(k, l, u), 0.0)) * math.exp(sign * self.off)
             if k > 0 and self.off:
                 odds = np.fmin(odds, self._faint(k, l, u))
+        odds = np.where((u < self.low) | (l > self.high), 0.0, odds)
         return np.where(no_left & no_right, np.inf, odds), np.clip(t, l, u)
 
     def _slack(self, k: float, l: Floats, u: Floats) -> Floats:
@@ -200,10 +175,16 @@ class ChordLine:
         """
         lowest, highest = float(self.points[0]), float(self.points[-1])
         start, end = np.clip(l, lowest, highest), np.clip(u, lowest, highest)
-        found = []
+        sums = self.sums(k)
+        # with the heaps at l and at u, also those of the outermost points
+        right = np.where(start == lowest, np.log(sums.right[0]), self._right(k, start, first))
+        left = np.where(end == highest, np.log(sums.left[-1]), self._left(k, end, last))
+        if k > 0:
+            right, left = self._most(k, start, right, 1), self._most(k, end, left, 0)
+        found: list[Floats] = []
         for log, away, mass in (
-            (self._right(k, start, first), lowest - np.maximum(l, self.low), self.chords.beyond[0]),
-            (self._left(k, end, last), np.minimum(u, self.high) - highest, self.chords.beyond[1]),
+            (right, lowest - np.maximum(l, self.low), self.chords.beyond[0]),
+            (left, np.minimum(u, self.high) - highest, self.chords.beyond[1]),
         ):
             reached = (away > 0) & (k > 0)
             extra = np.where(reached, mass * np.exp(-log), 0.0)
@@ -220,12 +201,17 @@ class ChordLine:
 
     def least_weight(self, k: float, t: Floats) -> Floats:
         """∫ e^{−k|x−t|} dπ of the prior itself, from below: 1 less at most e^{off} times what the pieces lose."""
-        return 1 - (1 - self.weight(k, t)) * math.exp(2 * self.off) - 64 * EPS
+        spare = 64 * EPS + sum(mass for _, _, mass in self.loose)
+        return 1 - (1 - self.weight(k, t)) * math.exp(2 * self.off) - spare
 
     def _crossing(
         self, k: float, goal: tuple[Floats, Floats], out: tuple[Floats, Floats], cells: tuple[Indices, Indices]
-    ) -> tuple[Floats, Indices]:
-        """T and its cell: first among the points (halving), then inside the cell (Newton, kept between bounds)."""
+    ) -> tuple[Floats, Floats, Floats]:
+        """T, ln A(t) and ln B(t): first among the points (halving), then inside the cell (Newton, kept between bounds).
+
+        T lies in the last cell at whose start, heap included, A is still too small. At a heap at its end A and B share
+        it so that both factors of the theorem are equal, if they can be.
+        """
         (l, u), (a, b) = goal, out
         sums = self.sums(k)
         low, high = cells[0].copy(), cells[1].copy()  # t is in one of these cells
@@ -234,12 +220,16 @@ class ChordLine:
             while (low < high).any():
                 middle = (low + high + 1) // 2
                 x = self.points[middle]
-                gap = np.log(sums.left[middle] / sums.right[middle]) + k * ((x - l) - (u - x)) - target
+                gap = np.log(sums.left[middle] / sums.after[middle]) + k * ((x - l) - (u - x)) - target
                 ahead = gap <= 0
                 low, high = np.where(ahead, middle, low), np.where(ahead, high, np.maximum(middle - 1, low))
             c = low
             first, last = np.maximum(l, self.points[c]), np.minimum(u, self.points[c + 1])
             t = (first + last) / 2
+            if self.atoms.size:  # where A is too small up to the end of the cell, t is the heap there
+                gap = self._left(k, last, c) - self._right(k, last, c) + k * ((last - l) - (u - last)) - target
+                t = np.where(gap <= 0, last, t)
+                first = np.where(gap <= 0, last, first)
             todo = np.flatnonzero((last > first) & np.isfinite(target))
             for _ in range(40):
                 now, cell = t[todo], c[todo]
@@ -251,27 +241,26 @@ class ChordLine:
                 if not todo.size:
                     break
                 first[todo], last[todo] = np.where(gap < 0, now, first[todo]), np.where(gap > 0, now, last[todo])
-                p = self.density[cell] * np.exp(self.slope[cell] * (now - self.points[cell]))
+                p = self.starts[cell] * np.exp(self.slope[cell] * (now - self.points[cell]))
                 new = now - gap / (p * (np.exp(-left) + np.exp(-right)))
                 inner = (new > first[todo]) & (new < last[todo])
                 t[todo] = np.where(inner, new, (first[todo] + last[todo]) / 2)
                 todo = todo[t[todo] != now]
-        return t, c
+            left, right = self._left(k, t, c), self._right(k, t, c)
+            heap = np.where(t == self.points[c + 1], self.heaps[c + 1], 0.0)
+            if heap.any():
+                left, right = self._shared_out((a - k * (t - l), b - k * (u - t)), (left, right), heap)
+        return t, left, right
 
-    def weight(self, k: float, t: Floats) -> Floats:
-        """∫ e^{−k|x−t|} dπ."""
-        near = np.clip(t, self.points[0], self.points[-1])
-        i = self._cell(near)
-        with np.errstate(all="ignore"):
-            both = np.exp(np.logaddexp(self._left(k, near, i), self._right(k, near, i)) - k * np.abs(t - near))
-        return both / self.total
-
-    def drift(self, k: float, t: Floats) -> Floats:
-        """The slope of ln `weight` at t."""
-        near = np.clip(t, self.points[0], self.points[-1])
-        i = self._cell(near)
-        with np.errstate(all="ignore"):
-            return k * np.tanh((self._right(k, near, i) - self._left(k, near, i)) / 2)
+    @staticmethod
+    def _shared_out(outside: tuple[Floats, Floats], logs: tuple[Floats, Floats], heap: Floats) -> tuple[Floats, Floats]:
+        """Ln A(t) and ln B(t) with the heap at t, which B has so far, shared out between them."""
+        one, other = np.exp(outside[0]), np.exp(outside[1])
+        left, right = np.exp(logs[0]), np.exp(logs[1])
+        share = np.clip(((left + right) * one / (one + other) - left) / heap, 0.0, 1.0)
+        share = np.where(np.isfinite(share) & (heap > 0), share, 0.0) * heap
+        rest = np.maximum(right - heap, 0.0) + (heap - share)
+        return np.where(share > 0, np.log(left + share), logs[0]), np.where(share > 0, np.log(rest), logs[1])
 
     def shared(self, k: float, first: Floats, last: Floats, radius: float, offset: Floats) -> Floats:
         """One bound on the odds for all victims between `first` and `last`; see `TiltLine.shared`.
@@ -299,47 +288,46 @@ class ChordLine:
         return np.where(unsure, np.inf, found)
 
     def heights(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """Bounds on the density over (a, b): a piece rises or falls, so the points in between and the ends tell."""
-        i, j = np.searchsorted(self.points, a, "right"), np.searchsorted(self.points, b, "left") - 1
-        some, n = i <= j, self.points.size - 1
-        floor, roof = self._ranges.between(np.clip(i, 0, n), np.clip(np.maximum(i, j), 0, n))
-        ends = self._height(a), self._height(b)
-        low, high = np.minimum(*ends), np.maximum(*ends)
+        """Bounds on the density over (a, b): a piece rises or falls, so its ends tell; (0, ∞) where there are heaps."""
+        i, j = self._cell(a), self._cell_before(b)
+        j = np.maximum(i, j)
+        inner = [np.clip(y, self.points[0], self.points[-1]) for y in (a, b)]
+        one, two = (self._height(inner[0], i), self.stops[i]), (self.starts[j], self._height(inner[1], j))
+        same, n = i == j, self.width.size - 1
+        some = j > i + 1
+        floor, roof = self._ranges.between(np.clip(i + 1, 0, n), np.clip(np.maximum(i + 1, j - 1), 0, n))
+        ends = np.where(same, [one[0], two[1]] * 2, [*one, *two])
+        low, high = ends.min(axis=0), ends.max(axis=0)
         low, high = np.where(some, np.minimum(low, floor), low), np.where(some, np.maximum(high, roof), high)
         for point, mass in zip((self.points[0], self.points[-1]), self.chords.beyond, strict=True):
             high = np.where((a < point) & (b > point) & (mass > 0), np.inf, high)
-        low = np.where((a < self.points[0]) | (b > self.points[-1]), 0.0, low)
+        outside = (a < self.points[0]) | (b > self.points[-1])
+        outside_only = (b <= self.points[0]) | (a >= self.points[-1])
+        low, high = np.where(outside, 0.0, low), np.where(outside_only, 0.0, high)
+        if self.atoms.size:
+            touched = np.searchsorted(self.atoms, a, "left") < np.searchsorted(self.atoms, b, "right")
+            low, high = np.where(touched, 0.0, low), np.where(touched, np.inf, high)
         return low / self.total, high / self.total
 
     @cached_property
     def _ranges(self) -> Ranges:
-        return Ranges(self.density, self.density)
+        return Ranges(np.minimum(self.starts, self.stops), np.maximum(self.starts, self.stops))
 
     @cached_property
     def _slopes(self) -> tuple[Largest, Largest]:
         return Largest(-self.slope), Largest(self.slope)
 
     def leanings(self, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-        """Bounds on the slope of ln density over (a, b); infinite beyond the points."""
+        """Bounds on the slope of ln density over (a, b); infinite beyond the points, at jumps and at heaps."""
         inside = (a >= self.points[0]) & (b <= self.points[-1]) & (a <= b)
-        i, j = self._cell(a), self._cell(b)
+        if self.jumps.size:
+            inside &= np.searchsorted(self.jumps, a, "right") >= np.searchsorted(self.jumps, b, "left")
+        if self.atoms.size:
+            inside &= np.searchsorted(self.atoms, a, "left") >= np.searchsorted(self.atoms, b, "right")
+        i, j = self._cell(a), self._cell_before(b)
         j = np.maximum(i, j)
         low, high = -self._slopes[0].between(i, j), self._slopes[1].between(i, j)
         return np.where(inside, low, -np.inf), np.where(inside, high, np.inf)
 
     def peak(self, k: float, l: float, u: float) -> float:
         return float(self.tight(k, np.array([l], float), np.array([u], float))[1][0])
-
-
-def _next(total: float, cell: tuple[float, float]) -> float:
-    return total * cell[0] + cell[1]
-
-
-def _piece(k: float, slope: Floats, width: Floats) -> Floats:
-    """∫_0^w e^{s·y − k(w−y)} dy = (e^{sw} − e^{−kw})/(k + s), written so that nothing cancels."""
-    turn = k + slope
-    safe = np.where(np.abs(turn * width) > 1e-9, turn, 1.0)
-    with np.errstate(all="ignore"):
-        rising = np.exp(slope * width) * np.where(safe == turn, -np.expm1(-turn * width) / safe, width)
-        falling = np.exp(-k * width) * np.where(safe == turn, np.expm1(turn * width) / safe, width)
-    return np.where(turn >= 0, rising, falling)

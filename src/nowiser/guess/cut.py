@@ -10,6 +10,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import gauss
 from nowiser.guess.cells import Cells
+from nowiser.guess.curves import integrated
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
@@ -173,7 +174,7 @@ def _lognormal(prior: LogNormal) -> _Curve:
 
 def _frozen(prior: Frozen) -> Cells:
     it = prior.scipy()
-    slow = _integrated(prior)
+    slow = integrated(prior)
     levels = _levels()[:: THIN if slow else 1]
     with np.errstate(all="ignore"):
         points = np.concatenate([it.ppf(levels), it.isf(levels)])
@@ -201,14 +202,6 @@ def _kept(function: Function) -> Function:
         return np.array([known[v] for v in values]).reshape(np.shape(x))
 
     return found
-
-
-def _integrated(prior: Frozen) -> bool:
-    """Whether scipy has no formula for the distribution function (of skewnorm: none for its tails)."""
-    from scipy.stats import rv_continuous
-
-    own = type(prior.scipy().dist)._cdf  # noqa: SLF001 (nothing public tells)
-    return prior.name == "skewnorm" or own is rv_continuous._cdf  # noqa: SLF001 (likewise)
 
 
 def _shape(prior: Frozen) -> Literal["near", "none"]:

@@ -79,6 +79,8 @@ class Chorded(Line, Protocol):
 
     def least_weight(self, k: float, t: Floats) -> Floats: ...
 
+    def strays(self, k: float, first: Floats, last: Floats) -> Floats: ...
+
 
 class Follow:
     """Bounds for ranges of victims from the figures at their ends. For `not` goals everything is mirrored: k and jump
@@ -154,7 +156,12 @@ class Follow:
         if self.concave is not None:
             found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
         if isinstance(self.line, Chorded):
-            found = found + self.line.slip * float(self.objective.up.max())
+            # by as much as ln(1 + odds) the posterior is off at most, times the jump's factor
+            ends = nodes[3, where[: lo.size]], nodes[3, where[lo.size :]]
+            # (a goal's ends count, not t, where what is bounded is how unlikely it can become)
+            stray = self.line.strays(self.k, *(ends if self.side > 0 else (self._goal(lo)[0], self._goal(hi)[1])))
+            stray = np.minimum(np.expm1(stray) * math.exp(min(abs(self.jump), 300.0)), 1.0)
+            found = found + (self.line.slip + stray) * float(self.objective.up.max())
         found = found + self.line.wiggle() * float(self.objective.down.max())
         if self.approximated and self.objective is PLAIN:
             found = np.fmin(found, self._faint(lo, hi))

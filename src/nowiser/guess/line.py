@@ -27,7 +27,8 @@ Reversing the sign of k gives the mirror image: with k < 0 the smaller of the tw
 
 A `Line` is a prior prepared for these questions. Five ways: `UniformLine` (solved by hand), `TiltLine` (closed-form
 integrals; normal, mixtures, truncations), `LogLine` (Gauss's rule; lognormal), `ChordLine` (exponential pieces;
-distributions whose shape is known), `CellLine` (prefix sums; atoms, histograms, anything with a distribution function).
+distributions whose shape is known, and their mixtures with anything), `CellLine` (prefix sums; atoms, histograms,
+anything with a distribution function).
 """
 
 from functools import lru_cache
@@ -114,7 +115,7 @@ def line(prior: Prior) -> Line:
         from nowiser.guess.lognormal_line import LogLine
 
         return LogLine(prior)
-    if isinstance(prior, Frozen) or (isinstance(prior, Truncated) and isinstance(prior.prior, Frozen)):
+    if isinstance(prior, (Frozen, Mixture, Truncated)) and not _listed(prior):
         from nowiser.guess.chord_line import ChordLine
         from nowiser.guess.chords import chords_of
 
@@ -126,6 +127,15 @@ def line(prior: Prior) -> Line:
 
         return CellLine(cells_of(prior))
     raise Misconfigured(f"{prior!r} is not a prior on a number; use `exactly` or `in` for labels")
+
+
+def _listed(prior: Prior) -> bool:
+    """Whether a prior is made of single values and stretches of constant density, which are cells already."""
+    if isinstance(prior, Mixture):
+        return all(_listed(part) for _, part in prior.parts)
+    if isinstance(prior, Truncated):
+        return _listed(prior.prior)
+    return isinstance(prior, (Atoms, Histogram, Uniform)) or (isinstance(prior, Frozen) and prior.discrete)
 
 
 class UniformLine:

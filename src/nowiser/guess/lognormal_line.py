@@ -6,6 +6,7 @@ is left to the same prior in cells, which is made when it is first needed.
 
 import math
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from nowiser.guess.line import EPS
 from nowiser.guess.lognormal import RAREST, LogShape
 from nowiser.model.prior import LogNormal, Truncated
 from nowiser.model.priors.base import Floats
+
+if TYPE_CHECKING:
+    from nowiser.guess.chord_line import ChordLine
 
 KEPT = 8  # costs for which integrals are kept
 STEPS = 60
@@ -42,6 +46,15 @@ class LogLine:
         from nowiser.guess.cut import cells_of
 
         return CellLine(cells_of(self.prior))
+
+    @cached_property
+    def pieces(self) -> "CellLine | ChordLine":
+        """The same prior in exponential pieces, for what Gauss's rule does not reach."""
+        from nowiser.guess.chord_line import ChordLine
+        from nowiser.guess.chords import chords_of
+
+        chords = chords_of(self.prior)
+        return self.cells if chords is None else ChordLine(chords)
 
     def halves(self, k: float, last: float) -> Halves | None:
         """The integrals for this k up to `last`, both in units of the median; kept for the last few k."""
@@ -72,10 +85,10 @@ class LogLine:
         usual = (first < last) & ((k > 0) | (first <= low) | (first >= math.exp(DEEPEST * self.shape.sd)))
         halves = self.halves(k * unit, float(last[usual].max())) if usual.any() else None
         if halves is None:
-            return self.cells.tight(k, l, u)
+            return self.pieces.tight(k, l, u)
         odds, t = _crossing(halves, first, last)
         if not usual.all():
-            odds[~usual], t[~usual] = self.cells.tight(k, l[~usual], u[~usual])
+            odds[~usual], t[~usual] = self.pieces.tight(k, l[~usual], u[~usual])
         return odds, np.clip(t * unit, l, u)
 
     def weight(self, k: float, t: Floats) -> Floats:

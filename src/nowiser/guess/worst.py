@@ -148,7 +148,8 @@ def _nodes(profile: Profile) -> Floats:
     ends = np.array([profile.line.low, profile.line.high])
     ends = ends[np.isfinite(ends)]
     atoms = profile.line.atoms[:2000]
-    near = np.concatenate([ends, atoms])
+    jumps = getattr(profile.line, "jumps", ends)[:2000]  # of lines in pieces
+    near = np.concatenate([ends, atoms, jumps])
     marks = np.concatenate([marks, atoms])
     steps = profile.radius * 4.0 ** np.arange(16)
     many = [marks, near + profile.radius, near - profile.radius, np.linspace(marks.min(), marks.max(), 65)]
@@ -176,7 +177,7 @@ def _search(profile: Profile, objective: Objective, *, negated: bool, smallest: 
     if isinstance(profile, Near) and smooth:
         from nowiser.guess.lognormal_line import LogLine
 
-        profile = replace(profile, line=profile.line.cells) if isinstance(profile.line, LogLine) else profile
+        profile = replace(profile, line=profile.line.pieces) if isinstance(profile.line, LogLine) else profile
     return _branched(profile, objective, finest, negated=negated, smallest=smallest)
 
 
