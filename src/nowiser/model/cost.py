@@ -3,7 +3,8 @@
     |ln ℓ(x) − ln ℓ(x')|  ≤  slope · |x − x'| / r  +  jump · [x ≠ x']
 
 `r` is the radius of the goal `within r`, the smallest of several on one attribute. For goals without a radius
-(`exactly`, `in …`) r is 1, so that `slope` counts nats per raw unit. Costs of successive releases add (`nowiser.guess.compose`).
+(`exactly`, `in …`) r is 1, so that `slope` counts nats per raw unit. Costs of successive releases add
+(`nowiser.guess.compose`).
 """
 
 import math
