@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.calibrate import scale
+from nowiser.guess.calibrate import _largest, scale
 
 
 @pytest.mark.parametrize(
@@ -144,3 +144,10 @@ def test_a_mapping_along_leaves_nothing_else_to_give():
 def test_noise_is_never_rounded_down(slope, radius, per_unit):
     found = scale(nw.Cost(slope), radius=radius, per_unit=per_unit).scale
     assert Fraction(found) * Fraction(slope) >= Fraction(radius) * Fraction(per_unit)
+
+
+def test_a_gain_above_the_limit_in_the_thirteenth_digit_is_above_it():
+    limit = Fraction(1, 20)
+    above = limit * (1 + Fraction(5, 10**13))
+    found = _largest(lambda t: (limit * Fraction(t) if t <= 1 else above, 0.1), limit, 1.0)
+    assert 0.9 < found <= 1

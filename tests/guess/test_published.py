@@ -164,3 +164,8 @@ def test_the_best_blind_guess_is_found_wherever_it_is():
 def test_a_prior_without_other_bounds_is_refused(prior):
     with pytest.raises(Misconfigured, match="prior must be"):
         published.bounds(prior, nw.Within(2), slope=1.0)
+
+
+def test_a_jump_may_be_spent_by_any_mechanism_not_only_by_laplace_noise():
+    found = {b.name: b.value for b in published.bounds(nw.Uniform(12, 28), nw.Within(2), jump=1, victim=20)}
+    assert found["1 − f(κ)"] == pytest.approx(tradeoff.pure(1.0).success(0.25), abs=1e-9)

@@ -171,3 +171,12 @@ def test_success_is_rounded_up_in_every_digit(loss, before):
         }
         for family, least in exact.items():
             assert mpmath.mpf(family(loss).success(before)) >= min(least, 1)
+
+
+def test_different_answers_are_composed():
+    both = composed([Answer("gaussian", 1.0), Answer("gaussian", 0.5, times=3)])
+    alone, truth = gaussian(1.0), gaussian(math.sqrt(1 + 3 * 0.25))
+    for before in (0.05, 0.3):
+        assert both.success(before) >= truth.success(before) - 1e-9
+        assert both.success(before) == pytest.approx(truth.success(before), abs=2e-3)
+        assert both.success(before) > alone.success(before) + 0.01
