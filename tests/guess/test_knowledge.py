@@ -192,3 +192,17 @@ def test_a_class_is_told_in_a_sentence():
     )
     assert found.to_json()["known"] == {"f": "a"}
     assert "from 31.1 % to 66.1 %" in str(nw.expected(nw.Normal(20, 5), nw.Within(2), slope=1))
+
+
+def test_what_is_known_is_not_guessed():
+    prior = nw.JointAtoms(["f", "t"], {("a", 1.0): 0.3, ("a", 2.0): 0.3, ("b", 1.0): 0.4})
+    with pytest.raises(Misconfigured, match="known must name attributes that the goal is not about; found f"):
+        nw.knowing_part(prior, "t exactly and f exactly", ["f"], costs={"t": nw.Cost(0, 1)})
+
+
+def test_others_of_another_kind_are_refused_and_sets_of_numbers_are_counted():
+    labels, numbers = nw.Categories({"a": 0.5, "b": 0.5}), nw.Atoms({1: 0.5, 2: 0.5})
+    with pytest.raises(Misconfigured, match="others must be a prior of what the goal"):
+        nw.knowing(labels, nw.Exactly(), unknown=3, jump=1, others=nw.Normal(20, 5))
+    found = nw.knowing(numbers, nw.In({1}), unknown=3, jump=1, others=nw.Atoms({1: 0.9, 2: 0.1}))
+    assert found.after == pytest.approx(found.ceiling, abs=1e-6)

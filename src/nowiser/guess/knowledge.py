@@ -129,6 +129,10 @@ def _share(prior: Prior, goal: Goal, who: Any) -> float:
         return law.mass(prior, float(who) - goal.radius, float(who) + goal.radius)
     if isinstance(goal, In) and goal.low is not None and goal.high is not None:
         return law.mass(prior, goal.low, goal.high)
+    if isinstance(goal, In):
+        return sum(law.mass(prior, float(v), float(v)) for v in goal.values or ())
+    if not isinstance(who, (int, float)):
+        raise Misconfigured(f"others must be a prior of what the goal `{goal}` is about; found {prior!r}")
     return law.mass(prior, float(who), float(who))
 
 

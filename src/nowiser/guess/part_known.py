@@ -13,7 +13,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.model.advantage import Advantage, plain, points, shown
 from nowiser.model.cost import Cost, per_attribute
-from nowiser.model.goal import Goal
+from nowiser.model.goal import Goal, parse_goal
 from nowiser.model.prior import Atoms, Categories, Histogram, JointAtoms, JointHistogram, MultivariateNormal, Normal
 
 
@@ -68,6 +68,13 @@ def knowing_part(
             raise Misconfigured(f"known must name attributes of the prior ({', '.join(prior.names)}); found {name!r}")
     if not names or len(names) >= len(prior.names):
         raise Misconfigured(f"known must name some but not all of {', '.join(prior.names)}; found {', '.join(names)}")
+    wanted = parse_goal(goal) if isinstance(goal, str) else goal
+    for name in names:
+        if name in wanted.attributes:
+            raise Misconfigured(
+                f"known must name attributes that the goal is not about; found {name}, and the goal `{wanted}`",
+                hint="What the attacker knows he need not guess: leave it out of the goal.",
+            )
     best: PartKnown | None = None
     for value, share, rest in _classes(prior, names):
         if costs is None:
