@@ -151,3 +151,11 @@ def test_a_gain_above_the_limit_in_the_thirteenth_digit_is_above_it():
     above = limit * (1 + Fraction(5, 10**13))
     found = _largest(lambda t: (limit * Fraction(t) if t <= 1 else above, 0.1), limit, 1.0)
     assert 0.9 < found <= 1
+
+
+def test_a_denied_goal_on_a_number_has_a_largest_slope_too():
+    for goal in (nw.Not(nw.Within(2)), "not t within 2"):
+        prior = {"t": nw.Uniform(12, 28)} if isinstance(goal, str) else nw.Uniform(12, 28)
+        found = nw.largest(prior, goal, gain=0.05, victim={"t": 20} if isinstance(goal, str) else 20)
+        assert found.slope > 0
+        assert found.jump == 0

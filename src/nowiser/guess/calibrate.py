@@ -15,7 +15,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.ask import Priors
 from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
-from nowiser.model.goal import Goal, In, On, Within, parse_goal
+from nowiser.model.goal import Goal, In, Not, On, Within, parse_goal
 from nowiser.model.prior import (
     Categories,
     Frozen,
@@ -175,7 +175,9 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
         return False
     if isinstance(one, Unknown):
         return one.low is not None
-    bare = goal.goal if isinstance(goal, On) else goal
+    bare = goal
+    while isinstance(bare, (On, Not)):
+        bare = bare.goal
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
 
 
