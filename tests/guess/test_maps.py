@@ -8,7 +8,7 @@ import pytest
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.maps import Disc, one_on_map, smallest_on_map, within_limit, worst_on_map
+from nowiser.guess.maps import Disc, one_on_map, smallest_on_map, within_limit_on_map, worst_on_map
 from nowiser.guess.plane import plane_of
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -151,7 +151,7 @@ def test_whether_anybody_gains_more_than_a_limit():
     plane = plane_of(bell(), NAMES)
     gain = worst_on_map(plane, Disc(0.8, 0.5 / 0.8, 0.0)).gain
     for limit, kept in ((1.02 * gain, True), (1.5 * gain, True), (0.85 * gain, False), (0.5 * gain, False)):
-        assert (within_limit(plane, Disc(0.8, 0.5 / 0.8, 0.0), limit).gain <= limit) == kept
+        assert (within_limit_on_map(plane, Disc(0.8, 0.5 / 0.8, 0.0), limit).gain <= limit) == kept
 
 
 @pytest.mark.parametrize(("prior", "radius"), [(bell(), 0.8), pytest.param(square(), 6.0, marks=pytest.mark.long)])

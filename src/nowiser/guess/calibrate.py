@@ -19,9 +19,7 @@ from nowiser.model.goal import Goal, In, Not, On, Within, parse_goal
 from nowiser.model.prior import (
     Categories,
     Frozen,
-    JointHistogram,
     LogNormal,
-    MultivariateNormal,
     Presence,
     Prior,
     Truncated,
@@ -83,7 +81,7 @@ def largest(
 
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     limit = percentage(gain)
-    rough = victim is None and _is_worst_disc(prior, wanted)
+    rough = victim is None and _is_searched_on_plane(prior, wanted, {} if along is None else along)
     most = math.nextafter(float(limit), 0.0) * (0.95 if rough else 1.0)
     if isinstance(along, Mapping):
         if slope is not None or jump is not None:
@@ -181,13 +179,16 @@ def _has_distance(prior: Priors, goal: Goal) -> bool:
     return isinstance(one, Prior) and isinstance(bare, (Within, In))
 
 
-def _is_worst_disc(prior: Priors, goal: Goal) -> bool:
-    joint = isinstance(prior, (MultivariateNormal, JointHistogram)) and isinstance(goal, Within)
-    if not joint and not (isinstance(goal, On) and len(goal.attributes) > 1):
+def _is_searched_on_plane(prior: Priors, goal: Goal, costs: Cost | Mapping[str, Cost]) -> bool:
+    """Whether the worst victim is one on a plane, of whom only a bound some percent too high is known."""
+    from nowiser.guess.ceiling import may_be_on_plane
+
+    if not may_be_on_plane(prior, goal):
         return False  # without the import, which takes longer than most answers
     from nowiser.guess.on_map import is_disc
+    from nowiser.guess.on_plane import asked_of
 
-    return is_disc(prior, goal)
+    return is_disc(prior, goal) or asked_of(prior, goal, costs).regions is not None
 
 
 def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, *, rough: bool) -> float:

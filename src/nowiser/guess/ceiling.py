@@ -134,17 +134,28 @@ def gain_of(
         if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple) and not has_gaps(prior, leaf):
             _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
             return _raised(float(found.figures.before), float(found.figures.after), found.gain)
-    if victim is None and (_is_joint(prior) or any(len(part.attributes) > 1 for part in simple_goals(goal))):
+    if victim is None and may_be_on_plane(prior, goal):
         from nowiser.guess.on_map import gain_on_map
+        from nowiser.guess.on_plane import asked_of, gain_on_plane
 
-        if (on_map := gain_on_map(prior, goal, costs, limit)) is not None:
-            return on_map
+        found_there = gain_on_map(prior, goal, costs, limit) or gain_on_plane(asked_of(prior, goal, costs), limit)
+        if found_there is not None:
+            return found_there
     whole = ceiling(prior, goal, costs, victim)
     return whole.before, whole.after
 
 
-def _is_joint(prior: Priors) -> bool:
-    return isinstance(prior, (MultivariateNormal, JointHistogram))
+def may_be_on_plane(prior: Priors, goal: Goal) -> bool:
+    """Whether a goal may be one on two continuous attributes that no product rule applies to."""
+    if isinstance(prior, (MultivariateNormal, JointHistogram)):
+        return isinstance(goal, Within) or len(goal.attributes) > 1
+    if not isinstance(prior, Mapping) or len(goal.attributes) != 2:
+        return False
+    names = [name_of(part) for part in simple_goals(goal)]
+    if any(isinstance(name, tuple) for name in names) or len(set(names)) == len(names):
+        return any(isinstance(name, tuple) for name in names)
+    parts = simple_goals(_merged(goal, _priors(prior, names), None))
+    return len({name_of(part) for part in parts}) < len(parts)
 
 
 @lru_cache(maxsize=4096)

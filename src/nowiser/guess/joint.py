@@ -39,23 +39,37 @@ Joint = JointAtoms | MultivariateNormal | JointHistogram
 def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
     """The ceiling for attributes that depend on each other."""
     asked = named(goal, prior.names)
-    if isinstance(asked, On) and 1 < len(asked.attributes) < len(prior.names) and isinstance(costs, Cost):
-        from nowiser.guess.on_map import about
-
-        # only these attributes were released about, and only they are guessed
-        known = victim if victim is None else _victim(prior.names, victim)
-        prior = about(prior, asked.attributes)
-        victim = known and {n: known[n] for n in asked.attributes}
+    if victim is not None:
+        victim = _victim(prior.names, victim)
+    prior = that_matters(prior, asked, costs)
+    if victim is not None:
+        victim = {n: victim[n] for n in prior.names}
     if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
         from nowiser.guess.marginal import by_one_number
 
         question = question_of(prior.names, asked, costs)
-        found = by_one_number(prior, asked, costs, question, None if victim is None else _victim(prior.names, victim))
-        if found is not None and (victim is None or _is_sharp(question, found)):
+        found = by_one_number(prior, asked, costs, question, victim)
+        if found is not None and (_is_sharp(question, found) if victim is not None else _is_enough(prior, found)):
             return found
         other = _ceiling(prior, prior.names, asked, costs, victim)
-        return other if found is None or other.after < found.after else found
+        return other if found is None or other.gain < found.gain else found
     return _ceiling(prior, prior.names, asked, costs, victim)
+
+
+def that_matters(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Joint:
+    """The prior of the attributes that a goal on several is about, and of those with a cost: others tell nothing."""
+    from nowiser.guess.on_map import about
+
+    if isinstance(costs, Cost):
+        kept = goal.attributes
+    else:
+        kept = tuple(n for n in prior.names if n in goal.attributes or costs.get(n))
+    return about(prior, kept) if len(goal.attributes) > 1 and len(kept) < len(prior.names) else prior
+
+
+def _is_enough(prior: Joint, found: Advantage) -> bool:
+    """Whether a bound by one number on the worst victim is nearly sharp."""
+    return found.tight or isinstance(prior, MultivariateNormal) or not isinstance(found.costs, Mapping)
 
 
 def repeated_ceiling(
@@ -99,6 +113,10 @@ def _ceiling(
 
     if is_plain_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
         return on_map(prior, names, goal, costs, known)
+    from nowiser.guess.on_plane import Asked, on_plane
+
+    if (answer := on_plane(Asked(prior, names, goal, costs), known)) is not None:
+        return answer
     space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
     question = _in_order(question, names, space)
     if known is not None:

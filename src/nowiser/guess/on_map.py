@@ -9,7 +9,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess.joint import Joint, answer_of, named, question_of
 from nowiser.guess.line import EPS
-from nowiser.guess.maps import Disc, one_on_map, smallest_on_map, within_limit, worst_on_map
+from nowiser.guess.maps import Disc, one_on_map, smallest_on_map, within_limit_on_map, worst_on_map
 from nowiser.guess.plane import plane_of
 from nowiser.guess.space import is_points
 from nowiser.model.advantage import Advantage
@@ -50,7 +50,7 @@ def gain_on_map(
         names, prior = asked.attributes, about(prior, asked.attributes)
     assert isinstance(asked, On)
     plane, what = plane_of(prior, names), _disc(names, asked, costs)
-    found = worst_on_map(plane, what) if limit is None else within_limit(plane, what, limit)
+    found = worst_on_map(plane, what) if limit is None else within_limit_on_map(plane, what, limit)
     return found.before, min(1.0, found.before + found.gain)
 
 

@@ -124,6 +124,14 @@ class Table:
     def edges(self) -> tuple[Floats, Floats]:
         return self.prior.edges[0], self.prior.edges[1]
 
+    def core(self, axis: int) -> tuple[float, float]:
+        """Where nearly everybody is."""
+        return self.support[axis]
+
+    def marks(self, axis: int, count: int) -> Floats:
+        """Places along an axis, in `count` steps from end to end."""
+        return np.linspace(*self.support[axis], count + 1)
+
     @cached_property
     def density(self) -> Floats:
         """Of the bins, with a bin of nothing on each side."""
@@ -190,7 +198,7 @@ def plane_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Plan
             hint="Give the victim, e.g. victim=(x, y, z), or the prior as JointAtoms.",
         )
     plain = np.eye(2), np.zeros(2)
-    prior = _as_joint(prior, names)
+    prior = as_joint(prior, names)
     if isinstance(prior, MultivariateNormal):
         variances, turn = np.linalg.eigh(prior.covariance)
         spread = np.sqrt(variances)
@@ -218,7 +226,7 @@ def plane_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Plan
     return Plane(names, Product(both, jumps), low, high, *plain)
 
 
-def _as_joint(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Prior | Mapping[str, Prior]:
+def as_joint(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Prior | Mapping[str, Prior]:
     """Independent priors as the joint prior they are, where there is one: of which half or a quarter may do."""
     if not isinstance(prior, Mapping):
         return prior
