@@ -23,6 +23,7 @@ from nowiser.model.goal import In, On, parse_goal
 sys.path.insert(0, str(Path(__file__).parent))
 from planes import NAMES, bell, fine, histogram
 
+RATES = np.array([0.06, 0.04])
 GOALS = [
     "x within 2 and y within 3",
     "not (x within 2 and y within 3)",
@@ -304,6 +305,14 @@ def test_the_search_bounds_every_box_it_starts_from():
             assert own <= family.enclosed(family.box(low, high)) + 1e-9
 
 
+def test_a_limit_is_kept_only_where_nobody_gains_more():
+    family = Regions(law_of(histogram(3, 2)), region_of(parse_goal("x within 6 and y within 6"), NAMES), RATES, 0.0)
+    everybody = worst_region(family)
+    assert worst_region(family, 1.06 * everybody.gain).gain <= 1.06 * everybody.gain
+    assert worst_region(family, 0.9 * everybody.own).gain > 0.9 * everybody.own
+
+
+@pytest.mark.long
 def test_calibration_on_a_plane_keeps_the_gain_and_is_not_zero():
     prior = histogram(3, 2)
     found = nw.largest(prior, "x within 6 and y within 6", gain=0.1, along={"x": nw.Cost(1.0), "y": nw.Cost(0.0, 0.2)})

@@ -17,7 +17,7 @@ import numpy as np
 
 from nowiser.model.priors.base import Floats
 
-WORK = 8000  # boxes that are looked at for one question, at most
+WORK = 16_000  # boxes that are looked at for one question, at most
 GAP, FINEST = 0.05, 1e-9  # how far the bound may stay above that of one victim
 WORTH = 0.4  # up to which share of the gain what is added to corners is worth looking at them
 EACH = 10  # what looking at a victim counts, next to looking at a box

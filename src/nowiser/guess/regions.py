@@ -51,7 +51,7 @@ class Regions:
     @property
     def work(self) -> int:
         """How much a search may do: less where it takes longer, or where corners tell nothing."""
-        return WORK // 12 if self.region.discs else WORK // 4 if self.is_endless else WORK
+        return WORK // 24 if self.region.discs else WORK // 8 if self.is_endless else WORK // 2
 
     @cached_property
     def alone(self) -> Alone:
