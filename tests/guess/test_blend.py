@@ -186,3 +186,22 @@ class _Same:
 
     def __init__(self, it):
         self.scipy = lambda: it
+
+
+TWO = nw.Mixture([(0.5, nw.Atoms({3: 1})), (0.5, nw.LogNormal(3, 1))])
+# a tail that a mixture of mixtures must follow as far as the other's; poles at both ends of a part
+NESTED = nw.Mixture([(0.5, mixed("normal", "cauchy")), (0.5, TWO)])
+POLES = nw.Mixture([(0.82, nw.Frozen("beta", 0.49, 0.87, 6, 1.1)), (0.18, nw.Frozen("weibull_min", 1.8, -3.2, 0.2))])
+
+
+@pytest.mark.parametrize(("prior", "radius"), [(NESTED, 2.0), (POLES, 0.32)])
+def test_what_is_loose_does_not_spoil_the_worst_victim(prior, radius):
+    worst = nw.guess(prior, nw.Within(radius), slope=0.1)
+    own = reached(_flattened(prior), worst.victim, radius, 0.1 / radius, worst.witness.peak) - worst.before
+    assert own - 1e-5 <= worst.gain <= own * 1.01
+
+
+def _flattened(prior):
+    parts = [(w, p) for w, p in prior.parts]
+    inner = [(w * v, q) for w, p in parts if isinstance(p, nw.Mixture) for v, q in p.parts]
+    return nw.Mixture([*inner, *((w, p) for w, p in parts if not isinstance(p, nw.Mixture))])

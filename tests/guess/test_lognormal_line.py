@@ -74,28 +74,28 @@ def test_some_output_makes_any_goal_of_a_whole_prior_as_unlikely_as_you_please()
 
 
 @pytest.mark.parametrize("prior", [nw.LogNormal(3.01, 0.4), nw.Truncated(nw.LogNormal(3.01, 0.4), 0, 100)])
-def test_cells_are_only_made_where_they_are_needed(prior):
+def test_pieces_are_only_made_where_they_are_needed(prior):
     nw.guess(prior, nw.Within(2), slope=1)
     nw.guess(prior, nw.Within(2), slope=0.1, jump=1, victim=18)
     nw.largest(prior, nw.Within(2), gain=0.05)
-    assert "cells" not in vars(line(prior))
+    assert not {"cells", "pieces"} & vars(line(prior)).keys()
     nw.guess(prior, nw.Not(nw.Within(2)), slope=1)
-    assert "cells" in vars(line(prior))
+    assert "pieces" in vars(line(prior))
 
 
-def test_goals_out_of_reach_are_left_to_cells():
+def test_goals_out_of_reach_are_left_to_pieces():
     row, k = LogLine(nw.LogNormal(0, 1)), 1e3
     l, u = np.array([1.0, 800.0]), np.array([1.1, 801.0])
     odds = row.odds(k, l, u)  # almost a million nats
-    assert (odds == row.cells.tight(k, l, u)[0]).all()
+    assert (odds == row.pieces.tight(k, l, u)[0]).all()
     assert row.halves(k, 801.0) is None
     assert row.halves(k, 1.1) is not None  # what was refused up to there will do up to here
     nearer = row.tight(k, l[:1], u[:1])[0]
     assert nearer[0] <= odds[0]
     low = LogLine(nw.Truncated(nw.LogNormal(0, 0.4), 1e-9, 3))
     goal = np.array([1e-3, 0.5]), np.array([0.6, 0.9])  # one begins fifteen standard deviations down
-    assert low.odds(-1.0, *goal)[0] == low.cells.odds(-1.0, *goal)[0]
-    assert low.odds(-1.0, *goal)[1] >= low.cells.odds(-1.0, *goal)[1]
+    assert low.odds(-1.0, *goal)[0] == low.pieces.odds(-1.0, *goal)[0]
+    assert low.odds(-1.0, *goal)[1] >= low.pieces.odds(-1.0, *goal)[1]
 
 
 def test_nobody_is_there():

@@ -41,6 +41,8 @@ def blended(prior: Mixture, reach: tuple[float, float], cells: int = CELLS) -> C
     further = []
     for i, (_, part) in enumerate(prior.parts):
         needed = _needed(i, known, _range([c for _, c in known], reach))
+        if needed is not None:
+            needed = min(needed[0], reach[0]), max(needed[1], reach[1])
         longer = known[i][1] if needed is None else chords_of(part, needed, cells)
         if longer is None:
             return None

@@ -29,7 +29,6 @@ from nowiser.guess.ranges import Indices, Largest, Ranges, distinct
 from nowiser.model.priors.base import Floats
 
 FEW = 16  # goals up to so many get their prior mass from the distribution function
-TINY = 1e-12  # relative weight of what lies beyond the points that need not be followed exactly
 
 
 class ChordLine(ChordSums):
@@ -108,26 +107,31 @@ class ChordLine(ChordSums):
             found = found - self._heaped[np.searchsorted(self.atoms, l, "left")]
         return np.clip(found / self.total, 0.0, 1.0)
 
-    def strays(self, k: float, first: Floats, last: Floats) -> Floats:
-        """How much larger ln A(y) and ln B(y) may be than those of the pieces, for all y between first and last.
+    def strays(
+        self, k: float, near: tuple[Floats, Floats], goals: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
+    ) -> Floats:
+        """How much larger ln A(y) and ln B(y) may be than those of the pieces, for all y between two points.
 
         A(y) of the pieces is at least A(first)·e^{−k(last − first)}, B(y) likewise with B(last), and both are at least
-        what lies within 1/k of y.
+        what lies within 1/k of y. `goals`: the first and the last of these victims'. A side on which nothing lies
+        outside the goals takes no part.
         """
+        first, last = near
         if not self.loose:
             return np.zeros(first.size)
-        unit = 1 / abs(k)
-        most: Floats | float = 0.0
+        (l1, u1), (l2, u2) = goals
+        gone = (l2 <= self.points[0], u1 >= self.points[-1]) if k > 0 else (l2 <= self.low, u1 >= self.high)
+        found = np.zeros(first.size)
         with np.errstate(all="ignore"):
+            beside = np.log(self.heights(first - 1 / abs(k), last + 1 / abs(k))[0] * self.total / (3 * abs(k)))
+            logs = self._left(k, first, self._cell(first)), self._right(k, last, self._cell(last))
             move = abs(k) * np.maximum(last - first, 0.0)
-            for a, b, mass in self.loose:
-                near = np.maximum(np.maximum(a - last, first - b), 0.0)
-                far = np.maximum(np.abs(first - a), np.abs(last - b))
-                most = most + mass * np.exp(np.minimum(-k * (near if k > 0 else far), 700.0))
-            logs = np.minimum(self._left(k, first, self._cell(first)), self._right(k, last, self._cell(last)))
-            beside = np.log(self.heights(first - unit, last + unit)[0] * self.total * unit / 3)
-            found = np.log1p(most * np.exp(-np.fmax(logs - move, beside)))
-        return np.where(np.isnan(found), np.inf, found)
+            for side, border in enumerate((l1, u2)):
+                stray = self.stray(k, near, border, side)
+                more = np.log1p(stray * np.exp(-np.fmax(logs[side] - move, beside)))
+                more = np.where((stray > 0) & ~gone[side], np.where(np.isnan(more), np.inf, more), 0.0)
+                found = np.maximum(found, more)
+        return np.where(np.isnan(first + last), np.inf, found)
 
     def odds(self, k: float, l: Floats, u: Floats) -> Floats:
         return self.tight(k, np.atleast_1d(l).astype(float), np.atleast_1d(u).astype(float))[0]
@@ -143,11 +147,11 @@ class ChordLine(ChordSums):
             if k > 0:
                 a, b = np.where(l <= lowest, -np.inf, a), np.where(u >= highest, -np.inf, b)
             else:
-                a, b = self._most(k, near[0], a, 0), self._most(k, near[1], b, 1)
+                a, b = self._most(k, near[0], a, l, 0), self._most(k, near[1], b, u, 1)
             a, b = np.where(l <= self.low, -np.inf, a), np.where(u >= self.high, -np.inf, b)
             t, left, right = self._crossing(k, near, (a, b), (first, last))
             if k > 0:
-                left, right = self._most(k, t, left, 0), self._most(k, t, right, 1)
+                left, right = self._most(k, t, left, l, 0), self._most(k, t, right, u, 1)
             left, right = left + k * (t - near[0]) - a, right + k * (near[1] - t) - b
             best = np.maximum(left, right) if k > 0 else np.minimum(left, right)
             no_left, no_right = a == -np.inf, b == -np.inf
@@ -171,26 +175,20 @@ class ChordLine(ChordSums):
     def _whole(self, k: float, l: Floats, u: Floats, first: Indices, last: Indices) -> tuple[Floats, Floats]:
         """Ln ∫_{x ≥ l} e^{−k(x−u)} dπ and ln ∫_{x ≤ u} e^{k(x−l)} dπ: the theorem at t = l and at t = u.
 
-        With what lies beyond the points inside the goal, for k > 0; infinite where its place would matter.
+        With the heaps at l and at u, also those of the outermost points; for k > 0 with what is loose inside the goal.
+        (Distances are counted from the ends of the goal or the outermost points, as in `tight`.)
         """
         lowest, highest = float(self.points[0]), float(self.points[-1])
         start, end = np.clip(l, lowest, highest), np.clip(u, lowest, highest)
         sums = self.sums(k)
-        # with the heaps at l and at u, also those of the outermost points
-        right = np.where(start == lowest, np.log(sums.right[0]), self._right(k, start, first))
-        left = np.where(end == highest, np.log(sums.left[-1]), self._left(k, end, last))
-        if k > 0:
-            right, left = self._most(k, start, right, 1), self._most(k, end, left, 0)
-        found: list[Floats] = []
-        for log, away, mass in (
-            (right, lowest - np.maximum(l, self.low), self.chords.beyond[0]),
-            (left, np.minimum(u, self.high) - highest, self.chords.beyond[1]),
-        ):
-            reached = (away > 0) & (k > 0)
-            extra = np.where(reached, mass * np.exp(-log), 0.0)
-            moves = np.where(reached, extra * np.expm1(k * np.maximum(away, 0.0)), 0.0)
-            found.append(log + np.log1p(extra + moves) + np.where(moves > TINY, np.inf, TINY * reached))
-        return found[0] + k * (end - start), found[1] + k * (end - start)
+        right = np.where(start == lowest, np.log(sums.right[0]), self._right(k, start, first)) + k * (end - start)
+        left = np.where(end == highest, np.log(sums.left[-1]), self._left(k, end, last)) + k * (end - start)
+        if k > 0 and self.loose:
+            below, above = np.maximum(l, self.low), np.minimum(u, self.high)
+            more = self.stray(k, (below, below), u, 1), self.stray(k, (above, above), l, 0)
+            right = np.logaddexp(right, np.log(more[0]) + k * (end - below))
+            left = np.logaddexp(left, np.log(more[1]) + k * (above - start))
+        return np.asarray(right), np.asarray(left)
 
     def _faint(self, k: float, l: Floats, u: Floats) -> Floats:
         """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c|}/∫e^{−k|x−c|}dπ, for any c."""

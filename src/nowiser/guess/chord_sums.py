@@ -26,7 +26,12 @@ class ChordSums:
         self.chords = chords
         self.low, self.high = chords.ends
         self.points = chords.points
-        self.off, self.loose = chords.off, chords.loose
+        self.off = chords.off
+        # what lies beyond the points is loose, too (for k < 0 the sums begin with it)
+        (low, high), (first, last) = chords.ends, (float(chords.points[0]), float(chords.points[-1]))
+        outside = (low, first, chords.beyond[0]), (last, high, chords.beyond[1])
+        self.inner = chords.loose
+        self.loose = (*chords.loose, *(one for one in outside if one[2] > 0)) if chords.off else ()
         self.width = np.diff(self.points)
         self.heaps = np.zeros(self.points.size) if chords.heaps is None else chords.heaps
         self.atoms = self.points[self.heaps > 0]
@@ -75,13 +80,21 @@ class ChordSums:
             found = min(found, self.chords.edges[side] / (rate + k))
         return found
 
-    def _stray(self, k: float, y: Floats, side: int) -> Floats | float:
-        """What loose masses add at most to A(y) (side 0) or B(y) (side 1)."""
-        found: Floats | float = 0.0
-        for a, b, mass in self.loose:
-            near, far = (y - b, y - a) if side == 0 else (a - y, b - y)
-            away = np.maximum(near if k > 0 else far, 0.0)
-            found = found + np.where(far > 0, mass * np.exp(np.minimum(-k * away, 700.0)), 0.0)
+    def stray(self, k: float, near: tuple[Floats, Floats], border: Floats, side: int) -> Floats:
+        """What loose masses add at most to A(y) (side 0) or B(y) (side 1), for all y between two points.
+
+        For k > 0 what lies beyond the `border` (l or u) altogether is left out, of A(l) as well: it would help.
+        """
+        first, last = near
+        found = np.zeros(first.shape)
+        for a, b, mass in self.loose if k > 0 else self.inner:
+            if k > 0:
+                away = np.maximum(np.maximum(first - b, 0.0) if side == 0 else np.maximum(a - last, 0.0), 0.0)
+                inside = (b > border) & (a < last) if side == 0 else (a < border) & (b > first)
+            else:
+                away = np.maximum(last - a if side == 0 else b - first, 0.0)
+                inside = away > 0
+            found = found + np.where(inside, mass * np.exp(np.minimum(-k * away, 700.0)), 0.0)
         return found
 
     def _left(self, k: float, y: Floats, i: Indices) -> Floats:
@@ -94,11 +107,11 @@ class ChordSums:
         h, j = np.maximum(self.points[i + 1] - y, 0.0), i + 1
         return np.asarray(np.log(self.sums(k).right[j] * np.exp(-k * h) + self.stops[i] * piece(k, -self.slope[i], h)))
 
-    def _most(self, k: float, y: Floats, log: Floats, side: int) -> Floats:
+    def _most(self, k: float, y: Floats, log: Floats, border: Floats, side: int) -> Floats:
         """Ln A(y) or ln B(y) of the pieces with what is loose."""
         if not self.loose:
             return log
-        return np.asarray(np.logaddexp(log, np.log(self._stray(k, y, side))))
+        return np.asarray(np.logaddexp(log, np.log(self.stray(k, (y, y), border, side))))
 
     def weight(self, k: float, t: Floats) -> Floats:
         """∫ e^{−k|x−t|} dπ."""

@@ -215,7 +215,7 @@ def _outermost(it: Any, reach: tuple[float, float]) -> tuple[float, float] | Non
             at = far if 1 <= (far - middle) / (near - middle) <= 10 else near
             deep = float(quantile(DEEP)) if at == far else math.nan
             at = deep if 1 <= (deep - middle) / (far - middle) <= 8 else at
-        elif abs(it.logpdf(end) - it.logpdf(end + (middle - end) * NEAR)) < 1:
+        elif abs(it.logpdf(end) - it.logpdf(end + (middle - end) * NEAR)) < 1e-6:
             at = float(end)
         else:  # zero or infinite, were it not for rounding
             at = float(quantile(LEAST))
@@ -261,7 +261,7 @@ def _grid(it: Any, first: float, last: float, shape: Bends) -> Floats:
     """Points to begin with: even around the median, ever farther apart away from it, ever closer towards an end."""
     quarter, middle, other = (float(v) for v in it.ppf([0.25, 0.5, 0.75]))
     unit = (other - quarter) / 2
-    steps = np.linspace(0.0, 1.0, FIRST)[1:]
+    steps = np.linspace(0.0, 1.0, FIRST)[1:-1]
     found = [np.array([first, middle, last, *(p for p in shape.points if first < p < last)])]
     for end, outer, side in zip(it.support(), (first, last), (-1, 1), strict=True):
         reach = side * (outer - middle)

@@ -79,7 +79,9 @@ class Chorded(Line, Protocol):
 
     def least_weight(self, k: float, t: Floats) -> Floats: ...
 
-    def strays(self, k: float, first: Floats, last: Floats) -> Floats: ...
+    def strays(
+        self, k: float, near: tuple[Floats, Floats], goals: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
+    ) -> Floats: ...
 
 
 class Follow:
@@ -157,9 +159,11 @@ class Follow:
             found = np.fmin(found, self._shared(lo, hi, nodes[:, where[: lo.size]], nodes[:, where[lo.size :]]))
         if isinstance(self.line, Chorded):
             # by as much as ln(1 + odds) the posterior is off at most, times the jump's factor
-            ends = nodes[3, where[: lo.size]], nodes[3, where[lo.size :]]
-            # (a goal's ends count, not t, where what is bounded is how unlikely it can become)
-            stray = self.line.strays(self.k, *(ends if self.side > 0 else (self._goal(lo)[0], self._goal(hi)[1])))
+            goals = self._goal(lo), self._goal(hi)
+            # (their ends count, not t, where what is bounded is how unlikely they can become)
+            ends = goals[0][0], goals[1][1]
+            near = (nodes[3, where[: lo.size]], nodes[3, where[lo.size :]]) if self.side > 0 else ends
+            stray = self.line.strays(self.k, near, goals)
             stray = np.minimum(np.expm1(stray) * math.exp(min(abs(self.jump), 300.0)), 1.0)
             found = found + (self.line.slip + stray) * float(self.objective.up.max())
         found = found + self.line.wiggle() * float(self.objective.down.max())
@@ -216,7 +220,7 @@ class Follow:
             g1, g2 = offset + up * f1 - down * b1, offset + up * f2 - down * b2
             cross = (g2 - g1 - delta * slowest) / (fastest - slowest)
             peak = g1 + np.clip(cross, 0.0, delta) * fastest
-            peak = np.where(fastest <= 0, g1, np.where(slowest >= 0, g2, peak))
+            peak = np.where((fastest <= 0) | (delta == 0), g1, np.where(slowest >= 0, g2, peak))
             best = np.maximum(best, np.maximum(peak, np.maximum(g1, g2)))
         return np.asarray(best + 64 * EPS), lower
 
