@@ -26,8 +26,10 @@ import numpy as np
 from nowiser.guess.chord_sums import ChordSums, piece
 from nowiser.guess.line import EPS
 from nowiser.guess.ranges import Indices, Largest, Ranges, distinct
+from nowiser.guess.victims import Flags
 from nowiser.model.priors.base import Floats
 
+SMALLEST = -665.0  # ln of numbers below which doubles lose digits
 FEW = 16  # goals up to so many get their prior mass from the distribution function
 
 
@@ -144,8 +146,9 @@ class ChordLine(ChordSums):
             near = np.clip(l, lowest, highest), np.clip(u, lowest, highest)
             first, last = self._cell_before(near[0]), self._cell(near[1])
             a, b = self._left(k, near[0], first), self._right(k, near[1], last)
-            if k > 0:
-                a, b = np.where(l <= lowest, -np.inf, a), np.where(u >= highest, -np.inf, b)
+            if k > 0:  # too small for a double to have all its digits: as if there were nothing
+                a = np.where((l <= lowest) | (a < SMALLEST), -np.inf, a)
+                b = np.where((u >= highest) | (b < SMALLEST), -np.inf, b)
             else:
                 a, b = self._most(k, near[0], a, l, 0), self._most(k, near[1], b, u, 1)
             a, b = np.where(l <= self.low, -np.inf, a), np.where(u >= self.high, -np.inf, b)
@@ -164,8 +167,22 @@ class ChordLine(ChordSums):
             odds = np.expm1(np.maximum(best + sign * self._slack(k, l, u), 0.0)) * math.exp(sign * self.off)
             if k > 0 and self.off:
                 odds = np.fmin(odds, self._faint(k, l, u))
-        odds = np.where((u < self.low) | (l > self.high), 0.0, odds)
-        return np.where(no_left & no_right, np.inf, odds), np.clip(t, l, u)
+        odds = np.where(no_left & no_right, np.inf, odds)
+        return np.where(self._nobody(l, u), 0.0, odds), np.clip(t, l, u)
+
+    def _nobody(self, l: Floats, u: Floats) -> Flags:
+        """Whether a goal lies beyond the support, or in a gap of it."""
+        nothing = np.searchsorted(self.atoms, l, "left") == np.searchsorted(self.atoms, u, "right")
+        nothing &= self._filled[self._cell_before(u) + 1] == self._filled[self._cell(l)]
+        nothing &= (l >= self.points[0]) & (u <= self.points[-1])
+        for a, b, _ in self.loose:
+            nothing &= (b < l) | (a > u)
+        return np.asarray(nothing | (u < self.low) | (l > self.high))
+
+    @cached_property
+    def _filled(self) -> Floats:
+        """How many cells that are not empty lie before each point."""
+        return np.append(0.0, np.cumsum(self.starts > 0))
 
     def _slack(self, k: float, l: Floats, u: Floats) -> Floats:
         """Rounding errors: those of sums over the points, and half a unit of each end of the goal."""

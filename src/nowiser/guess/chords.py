@@ -71,7 +71,7 @@ class Chords:
         """Ln density of the pieces at x; −∞ beyond the points."""
         i = np.clip(np.searchsorted(self.points, x, "right") - 1, 0, self.points.size - 2)
         first, last = self.points[i], self.points[i + 1]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(all="ignore"):
             found = self.logs[0, i] + (self.logs[1, i] - self.logs[0, i]) * ((x - first) / (last - first))
         inside = (x >= self.points[0]) & (x <= self.points[-1]) & (self.logs[0, i] > -np.inf)
         return np.where(inside, found, -np.inf)
@@ -182,7 +182,8 @@ def _bars(edges: Floats, masses: Floats) -> Chords:
 def _heaped(values: Floats, masses: Floats) -> Chords:
     """Single values, and nothing between them."""
     alone = values.size == 1
-    points = np.append(values, np.nextafter(values[-1], np.inf)) if alone else values.astype(float)
+    beside = max(float(np.nextafter(values[-1], np.inf)), float(values[-1]) + 1e-290)
+    points = np.append(values, beside) if alone else values.astype(float)
     total = np.append(0.0, np.cumsum(masses))
     ends = float(values[0]), float(values[-1])
     return Chords(
