@@ -38,6 +38,14 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     if not isinstance(goal, Goal):
         raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
     costs, victim = charged_to(prior, goal, costs), _as_floats(victim)
+    found = _ceiling(prior, goal, costs, victim)
+    if any([costs] if isinstance(costs, Cost) else costs.values()):
+        return found
+    # nothing is told, so nobody gains anything: what is not known about the prior probability is no gain
+    return replace(found, after=found.before, gain=0.0, odds=1.0, smallest=found.before)
+
+
+def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
     if isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
         from nowiser.guess.joint import joint_ceiling
 

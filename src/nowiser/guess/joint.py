@@ -123,7 +123,8 @@ def _ceiling(
         shares = _truth(space, goal, known)
         before = float((space.masses * shares.least).sum())
         found = solved(space, question, shares.most, shares.most_area)
-        after, who = max(found.ceiling, before), known
+        most = float((space.masses * shares.most).sum())
+        after, who = _after(found.ceiling, most, before, reach_of(space, question)), known
         smallest = 1 - solved(space, question, 1 - shares.least, 1 - shares.least_area).ceiling
         tight = not space.continuous
     else:
@@ -132,6 +133,17 @@ def _ceiling(
     witness = _witness(space, found, shown)
     answer = answer_of(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
+
+
+def _after(ceiling: float, most: float, before: float, reach: float) -> float:
+    """The posterior of a goal of mass `before` or more, from that of one that encloses it (see `maps`); no more for not
+    knowing the mass: where nothing can be told (`reach` between any two records), nobody gains anything, exactly.
+    """
+    from nowiser.guess.maps import enclosing
+
+    if not reach:
+        return before
+    return max(before, min(ceiling, before + enclosing(ceiling, most, before, reach) + 1e-12))
 
 
 def _is_sharp(question: Question, found: Advantage) -> bool:
@@ -353,7 +365,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
     for low, who, inside in goals.values():
         mass = float(space.masses[inside].sum())
         simple = min(float(lifted(odds_of(min(mass, 1 - 1e-16)), reach)), _star(space, question, who, inside))
-        ranked.append((simple - low, low, who, inside))
+        ranked.append((_after(simple, mass, low, reach) - low, low, who, inside))
     ranked.sort(key=lambda r: -r[0])
     best: tuple[float, float, dict[str, Any], Solution, Any] | None = None
     rest, tight = 0.0, not space.continuous
@@ -364,7 +376,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
             rest, tight = simple, False
             break
         found = solved(space, question, inside.astype(float), inside.astype(float))
-        gain = max(found.ceiling - low, 0.0)
+        gain = _after(found.ceiling, float(space.masses[inside].sum()), low, reach) - low
         if best is None or gain > best[0]:
             best = (gain, low, who, found, inside)
     assert best is not None
