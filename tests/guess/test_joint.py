@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import nowiser as nw
 from nowiser.guess.formula import holds, simple_goals
 from nowiser.guess.joint import _truth
-from nowiser.guess.space import space_of
+from nowiser.guess.space import _boxes, space_of
 from nowiser.model.goal import In, On, Within, parse_goal
 
 LEAVES = st.one_of(
@@ -83,3 +83,65 @@ def test_nobody_gains_more_from_a_denied_goal_than_is_reported(text):
 def goal_radius(goal):
     """Of the band of y."""
     return next(p.goal.radius for p in simple_goals(goal) if p.attribute == "y")
+
+
+@pytest.mark.parametrize(
+    ("records", "goal", "costs", "victim", "after"),
+    [
+        # 4.2 − 1.7 is 2.5, also in doubles
+        ({(1.7, "a"): 0.25, (4.2, "a"): 0.75}, "x within 2.5", {"x": nw.Cost(0, 0.5)}, (4.2, "a"), 1.0),
+        # costs of more nats than a solver has digits: the witness was one that misled, and .33 was said
+        (
+            {(2.3, "a"): 0.5, (2.3, "b"): 0.2, (6.0, "a"): 0.25, (6.0, "b"): 0.05},
+            "x within 0.5 and y exactly",
+            {"x": nw.Cost(4, 0.5)},
+            (6.0, "b"),
+            1 / 6,
+        ),
+        (
+            {(3.6, "a"): 0.2, (9.9, "a"): 0.8},
+            "not (x within 1 and y exactly)",
+            {"x": nw.Cost(4, 0.5), "y": nw.Cost(0, 2)},
+            (3.6, "a"),
+            1.0,
+        ),
+    ],
+)
+def test_records_at_the_radius_and_steep_costs(records, goal, costs, victim, after):
+    """What is reported is attained by a likelihood that keeps the costs."""
+    found = nw.guess(nw.JointAtoms(("x", "y"), records), goal, costs=costs, victim=dict(zip("xy", victim, strict=True)))
+    assert found.tight
+    assert found.after == pytest.approx(after, abs=1e-9)
+    f = {record: found.witness.likelihood(dict(zip("xy", record, strict=True))) for record in records}
+    radius = next(p.goal.radius for p in simple_goals(parse_goal(goal)) if isinstance(p.goal, Within))
+    inside = {r: is_met_by(parse_goal(goal), r, victim) for r in records}
+    whole = sum(records[r] * f[r] for r in records)
+    assert sum(records[r] * f[r] for r in records if inside[r]) / whole == pytest.approx(found.after, rel=1e-6)
+    for r in records:
+        for other in records:
+            x, y = costs.get("x", nw.Cost()), costs.get("y", nw.Cost())
+            cost = (x.slope * abs(r[0] - other[0]) / radius + x.jump) * (r[0] != other[0]) + y.jump * (r[1] != other[1])
+            assert f[r] <= f[other] * np.exp(cost) * (1 + 1e-9)
+
+
+def is_met_by(goal, record, victim):
+    def answer(part):
+        i = "xy".index(part.attribute)
+        if isinstance(part.goal, Within):
+            return abs(record[i] - victim[i]) <= part.goal.radius + 1e-12
+        return record[i] == victim[i]
+
+    return bool(holds(goal, answer))
+
+
+def test_masses_of_three_normal_numbers():
+    """Against scipy's own integration, which is told to be exact."""
+    import scipy.stats
+
+    prior = nw.MultivariateNormal(("x", "y", "z"), [0, 1, 2], [[1, 0.5, 0.2], [0.5, 2, 0.1], [0.2, 0.1, 1]])
+    borders = tuple(tuple((m + np.array([-8.0, -1.0, 0.3, 8.0])).tolist()) for m in (0, 1, 2))
+    found = _boxes(prior, borders)
+    it = scipy.stats.multivariate_normal(prior.mean, prior.covariance, abseps=1e-9, releps=1e-9, maxpts=10**6, seed=1)
+    for at in ((1, 1, 1), (0, 1, 2), (2, 2, 0)):
+        low, high = (np.array([b[i + side] for b, i in zip(borders, at, strict=True)]) for side in (0, 1))
+        assert found[at] == pytest.approx(it.cdf(high, lower_limit=low), abs=1e-7)

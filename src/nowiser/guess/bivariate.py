@@ -78,11 +78,15 @@ class Bivariate:
         low = np.minimum(np.minimum(corner[:-1, :-1], corner[1:, 1:]), np.minimum(corner[1:, :-1], corner[:-1, 1:]))
         high = self.log(*middle) + np.abs(steep[0]) * half[0] + np.abs(steep[1]) * half[1]
         area = 4 * half[0] * half[1]
-        whole = np.diff(np.diff(self._below(borders), axis=0), axis=1)
+        whole = self.masses(borders)
         with np.errstate(over="ignore"):
             least = np.maximum(whole - SLIP, area * np.exp(low))
             most = np.minimum(whole + SLIP, area * np.exp(high))
             return Boxes(least * (1 - SPARE), np.maximum(most, least) * (1 + SPARE), np.exp(high - low) * (1 + SPARE))
+
+    def masses(self, borders: list[Floats]) -> Floats:
+        """Of the boxes between borders, known to `SLIP`."""
+        return np.asarray(np.diff(np.diff(self._below(borders), axis=0), axis=1))
 
     def densities(self, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds on the density over boxes, and on the slopes of its logarithm. Ends: one row per box."""

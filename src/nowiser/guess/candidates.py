@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from nowiser.guess.formula import simple_goals
-from nowiser.guess.line import EPS
 from nowiser.guess.ranges import distinct
 from nowiser.guess.space import Axis, Space
 from nowiser.model.goal import Exactly, Goal, On, Within
@@ -54,7 +53,7 @@ def candidates(space: Space, goal: Goal) -> Iterator[Guess]:
         for where in np.argwhere(space.masses > 0)
     )
     for guess in itertools.chain(records, itertools.product(*choices) if few else ()):
-        yield dict(zip(names, guess, strict=True)), _grains(space, guess, parts)
+        yield dict(zip(names, guess, strict=True)), {}
 
 
 def _guesses(axis: Axis, parts: list[On]) -> list[Any]:
@@ -68,16 +67,6 @@ def _guesses(axis: Axis, parts: list[On]) -> list[Any]:
     every = np.concatenate([axis.places, *[axis.places - r for r in radii], *[axis.places + r for r in radii]])
     events = distinct(np.clip(every, axis.places[0], axis.places[-1]))
     return list(dict.fromkeys([*axis.places.tolist(), *events.tolist(), *((events[:-1] + events[1:]) / 2).tolist()]))
-
-
-def _grains(space: Space, guess: tuple[Any, ...], parts: list[On]) -> dict[str, float]:
-    """A value at the very radius is inside, also when its distance is rounded."""
-    found = {}
-    for axis, x in zip(space.axes, guess, strict=True):
-        radii = [p.goal.radius for p in parts if p.attributes == (axis.name,) and isinstance(p.goal, Within)]
-        if radii and axis.places is not None:
-            found[axis.name] = 4 * EPS * (abs(float(x)) + max(radii))
-    return found
 
 
 def _centres(space: Space, radii: list[float]) -> Iterator[tuple[float, ...]]:

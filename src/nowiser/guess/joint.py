@@ -21,6 +21,7 @@ from nowiser.guess.formula import Formula, Leaf, formula, simple_goals
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Mask, Solution
+from nowiser.guess.rounding import grain
 from nowiser.guess.space import Focus, Space, space_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -31,6 +32,7 @@ from nowiser.model.witness import Witness
 
 CELLS = 600
 PROGRAMMES = 100
+ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
 
 
 Joint = JointAtoms | MultivariateNormal | JointHistogram
@@ -121,12 +123,12 @@ def _ceiling(
     question = _in_order(question, names, space)
     if known is not None:
         shares = _truth(space, goal, known)
-        before = float((space.masses * shares.least).sum())
+        before = _least_mass(space, shares)
         found = solved(space, question, shares.most, shares.most_area)
-        most = float((space.masses * shares.most).sum())
+        most = float(((space.masses + space.off) * shares.most).sum())
         after, who = _after(found.ceiling, most, before, reach_of(space, question)), known
         smallest = 1 - solved(space, question, 1 - shares.least, 1 - shares.least_area).ceiling
-        tight = not space.continuous
+        tight = not space.continuous and after <= found.attained * ATTAINED
     else:
         before, after, smallest, who, found, tight = _worst(space, question, goal)
     shown: Any = who if len(names) > 1 else next(iter(who.values()))
@@ -313,12 +315,17 @@ def _met(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, floa
         if not isinstance(x, (int, float)) or not axis.places[0] - axis.half[0] <= x <= axis.places[-1] + axis.half[-1]:
             raise Misconfigured(f"victim must have a possible value of {name}, found {x!r}")
         low, high = x - radius, x + radius
-    left, right = axis.places - axis.half, axis.places + axis.half
     if axis.borders is None:
-        return both((right >= low - loose) & (left <= high + loose))
-    tiny = 1e-12 * max(1.0, abs(low), abs(high))
-    touched = (right > low - loose + tiny) & (left < high + loose - tiny)
-    return both((left >= low + loose - tiny) & (right <= high - loose + tiny), touched)
+        # a value at the very radius is inside, also when its distance is rounded
+        loose = float(grain(np.asarray(x, float), goal.radius)) if isinstance(goal, Within) else 0.0
+        return both((axis.places >= low - loose) & (axis.places <= high + loose))
+    left, right = axis.borders[:-1], axis.borders[1:]
+    touched = (right > low - loose) & (left < high + loose)
+    return both((left >= low + loose) & (right <= high - loose), touched)
+
+
+def _least_mass(space: Space, shares: Shares) -> float:
+    return float((np.maximum(space.masses - space.off, 0.0) * shares.least).sum())
 
 
 def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) -> float:
@@ -354,7 +361,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for who, slack in candidates(space, goal):
         shares = _truth(space, goal, who, slack)
-        inside, low = shares.most > 0, float((space.masses * shares.least).sum())
+        inside, low = shares.most > 0, _least_mass(space, shares)
         key = inside.tobytes()
         if inside.any() and (key not in goals or low < goals[key][0]):
             goals[key] = (low, who, inside)
@@ -363,7 +370,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
     reach = reach_of(space, question)
     ranked = []
     for low, who, inside in goals.values():
-        mass = float(space.masses[inside].sum())
+        mass = float((space.masses + space.off)[inside].sum())
         simple = min(float(lifted(odds_of(min(mass, 1 - 1e-16)), reach)), _star(space, question, who, inside))
         ranked.append((_after(simple, mass, low, reach) - low, low, who, inside))
     ranked.sort(key=lambda r: -r[0])
@@ -376,14 +383,15 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
             rest, tight = simple, False
             break
         found = solved(space, question, inside.astype(float), inside.astype(float))
-        gain = _after(found.ceiling, float(space.masses[inside].sum()), low, reach) - low
+        gain = _after(found.ceiling, float((space.masses + space.off)[inside].sum()), low, reach) - low
         if best is None or gain > best[0]:
             best = (gain, low, who, found, inside)
     assert best is not None
     gain, before, who, found, inside = best
     outside = (~inside).astype(float)
     smallest = 1 - solved(space, question, outside, outside).ceiling
-    return before, before + max(gain, rest), smallest, who, found, tight
+    after = before + max(gain, rest)
+    return before, after, smallest, who, found, tight and after <= found.attained * ATTAINED
 
 
 def _witness(space: Space, found: Solution, who: Any) -> Witness:

@@ -66,6 +66,8 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
         np.concatenate([rises + jump, falls]),
     )
     goal = np.concatenate([part >= 1, np.ones(cut.size, bool)])
+    # what may be wrong about a mass counts inside and not outside
+    masses = np.where(goal, masses + space.off * (masses > 0), np.maximum(masses - space.off, 0.0))
     # so are masses beyond the solver's digits: more of them inside and none outside is sound
     masses = np.where(goal, np.where(masses > 0, np.maximum(masses, FAINT), 0.0), np.where(masses < FAINT, 0.0, masses))
     full = np.concatenate([masses, np.zeros(int(own.sum()))])

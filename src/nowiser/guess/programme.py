@@ -18,7 +18,8 @@ Every row reads  f(p) ≤ w·f(q)  with w rounded up, which only loosens the pro
 Masses are absorbed into the variables (F = π·f), so that residuals are measured in probability.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ from nowiser.model.priors.base import Floats
 Mask = npt.NDArray[np.bool_]
 Rows = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], Floats]
 LARGEST = 60_000  # variables
-STEEPEST = 30.0  # nats; a row that allows a factor of e^30 is left out, which only loosens the programme
-HEAVIEST = 1e14  # so is one between cells of masses this far apart, whose coefficient HiGHS would refuse
+STEEPEST = 23.0  # nats; a row that allows a factor of e^23 is left out, which only loosens the programme, by 1e-10
+HEAVIEST = 1e11  # so is one between cells of masses this far apart: with such coefficients HiGHS goes astray
+NEAR = 1e-8  # how far a certified bound may be above what the likelihood attains before another method is tried
+SWEEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +56,7 @@ class Programme:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A certified upper bound, the likelihood the solver found, and the posterior it really attains."""
+    """A certified upper bound, a likelihood that keeps the costs, and the posterior it attains."""
 
     ceiling: float
     likelihood: Floats
@@ -108,7 +111,8 @@ def joined(parts: list[Rows]) -> Rows:
 def solve(programme: Programme, inside: Mask) -> Solution:
     """The certified optimum for the goal that consists of these variables (helpers are never inside)."""
     masses, (p, q, d) = programme.masses, programme.rows
-    p, q, d = p[d <= STEEPEST], q[d <= STEEPEST], d[d <= STEEPEST]
+    few = d <= STEEPEST
+    p, q, d = p[few], q[few], d[few]
     scale = _scales(masses, (p, q, d))
     weight = np.exp(d) * (scale[p] / scale[q]) * (1 + 2.0**-48)  # rounded up: eight roundings of 2⁻⁵³ and a spare
     mild = weight < HEAVIEST
@@ -120,18 +124,27 @@ def solve(programme: Programme, inside: Mask) -> Solution:
     )
     share = masses / scale  # one for cells with mass, zero for helpers
     gain = np.where(inside, share, 0.0)
-    found = _optimised(gain, matrix, share)
-    prices = np.maximum(-found.ineqlin.marginals, 0.0)
-    ceiling = certified(share, gain, (p, q, weight), prices)
-    likelihood = np.maximum(found.x, 0.0) / scale
-    attained = float(masses[inside] @ likelihood[inside]) / float(masses @ likelihood)
-    return Solution(ceiling, likelihood, attained)
+    best: Solution | None = None
+    for found in _optimised(gain, matrix, share):
+        prices = np.maximum(-found.ineqlin.marginals, 0.0)
+        ceiling = certified(share, gain, (p, q, weight), prices)
+        likelihood = _allowed(np.maximum(found.x, 0.0) / scale, programme.rows)
+        attained = float(masses[inside] @ likelihood[inside]) / (float(masses @ likelihood) or 1.0)
+        if best is None:
+            best = Solution(ceiling, likelihood, attained)
+        best = replace(best, ceiling=min(best.ceiling, ceiling))
+        if attained > best.attained:
+            best = replace(best, likelihood=likelihood, attained=attained)
+        if best.ceiling <= best.attained + NEAR:
+            break
+    assert best is not None
+    return best
 
 
-def _optimised(gain: Floats, matrix: Any, share: Floats) -> Any:
-    """HiGHS, by two methods if need be; whatever it says is certified afterwards."""
+def _optimised(gain: Floats, matrix: Any, share: Floats) -> Iterator[Any]:
+    """HiGHS, by one method after the other; whatever it says is certified afterwards."""
     small = matrix.shape[0] < 100_000
-    found = None
+    found, solved = None, False
     for method, presolve in (("highs-ds" if small else "highs-ipm", True), ("highs-ipm", True), ("highs-ds", False)):
         found = optimize.linprog(
             -gain,
@@ -148,9 +161,24 @@ def _optimised(gain: Floats, matrix: Any, share: Floats) -> Any:
             },
         )
         if found.status == 0:
-            return found
-    assert found is not None
-    raise NotEvaluated(f"the linear programme was not solved: {found.message}")
+            solved = True
+            yield found
+    if not solved:
+        assert found is not None
+        raise NotEvaluated(f"the linear programme was not solved: {found.message}")
+
+
+def _allowed(likelihood: Floats, rows: Rows) -> Floats:
+    """The smallest likelihood above the solver's that keeps all rows, also those that were left out."""
+    p, q, d = rows
+    with np.errstate(divide="ignore"):
+        log = np.log(likelihood)
+    for _ in range(SWEEPS):
+        least = log[p] - d
+        if not (least > log[q] + 1e-12).any():
+            break
+        np.maximum.at(log, q, least)
+    return np.exp(log)
 
 
 def _scales(masses: Floats, rows: Rows) -> Floats:

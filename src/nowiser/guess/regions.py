@@ -122,6 +122,8 @@ class Regions:
     def smallest(self, place: Floats) -> float:
         """The smallest posterior of one victim, from below: 1 minus the ceiling of everything else."""
         other = Regions(self.law, self.region.denied(), self.rates, self.jump)
+        if not self.rates.any() and not self.jump:
+            return 1.0  # what he has before
         placed = Placed(other.region, place, np.zeros(2))
         found = bounded(cut_up(self.law, placed, self.rates, SHARP[0]), self.rates, SHARP[1])
         return 1 - min(_after(found, self.jump), self.alone.after(placed))
@@ -148,6 +150,8 @@ class Regions:
         return cut, bounded(cut, self.rates, effort, enough=level), level
 
     def _gain(self, found: Bound, cut: Cut, placed: Placed) -> float:
+        if not self.rates.any() and not self.jump:
+            return 0.0
         with np.errstate(invalid="ignore"):
             reach = float(np.nansum(cut.extent * self.rates)) + self.jump
         gain = enclosing(_after(found, self.jump), cut.pieces.most, cut.pieces.least, reach)

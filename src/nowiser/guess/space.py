@@ -5,6 +5,7 @@ records can always be continued to the others: f(x) = min over possible x' of e^
 Continuous attributes are cut into cells, with the goal's own edges among the borders.
 """
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,6 +31,8 @@ from nowiser.model.prior import (
 )
 from nowiser.model.priors.base import Floats
 
+NODES, LONGEST = 16, 0.5  # of a quadrature, and its stretches in standard deviations: exact to 1e-15
+NORMAL_OFF = 1e-13  # far above the rounding errors of the masses of a multivariate normal
 TAILS = 8.0  # standard deviations of a multivariate normal that are looked at; beyond lies 1e-15
 
 
@@ -57,6 +60,7 @@ class Space:
     axes: tuple[Axis, ...]
     masses: Floats  # one axis per attribute
     shape: "Shape | None" = None  # how the density varies inside boxes, where it does
+    off: float = 0.0  # by how much the mass of a cell may be wrong
 
     @property
     def continuous(self) -> bool:
@@ -117,7 +121,9 @@ def space_of(
     grid = np.ones(())
     for share in masses:
         grid = np.multiply.outer(grid, share)
-    return Space(tuple(axes), grid, _independent([prior[n] for n in used], axes))
+    shape = _independent([prior[n] for n in used], axes)
+    wrong = sum(line(prior[n]).wiggle() for n, a in zip(used, axes, strict=True) if a.borders is not None)
+    return Space(tuple(axes), grid, shape, wrong)
 
 
 def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
@@ -241,7 +247,7 @@ def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, fo
         axes.append(_cells_axis(name, borders if focus is None else _graded(name, np.array([low, high]), focus, each)))
     _checked_size([a.size for a in axes])
     masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
-    return Space(tuple(axes), masses, _normal_shape(prior))
+    return Space(tuple(axes), masses, _normal_shape(prior), NORMAL_OFF)
 
 
 def _normal_shape(prior: MultivariateNormal) -> Shape:
@@ -278,18 +284,33 @@ def _normal_shape(prior: MultivariateNormal) -> Shape:
 
 @lru_cache(maxsize=16)
 def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) -> Floats:
-    """Probability of every box, from the distribution function at the corners."""
-    import scipy.stats
+    """Probability of every box; of three attributes by quadrature over the first, which leaves two."""
+    from nowiser.guess.bivariate import Bivariate
+    from nowiser.guess.gauss import ndtr
 
-    corners = np.stack(np.meshgrid(*[np.array(b) for b in borders], indexing="ij"), axis=-1)
-    if corners.shape[-1] > 3 or corners[..., 0].size > 20_000:
+    mean, spread = prior.mean, np.sqrt(np.diag(prior.covariance))
+    lines = [np.array(b) for b in borders]
+    if len(lines) > 3:
         raise Misconfigured(
             "a multivariate normal prior is evaluated for up to three attributes; give a joint histogram"
         )
-    it = scipy.stats.multivariate_normal(prior.mean, prior.covariance, seed=1)
-    masses = np.asarray(it.cdf(corners))
-    for axis in range(masses.ndim):
-        masses = np.diff(masses, axis=axis)
+    if len(lines) == 1:
+        masses = np.diff(ndtr((lines[0] - mean[0]) / spread[0]))
+    elif len(lines) == 2:
+        masses = Bivariate(prior).masses(lines)
+    else:
+        masses = np.zeros([b.size - 1 for b in lines])
+        moved = prior.covariance[1:, 0] / prior.covariance[0, 0]
+        left = prior.covariance[1:, 1:] - np.multiply.outer(moved, prior.covariance[0, 1:])
+        node, weight = np.polynomial.legendre.leggauss(NODES)
+        for i, (a, b) in enumerate(itertools.pairwise(lines[0].tolist())):
+            parts = np.linspace(a, b, int(np.ceil((b - a) / spread[0] / LONGEST)) + 1)
+            half = np.diff(parts) / 2
+            x = ((parts[:-1] + parts[1:]) / 2)[:, None] + half[:, None] * node
+            share = half[:, None] * weight * np.exp(-(((x - mean[0]) / spread[0]) ** 2) / 2)
+            for at, part in zip(x.ravel(), (share / (spread[0] * np.sqrt(2 * np.pi))).ravel(), strict=True):
+                given = MultivariateNormal(prior.names[1:], mean[1:] + moved * (at - mean[0]), left)
+                masses[i] += part * Bivariate(given).masses(lines[1:])
     masses = np.clip(masses, 1e-30, None)
     return np.asarray(masses / masses.sum())
 
