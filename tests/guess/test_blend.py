@@ -90,7 +90,7 @@ def test_the_worst_victim_of_a_mixture_reaches_the_ceiling_and_others_do_not_exc
         worst = nw.guess(prior, nw.Within(r), slope=slope)
         own = reached(prior, worst.victim, r, slope / r, worst.witness.peak) - worst.before
         assert -1e-5 <= worst.gain - own < 0.01 * worst.gain
-        for x in (14.0, 20.0, 43.0):
+        for x in (14.0, 20.0, 31.0):
             found = nw.guess(prior, nw.Within(r), slope=slope, victim=x)
             real = max(reached(prior, x, r, slope / r, t) for t in (found.witness.peak, x - 1, x + 1))
             assert real <= found.after + 1e-7

@@ -20,6 +20,7 @@ from nowiser.model.priors.base import Floats
 
 LOOKED = 1200  # points on each side at which a density is first looked at
 NEAREST, FARTHEST = 1e-9, 1e24  # and how near to and far from its location, in scales
+DEEPEST = 1e-250  # the rarest quantile that is asked for
 _LOG_SQRT_2PI = math.log(2 * math.pi) / 2
 
 
@@ -52,11 +53,15 @@ def _told(it: Any) -> bool:
     are.
     """
     rare = [1e-40, 1e-17, 1e-16]
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        left, middle, right = it.ppf(rare), it.ppf([0.25, 0.5, 0.75]), it.isf(rare[::-1])
+    with np.errstate(all="ignore"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            left, middle, right = it.ppf(rare), it.ppf([0.25, 0.5, 0.75]), it.isf(rare[::-1])
+            it.ppf(DEEPEST), it.isf(DEEPEST)
+        except OverflowError:  # of scipy's non-central F
+            return False
     found = np.concatenate([left, middle, right])
-    if not np.isfinite(found).all():
+    if said or not np.isfinite(found).all():
         return False
     low, high = it.support()
     apart = (math.isfinite(low) or (np.diff(left) > 0).all()) and (math.isfinite(high) or (np.diff(right) > 0).all())
