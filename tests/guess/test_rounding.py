@@ -150,3 +150,19 @@ def test_single_values_at_the_radius_are_inside():
         assert nw.guess(tenths, nw.Within(0.1), slope=1.0, victim=i / 10).before == pytest.approx(0.3)
     assert nw.guess(tenths, nw.Exactly(), slope=1.0, victim=0.1 + 0.2).before == pytest.approx(0.1)
     assert grain(np.array([0.3]), 0.1)[0] > 0
+
+
+@pytest.mark.parametrize("steps", range(-2, 5))
+def test_a_goal_that_begins_next_to_the_end_of_the_support_is_missed_no_more_than_its_neighbours(steps):
+    """The crossing lies between two doubles there, of which one says nothing."""
+    prior, denied = nw.Histogram([0.72, 4.71, 8.32, 9.7], [0.0976348, 0.390613, 0.5117522]), nw.Not(nw.Within(2.6))
+    near = nw.guess(prior, denied, slope=0.1, victim=3.32 + 1e-9).after
+    x = 3.32 + steps * np.spacing(3.32)
+    assert nw.guess(prior, denied, slope=0.1, victim=float(x)).after == pytest.approx(near, abs=1e-8)
+
+
+def test_the_worst_victim_of_a_denied_goal_on_a_histogram_is_no_rounding_error():
+    prior, denied = nw.Histogram([0.72, 4.71, 8.32, 9.7], [0.0976348, 0.390613, 0.5117522]), nw.Not(nw.Within(2.6))
+    worst = nw.guess(prior, denied, slope=0.1)
+    some = [nw.guess(prior, denied, slope=0.1, victim=float(x)).gain for x in np.linspace(0.72, 9.7, 300)]
+    assert max(some) - 1e-12 <= worst.gain <= max(some) * 1.001

@@ -192,9 +192,12 @@ class Sums:
     ) -> tuple[Floats, Floats, Floats]:
         """T in cell c, and ln of E⁺(t)/a, E⁻(t)/b there; Newton on their difference, which is smooth and rises.
 
-        The best t met on the way counts: near the crossing doubles may have none that Newton's next step leads to.
+        The t of the sharpest bound met on the way counts (the theorem holds for every t): near the crossing doubles may
+        have none that Newton's next step leads to. Where next to nothing lies outside on one side, the two doubles
+        around the crossing are worlds apart, and the farther one may say as much as the crossing itself.
         """
         row, k, (a, b) = self.row, self.k, out
+        worse = np.maximum if k > 0 else np.minimum
         low, high = row.starts[c], row.ends[c]
         f0, f1 = self.rising[c], self.rising[c + 1]
         share = np.where(np.isfinite(f1 - f0) & (f1 > f0), (a - b - f0) / (f1 - f0), 0.5)
@@ -220,6 +223,9 @@ class Sums:
             rate += p * np.exp(-k * (now - self.x1) - right[todo] - b[todo])
             new = now - gap / rate
             moves = new != now
+            if k < 0:  # to the next double, which is the other side of the crossing, or nearer to it
+                new = np.where(moves, new, np.nextafter(now, np.where(gap < 0, np.inf, -np.inf)))
+                moves = np.nextafter(low[todo], np.inf) < high[todo]
             todo, now, cell, gap, new = todo[moves], now[moves], cell[moves], gap[moves], new[moves]
             # a step beyond the cell goes to its end, which may be the crossing; other steps outside halve
             inner = (new > low[todo]) & (new < high[todo])
@@ -230,7 +236,8 @@ class Sums:
             new = np.where(inner | beyond, ends, (low[todo] + high[todo]) / 2).astype(float)
             t[todo] = new
             left[todo], right[todo] = self.plus_at(new, cell) - a[todo], self.minus_at(new, cell) - b[todo]
-            better = todo[np.abs(left[todo] - right[todo]) < np.abs(best[1][todo] - best[2][todo])]
+            found, known = (worse(x[1][todo], x[2][todo]) for x in ((t, left, right), best))
+            better = todo[found < known if k > 0 else found > known]
             for kept, found in zip(best, (t, left, right), strict=True):
                 kept[better] = found[better]
         return best
