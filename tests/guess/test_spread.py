@@ -35,7 +35,7 @@ def test_no_victim_gains_more_than_the_worst(prior, radius, slope):
 @pytest.mark.parametrize(("prior", "radius"), PRIORS[:4])
 def test_the_cells_are_never_further_from_the_truth_than_they_say(prior, radius):
     """Against twenty times as many cells: ln of both factors of the theorem, at the plain crossing, range by range."""
-    row = CellLine(cells_of(prior))  # scipy's families in chords are `test_chord_line`'s; in mixtures they are cells
+    row = CellLine(cells_of(prior))  # chords are `test_chord_line`'s; cells are for mixtures with an unknown family
     plain = row.plain
     k = 1.0 / radius
     low, high = float(row.victims()[0].min()), float(row.victims()[1].max())
