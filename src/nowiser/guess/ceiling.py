@@ -61,8 +61,11 @@ def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
     names = [name_of(part) for part in parts]
     priors = _priors(prior, names)
     if len(set(names)) < len(names) or any(isinstance(name, tuple) for name in names):
+        from nowiser.guess.classes import by_classes
         from nowiser.guess.joint import repeated_ceiling
 
+        if (answer := by_classes(prior, goal, _of_goal(costs, goal), victim)) is not None:
+            return replace(answer, costs=costs)
         return replace(repeated_ceiling(prior, goal, _of_goal(costs, goal), victim), costs=costs)
     charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
     key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
