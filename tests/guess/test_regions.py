@@ -306,7 +306,8 @@ def test_the_search_bounds_every_box_it_starts_from():
 
 
 def test_a_limit_is_kept_only_where_nobody_gains_more():
-    family = Regions(law_of(histogram(3, 2)), region_of(parse_goal("x within 6 and y within 6"), NAMES), RATES, 0.0)
+    goal = parse_goal("x within 6 and y in [2, 9]")
+    family = Regions(law_of(histogram(3, 2)), region_of(goal, NAMES), RATES, 0.0)
     everybody = worst_region(family)
     assert worst_region(family, 1.06 * everybody.gain).gain <= 1.06 * everybody.gain
     assert worst_region(family, 0.9 * everybody.own).gain > 0.9 * everybody.own
