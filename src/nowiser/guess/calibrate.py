@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.ask import Priors
+from nowiser.guess.formula import simple_goals
 from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, Not, On, Within, parse_goal
@@ -29,6 +30,7 @@ from nowiser.model.prior import (
 LARGEST = Fraction(10**300)  # scale of noise
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
 SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
+LOOSE = 1e-4  # for the worst victim of a goal with gaps, whose bound is no sharper than that
 ROUGH = 0.02  # for the worst victim on a map
 
 BOTH = "give either along, or slope and jump, found both"
@@ -115,7 +117,7 @@ def largest(
         _size([direction]),
         spent=bool(fixed),
         sooner=SOONER if direction.slope > direction.jump else 1.0,
-        sharp=ROUGH if rough else BLUNT if _is_approximated(prior) else SHARP,
+        sharp=ROUGH if rough else _sharpness(prior, wanted, victim),
     )
     return cost_at(_kept(lambda t: gain_of(prior, wanted, cost_at(t), victim), limit, found, rough=rough))
 
@@ -199,6 +201,17 @@ def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, f
             break
         found *= float(limit / gain) * 0.99
     return found
+
+
+def _sharpness(prior: Priors, goal: Goal, victim: Any) -> float:
+    """How sharply a largest cost can be told."""
+    one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
+    if victim is None and isinstance(one, Prior) and len(simple_goals(goal)) > 1:
+        from nowiser.guess.conditioned import leaves_gaps  # here, for it takes longer than most answers
+
+        if leaves_gaps(one, goal):
+            return LOOSE
+    return BLUNT if _is_approximated(prior) else SHARP
 
 
 def _is_approximated(prior: Priors) -> bool:

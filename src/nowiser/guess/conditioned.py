@@ -24,6 +24,8 @@ from nowiser.model.prior import Prior
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
+UNKNOWN = 1e-12  # what may be wrong about the mass of a cell: together then less than anybody asks for
+
 
 @dataclass(frozen=True, eq=False)
 class Part:
@@ -34,6 +36,8 @@ class Part:
     profile: Near | Gapped | None
     outside: bool  # the goal is everything but that of the profile
     shift: float = 0.0
+    singles: tuple["Part", ...] = ()  # the same victims, and one interval of their goal each
+    flat: Gapped | None = None  # all but one interval, where a slope, however small, could rise beyond all bounds
 
     def at(self, x: Floats, *, smallest: bool = True) -> Figures:
         if self.profile is None:
@@ -125,7 +129,9 @@ def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditio
     low, high = _support(row)
     radii = [g.radius for g in map(bare, parts) if isinstance(g, Within)]
     whole = Near(row, min(radii, default=high - low), rate_of(row, cost.slope, radius_of(parts), what), cost.jump, what)
-    found = tuple(_part(whole, s, low, high) for s in stretches(goal.goal, low, high) if _known(row, s))
+    found = tuple(
+        _part(whole, s, low, high) for s in stretches(goal.goal, low, high) if len(s.intervals) < 2 or _known(row)
+    )
     if all(p.profile is None and not p.outside for p in found):
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
     return Conditioned(row, found, whole)
@@ -135,22 +141,24 @@ def _part(whole: Near, s: Stretch, low: float, high: float) -> Part:
     if not s.intervals:
         return Part(s.first, s.last, None, s.outside)
     if len(s.intervals) > 1:
-        return Part(s.first, s.last, Gapped(whole.line, whole.rate, whole.jump, s), outside=False)
+        singles = tuple(_part(whole, replace(s, intervals=(i,)), low, high) for i in s.intervals)
+        return Part(s.first, s.last, Gapped(whole.line, whole.rate, whole.jump, s), outside=False, singles=singles)
     ((a, b),) = s.intervals
     row, common = whole.line, (whole.rate, whole.jump, whole.what)
+    flat = Gapped(row, 0.0, whole.jump, s) if s.outside and not whole.rate and row.wiggle() and _known(row) else None
     if not a.moves and not b.moves:
         return Part(s.first, s.last, Between(row, 0.0, *common, a.at, b.at), s.outside)
     if a.moves and b.moves:
         shift, radius = (a.at + b.at) / 2, (b.at - a.at) / 2
         if (s.first, s.last, shift) == (low, high, 0.0):  # one condition counts for everybody
-            return Part(low, high, Near(row, radius, *common), s.outside)
+            return Part(low, high, Near(row, radius, *common), s.outside, flat=flat)
         own = Stretched(row, radius, *common, s.first + shift, s.last + shift)
-        return Part(s.first, s.last, own, s.outside, shift)
+        return Part(s.first, s.last, own, s.outside, shift, flat=flat)
     moving, fixed = (b, a) if b.moves else (a, b)
     first, last = s.first + moving.at, s.last + moving.at
     size = max(abs(first - fixed.at), abs(last - fixed.at)) / 2
     reaching = Reaching(row, size, *common, first, last, fixed.at, upward=b.moves)
-    return Part(s.first, s.last, reaching, s.outside, moving.at)
+    return Part(s.first, s.last, reaching, s.outside, moving.at, flat=flat)
 
 
 def _support(row: Line) -> tuple[float, float]:
@@ -158,9 +166,20 @@ def _support(row: Line) -> tuple[float, float]:
     return float(starts.min()), float(ends.max())
 
 
-def _known(row: Line, s: Stretch) -> bool:
-    """Sweeps need a density whose masses are known."""
-    return len(s.intervals) < 2 or not row.wiggle()
+def _known(row: Line) -> bool:
+    """Sweeps need a density whose masses are known well, for each of their cells."""
+    return getattr(row, "off", 0.0) > 0 or row.wiggle() <= UNKNOWN
+
+
+def leaves_gaps(prior: Prior, goal: Goal) -> bool:
+    """Whether conditions on one number are several intervals for somebody."""
+    if prior.kind != "line" or len(goal.attributes) > 1 or not _are_intervals(goal):
+        return False
+    return any(len(s.intervals) > 1 for s in stretches(goal, *_support(line(prior))))
+
+
+def _are_intervals(goal: Goal) -> bool:
+    return all(isinstance(g, Within) or (isinstance(g, In) and g.values is None) for g in map(bare, simple_goals(goal)))
 
 
 def is_plain(prior: Prior, goal: Goal, victim: Any, *, alone: bool) -> bool:
@@ -171,9 +190,7 @@ def is_plain(prior: Prior, goal: Goal, victim: Any, *, alone: bool) -> bool:
     """
     if prior.kind != "line":
         return False
-    if not all(
-        isinstance(g, Within) or (isinstance(g, In) and g.values is None) for g in map(bare, simple_goals(goal))
-    ):
+    if not _are_intervals(goal):
         return False
     row = line(prior)
     if row.atoms.size or np.array_equal(*row.victims()):
@@ -182,5 +199,5 @@ def is_plain(prior: Prior, goal: Goal, victim: Any, *, alone: bool) -> bool:
     if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
         known = min(max(victim, every[0].first), every[-1].last)
         every = tuple(s for s in every if s.first <= known <= s.last)
-        return any(len(s.intervals) < 2 for s in every) or (alone and all(_known(row, s) for s in every))
-    return all(len(s.intervals) < 2 or (alone and _known(row, s)) for s in every)
+        return any(len(s.intervals) < 2 for s in every) or (alone and _known(row))
+    return all(len(s.intervals) < 2 or (alone and _known(row)) for s in every)

@@ -92,8 +92,12 @@ def _of_parts(profile: "Conditioned", objective: Objective, *, negated: bool, sm
             sure = part.at(np.array([x]))
             figures = _one(sure.negated() if negated else sure, 0)
             return Worst(x, figures, float(objective.of(np.array([figures.before]), np.array([figures.after]))[0]))
+        if part.flat is not None and part.profile.jump and objective is PLAIN and not negated:
+            x, gain = part.flat.worst(lambda: math.tanh(part.flat.jump / 4) * (1 + 8 * EPS) if part.flat else 1.0)
+            return Worst(x, _one(part.at(np.array([x])), 0), gain)
         if isinstance(part.profile, Gapped):
-            x, gain = part.profile.worst()
+            # what a union of intervals (or all else) gains is the sum of what they (or their contraries) gain
+            x, gain = part.profile.worst(lambda: sum(of(single).gain for single in part.singles))
             return Worst(x, _one(part.at(np.array([x])), 0), gain)
         own = part.profile
         if not own.rate and own.jump and not isinstance(own, Between):
