@@ -126,3 +126,9 @@ def test_goals_far_wider_than_the_prior_have_their_worst_victim_far_out(prior, r
     looked = profile.at(every, smallest=False)
     gains = looked.after - looked.before
     assert worst_of(profile).gain >= gains.max() - 1e-12 - profile.line.wiggle()
+
+
+def test_single_values_in_a_gap_beside_a_density_are_no_division_by_nothing():
+    prior = nw.Mixture([(0.4, nw.Uniform(8, 22)), (0.6, nw.Atoms({-3.5: 1.0}))])
+    worst = nw.guess(prior, nw.Within(2), slope=0.5, jump=4)
+    assert worst.gain >= max(nw.guess(prior, nw.Within(2), slope=0.5, jump=4, victim=x).gain for x in (-3.5, 8.0, 15.0))

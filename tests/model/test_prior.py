@@ -95,7 +95,7 @@ BAD = [
     (lambda: Unknown(0), "both ends"),
     (lambda: Unknown(2, 1), "low below high"),
     (lambda: Frozen("no such thing"), "no distribution called"),
-    (lambda: Frozen("gamma", -2), "outside the range"),
+    (lambda: Frozen("gamma", -2, scale=3), r"the arguments \(-2, scale=3\) are outside the range"),
     (lambda: Frozen(3), "frozen scipy distribution"),
     (lambda: JointAtoms(["a", "a"], {(1, 2): 1.0}), "distinct names"),
     (lambda: JointAtoms(["a"], {(1, 2): 1.0}), "1 entries"),

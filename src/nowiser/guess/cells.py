@@ -196,7 +196,7 @@ class CellLine:
         inside = (self.starts[i] <= ends[0]) & (self.ends[i] >= ends[3]) & (self.density[i] > 0)
         if not inside.any() or self.cells.wobble.any():
             return np.full(first.size, np.inf), np.zeros(first.size)
-        sums, scale = self.sums(k), np.log(self.density[i] / k)
+        sums, scale = self.sums(k), np.log(np.where(inside, self.density[i], 1.0) / k)
         with np.errstate(all="ignore"):
             alpha = [np.asarray(sums.plus_at(l, i) - k * (l - sums.x0) - scale, float) for l in ends[:2]]
             beta = [np.asarray(sums.minus_at(u, i) + k * (u - sums.x1) - scale, float) for u in ends[2:]]

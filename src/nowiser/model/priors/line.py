@@ -79,7 +79,8 @@ class Frozen(Prior):
         object.__setattr__(self, "kwds", named)
         low, high = self.scipy().support()
         if math.isnan(low) or math.isnan(high):
-            raise Misconfigured(f"the arguments {values} {dict(named)} are outside the range {name} allows")
+            given = ", ".join([*(f"{v:g}" for v in values), *(f"{key}={v:g}" for key, v in named)])
+            raise Misconfigured(f"the arguments ({given}) are outside the range {name} allows")
 
     def scipy(self) -> Any:
         """The distribution itself."""
