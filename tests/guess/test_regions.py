@@ -1,5 +1,6 @@
 """Goals on two continuous attributes with a cost each: bounds against plain sums on fine grids."""
 
+import itertools
 import math
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
+from nowiser.guess.alone import Alone
 from nowiser.guess.bivariate import Bivariate
 from nowiser.guess.border import bounded, cut_up
 from nowiser.guess.exposed import _Search
@@ -354,6 +356,30 @@ def test_the_search_bounds_every_box_it_starts_from():
             own = attained / (1 + attained) - cut.pieces.most
             assert own <= first[i, j] + 1e-9
             assert own <= family.enclosed(family.box(low, high)) + 1e-9
+
+
+def test_a_jump_alone_is_seen_by_the_first_bounds():
+    """Without a slope the gain is known: odds times e^J."""
+    prior = histogram(4, 3)
+    for text in ("x within 4 and y within 3", "not (x within 4 and y within 3)"):
+        family = Regions(law_of(prior), region_of(parse_goal(text), NAMES), np.zeros(2), 2.0)
+        first = family.first()
+        for i, j in itertools.product(range(0, first.shape[0], 5), range(0, first.shape[1], 4)):
+            at = np.array([family.lines[0][i], family.lines[1][j]])
+            before = family.exposed(at, sharp=False).before
+            odds = math.exp(2.0) * before / (1 - before)
+            assert odds / (1 + odds) - before <= first[i, j] + 1e-9
+
+
+@pytest.mark.parametrize("text", GOALS)
+def test_what_attributes_tell_alone_is_a_bound_for_all_victims_of_a_box(text):
+    region, rng = region_of(parse_goal(text), NAMES), np.random.default_rng(8)
+    for prior in (histogram(), wide_bell()):
+        alone = Alone(prior, np.array([0.3, 0.2]), 0.1)
+        at, slack = rng.uniform(4, 12, 2), rng.uniform(0.1, 1.5, 2)
+        everybody = alone.after(Placed(region, at, slack))
+        for share in rng.uniform(-1, 1, (5, 2)):
+            assert alone.after(Placed(region, at + slack * share, np.zeros(2))) <= everybody + 1e-12
 
 
 def test_a_limit_is_kept_only_where_nobody_gains_more():
