@@ -5,6 +5,7 @@ from typing import Any
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 WIDTH = 40
+_TIE = "\ue000"  # private, and as wide as a space: stands for one at which no line ends
 
 
 def bar(share: float, width: int = WIDTH) -> str:
@@ -27,5 +28,19 @@ def panel(title: str, rows: Sequence[tuple[str, float, str, str]], below: Sequen
         grid.add_row(Text(label, style="bold"), Text(bar(share), style=colour), Text(figure))
     words = Table.grid(padding=(0, 1))
     for sentence in below:
-        words.add_row("•", Text(sentence))
+        words.add_row("•", _unbroken(sentence))
     return Panel(Group(grid, Text(), words), title=title, title_align="left", box=box.ROUNDED, padding=(1, 2), width=92)
+
+
+def _unbroken(sentence: str) -> Any:
+    """A text that wraps at spaces, but for those before a percent sign (rich wraps at no-break spaces, too)."""
+    from rich.text import Text
+
+    class Sentence(Text):
+        def wrap(self, *args: Any, **options: Any) -> Any:
+            lines = Text(self.plain.replace(" %", f"{_TIE}%"), end=self.end).wrap(*args, **options)
+            for line in lines:
+                line.plain = line.plain.replace(_TIE, " ")
+            return lines
+
+    return Sentence(sentence)
