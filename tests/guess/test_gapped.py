@@ -112,3 +112,15 @@ def test_runs_of_cells_are_swept_like_single_ones(k, jump):
             slow = swept(cells, 1 - share if inside else share, k, jump)
             assert y <= slow + 1e-10  # long cells are cut where it matters
             assert y == pytest.approx(slow, abs=1e-9 if k < 0.1 else 1e-2)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "x"), [("gamma", (2.5,), 32.6), ("gamma", (2.5,), 34.0), ("t", (3,), 10331.9)]
+)
+def test_goals_of_the_outermost_victims_are_not_cut_off(name, args, x):
+    """A larger goal is guessed no less often, also where it reaches beyond all cells."""
+    one, both = (
+        nw.guess(nw.Frozen(name, *args), g, slope=1, victim=x).after
+        for g in (nw.Within(0.3), nw.Within(0.3) | nw.In.between(1, 1.1))
+    )
+    assert one - 2e-6 <= both <= one + 2e-4

@@ -31,6 +31,7 @@ from nowiser.model.witness import Witness
 
 FINE = 1200  # cells
 BETWEEN = 4  # cells between two landmarks
+BEYOND = 100  # cells beyond the outermost victims
 FIRST = 64  # victims that are looked at first, anywhere and among the likely
 CLOSER, BESIDE = 3, 9  # then so often so many, around the worst of them
 SHARP = 1e-3  # how far above the worst victim found the bound may be, as a share of his gain
@@ -47,6 +48,10 @@ class Gapped:
     jump: float
     stretch: Stretch
 
+    @property
+    def _moves(self) -> bool:
+        return any(e.moves for pair in self.stretch.intervals for e in pair)
+
     @cached_property
     def _borders(self) -> Floats:
         starts, ends = self.line.victims()
@@ -59,7 +64,13 @@ class Gapped:
         steps = inner[:-1, None] + np.diff(inner)[:, None] * (np.arange(1, BETWEEN) / BETWEEN)
         own = getattr(self.line, "points", np.zeros(0))  # of a prior in exponential pieces: no cell is in two of them
         every = np.concatenate([all_, starts, ends, marks, steps.ravel(), np.linspace(low, high, FINE), own])
-        return distinct(np.clip(every, starts.min(), ends.max()))
+        # and as far beyond as the goals of the outermost reach, with those who pay for them
+        reach = max(abs(e.at) for pair in self.stretch.intervals for e in pair if e.moves) if self._moves else 0.0
+        wide = float(ends.max() - starts.min())
+        away = np.append(np.linspace(0, reach + min(20 / self.rate if self.rate else wide, wide), BEYOND), reach)
+        low, high = float(starts.min() - away.max()), float(ends.max() + away.max())
+        every = np.concatenate([starts.min() - away, every, ends.max() + away])
+        return distinct(np.clip(every, max(low, self.line.low), min(high, self.line.high)))
 
     def _cells(self, goal: Floats) -> tuple[Cells, Floats]:
         """The values in cells, and which of them are in one of these intervals (two rows: their ends)."""

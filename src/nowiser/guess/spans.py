@@ -58,6 +58,7 @@ class Region:
     last: Indices
     tail: tuple[Piece, ...]
     inside: bool
+    over: Floats  # ∫ e^{k·(distance)} dπ over what the goal has beyond the borders, where this is the first or the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +150,36 @@ class Swept:
         ends = np.maximum.accumulate(np.clip(spans.ends, low, high), axis=1)
         edge = np.full((ends.shape[0], 1), low), np.full((ends.shape[0], 1), high)
         ends = np.concatenate([edge[0], ends, edge[1]], axis=1)
-        found, inside = [], spans.inside
+        found: list[Region] = []
+        inside = spans.inside
         for a, b in zip(ends.T[:-1], ends.T[1:], strict=True):
             i, j = np.searchsorted(self.borders, a, "left"), np.searchsorted(self.borders, b, "right") - 1
             one, near = i > j, NEAR / self.k if self.k else np.inf
             inner = np.maximum(np.minimum(a + near, b), b - near)
             head = np.where(one, inner, self.borders[np.minimum(i, self.borders.size - 1)])
             tail = np.where(one, inner, self.borders[j])
-            found.append(Region(self._cut(a, head, near), np.where(one, j, i), j, self._cut(b, tail, near), inside))
+            over = self._over(spans, left=not found)
+            found.append(
+                Region(self._cut(a, head, near), np.where(one, j, i), j, self._cut(b, tail, near), inside, over)
+            )
             inside = not inside
         return found
+
+    def _over(self, spans: Spans, *, left: bool) -> Floats:
+        """What goals that are bounded have beyond the borders: at most its mass at its farthest end."""
+        if spans.inside:
+            return np.full(spans.ends.shape[0], self.beyond[0 if left else 1])
+        edge = self.borders[0 if left else -1]
+        ends = np.maximum.accumulate(spans.ends, axis=1)
+        ends = np.minimum(ends, edge) if left else np.maximum(ends, edge)
+        total = np.zeros(ends.shape[0])
+        for a, b in zip(ends.T[::2], ends.T[1::2], strict=True):
+            if (a < b).any():
+                mass = self.line.mass(a, b) * math.exp(self.off) * (1 + SPARE) + self.loose(a, b)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    weight = mass * np.exp(self.k * np.maximum(edge - a, b - edge))
+                total = total + np.where((a < b) & (mass > 0), weight, 0.0)
+        return np.nan_to_num(total, nan=np.inf, posinf=np.inf)
 
     def _cut(self, end: Floats, border: Floats, near: float) -> tuple[Piece, ...]:
         """The piece of a cell between an end of a goal and a border; what is near the end, which matters, by itself."""
@@ -173,7 +194,7 @@ class Swept:
         a = a * (1 - SPARE) - 1e-11
         due = np.maximum(1 - a, 0.0) * math.exp(min(self.jump, 700.0))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            z = np.zeros(a.size) - (due * self.beyond[0] if regions[0].inside else 0.0)
+            z = np.maximum(-due * regions[0].over, DEEPEST)
             for region in regions:
                 rate = due if region.inside else np.maximum(a, 0.0)
                 for piece in region.head:
@@ -181,7 +202,7 @@ class Swept:
                 z = (self._owing if region.inside else self._earning)(z, region.first, region.last, rate)
                 for piece in region.tail:
                     z = self._through(z, piece, rate, inside=region.inside)
-            z = z - (due * self.beyond[1] if regions[-1].inside else 0.0)
+            z = z - due * regions[-1].over
         return np.where(a < 0, DEEPEST, np.where(a >= 1 - 2e-10, np.maximum(z, 0.0), z))
 
     def ceilings(self, spans: Spans) -> Floats:
@@ -236,7 +257,7 @@ class Swept:
         found = np.where(
             z >= 0,
             self._fade(i, j) * z + rate * self._right(i, j, above=False),
-            (z + rate * self._left(i, j, above=False)) / self._fade(i, j),
+            _grown(z + rate * self._left(i, j, above=False), self._fade(i, j)),
         )
         some = np.flatnonzero((z < 0) & (found > 0))
         if some.size:
@@ -246,7 +267,7 @@ class Swept:
                 middle = (low + high) // 2
                 paid = z + rate * self._left(i, middle, above=False) >= 0
                 low, high = np.where(paid, low, middle), np.where(paid, middle, high)
-            here = (z + rate * self._left(i, low, above=False)) / self._fade(i, low)
+            here = _grown(z + rate * self._left(i, low, above=False), self._fade(i, low))
             here = np.maximum(self._through(here, self._cell(low), rate, inside=False), 0.0)
             found[some] = self._fade(high, j) * here + rate * self._right(high, j, above=False)
         return np.maximum(found, DEEPEST)
@@ -255,7 +276,7 @@ class Swept:
         """Through whole cells inside the goal."""
         found = np.where(
             z < 0,
-            (z - rate * self._left(i, j, above=True)) / self._fade(i, j),
+            _grown(z - rate * self._left(i, j, above=True), self._fade(i, j)),
             self._fade(i, j) * z - rate * self._right(i, j, above=True),
         )
         some = np.flatnonzero((z >= 0) & (found < 0))
@@ -268,7 +289,7 @@ class Swept:
                 low, high = np.where(left_over, middle, low), np.where(left_over, high, middle)
             here = np.maximum(self._fade(i, low) * z - rate * self._right(i, low, above=True), 0.0)
             here = np.minimum(self._through(here, self._cell(low), rate, inside=True), 0.0)
-            found[some] = (here - rate * self._left(high, j, above=True)) / self._fade(high, j)
+            found[some] = _grown(here - rate * self._left(high, j, above=True), self._fade(high, j))
         return np.maximum(found, DEEPEST)
 
 
@@ -292,16 +313,25 @@ def _running(parts: Floats, fade: Floats, start: float = 0.0) -> Floats:
     return np.array(found)
 
 
+def _grown(debt: Floats, fade: Floats) -> Floats:
+    """A debt at the end of a way; on one too long for doubles any debt, and any too small for them, grows beyond all
+    bounds.
+    """
+    return np.where((fade <= 1e-300) & (debt <= 0), DEEPEST, debt / np.maximum(fade, 1e-300))
+
+
 def _passed(z: Floats, piece: Piece, rate: Floats, *, inside: bool) -> Floats:
     """Through one piece of a cell, as in `sweep`."""
     _, _, fade, (left_low, left_high, right_low, right_high) = piece
     fade = np.maximum(fade, 1e-300)
     if inside:
         richer = z * fade >= rate * right_high
-        found = np.where(richer, fade * z - rate * right_high, np.minimum(fade * z - rate * left_high / fade, 0.0))
-        found = np.where(z < 0, (z - rate * left_high) / fade, found)
+        found = np.where(
+            richer, fade * z - rate * right_high, np.minimum(fade * z + _grown(-rate * left_high, fade), 0.0)
+        )
+        found = np.where(z < 0, _grown(z - rate * left_high, fade), found)
     else:
         poor = -z >= rate * left_low
-        found = np.where(poor, (z + rate * left_low) / fade, np.maximum(rate * right_low + z / fade, 0.0))
+        found = np.where(poor, _grown(z + rate * left_low, fade), np.maximum(rate * right_low + z / fade, 0.0))
         found = np.where(z >= 0, fade * z + rate * right_low, found)
     return np.maximum(found, DEEPEST)
