@@ -33,19 +33,15 @@ from nowiser.model.witness import Witness
 CELLS = 600
 PROGRAMMES = 100
 ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
-
-
 Joint = JointAtoms | MultivariateNormal | JointHistogram
 
 
 def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
     """The ceiling for attributes that depend on each other."""
     asked = named(goal, prior.names)
-    if victim is not None:
-        victim = _victim(prior.names, victim)
+    whole = None if victim is None else _victim(prior.names, victim)
     prior = that_matters(prior, asked, costs)
-    if victim is not None:
-        victim = {n: victim[n] for n in prior.names}
+    victim = None if whole is None else {n: whole[n] for n in prior.names}
     if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
         from nowiser.guess.marginal import by_one_number
 
