@@ -5,6 +5,7 @@ All are upper bounds. Formulas from the literature that are not bounds are kept 
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, isfinite, log
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from nowiser.guess.rounding import grain
 from nowiser.guess.tradeoff import laplace, pure
 from nowiser.model.checks import number
 from nowiser.model.goal import Exactly, Goal, In, On, Within, parse_goal
-from nowiser.model.prior import Categories, Presence, Prior
+from nowiser.model.prior import Categories, LogNormal, Normal, Presence, Prior
 
 _SHOWN = 1e-6  # prior probability of a goal from which on differences of distribution functions have six digits
 _RARE = "the goal is met by one in a million or more beforehand"
@@ -195,6 +196,7 @@ def _before(prior: Prior, goal: Goal, victim: Any) -> float:
     return law.mass(prior, float(victim), float(victim))
 
 
+@lru_cache(maxsize=16)
 def _best_guess(prior: Prior, goal: Goal) -> float:
     """κ: the success of the best guess made without the release."""
     if isinstance(goal, In):
@@ -211,14 +213,15 @@ def _best_guess(prior: Prior, goal: Goal) -> float:
         return min(1.0, float((total[np.searchsorted(x, ends, side="right")] - total[:-1]).max()))
     low, high = law.support(prior)
     at = np.concatenate([law.atoms(prior)[0], law.corners(prior)])
-    grid = _edges(prior, low, high, 20_000)
+    bell = isinstance(prior, (Normal, LogNormal))  # one hill: the best window is the top of another
+    grid = _edges(prior, low, high, 1_000 if bell else 20_000)
     ends = np.sort(np.concatenate([grid - radius, grid, at, at - 2 * radius]))
     best = 0.0
     for _ in range(_CLOSER):
         near = 1e-12 * radius + 2 * np.spacing(np.abs(ends) + 2 * radius)  # a value on the border of a window is in it
         held = law.cdf(prior, ends + 2 * radius + near) - law.cdf(prior, ends - near)
         i, best = int(np.argmax(held)), max(best, float(held.max()))
-        ends = np.linspace(ends[max(0, i - 1)], ends[min(ends.size - 1, i + 1)], 2001)
+        ends = np.linspace(ends[max(0, i - 1)], ends[min(ends.size - 1, i + 1)], 101 if bell else 2001)
     return min(1.0, best)
 
 
