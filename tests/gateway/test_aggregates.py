@@ -152,7 +152,9 @@ def test_bars_hold(hospital, sql, s):
     assert not np.isnan(found).any() or "CORR" in sql or "M" in sql[7:10]
     known = ~np.isnan(found)
     covered = (np.abs(found - truth) <= errors + 1e-6)[known].mean() if known.any() else 1.0
-    assert covered > 0.95 - 5 * (0.95 * 0.05 / 400) ** 0.5
+    # where nearly all answers are refused, the few that are not are no sample of 400
+    tried = min(max(int(known.sum()), 1), 400)
+    assert covered > 0.95 - 5 * (0.95 * 0.05 / tried) ** 0.5
     if "VAR" in sql or "STDDEV" in sql:
         assert (found >= 0).all() or "COVAR" in sql
 
