@@ -192,12 +192,11 @@ class Sums:
     ) -> tuple[Floats, Floats, Floats]:
         """T in cell c, and ln of E⁺(t)/a, E⁻(t)/b there; Newton on their difference, which is smooth and rises.
 
-        The t of the sharpest bound met on the way counts (the theorem holds for every t): near the crossing doubles may
+        The best t met on the way counts (the theorem holds for every t): near the crossing doubles may
         have none that Newton's next step leads to. Where next to nothing lies outside on one side, the two doubles
         around the crossing are worlds apart, and the farther one may say as much as the crossing itself.
         """
         row, k, (a, b) = self.row, self.k, out
-        worse = np.maximum if k > 0 else np.minimum
         low, high = row.starts[c], row.ends[c]
         f0, f1 = self.rising[c], self.rising[c + 1]
         share = np.where(np.isfinite(f1 - f0) & (f1 > f0), (a - b - f0) / (f1 - f0), 0.5)
@@ -236,8 +235,11 @@ class Sums:
             new = np.where(inner | beyond, ends, (low[todo] + high[todo]) / 2).astype(float)
             t[todo] = new
             left[todo], right[todo] = self.plus_at(new, cell) - a[todo], self.minus_at(new, cell) - b[todo]
-            found, known = (worse(x[1][todo], x[2][todo]) for x in ((t, left, right), best))
-            better = todo[found < known if k > 0 else found > known]
+            if k > 0:
+                better = todo[np.abs(left[todo] - right[todo]) < np.abs(best[1][todo] - best[2][todo])]
+            else:
+                found, known = (np.minimum(x[1][todo], x[2][todo]) for x in ((t, left, right), best))
+                better = todo[found > known]
             for kept, found in zip(best, (t, left, right), strict=True):
                 kept[better] = found[better]
         return best
