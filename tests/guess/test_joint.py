@@ -62,7 +62,7 @@ def test_a_cell_is_inside_at_least_and_at_most_for_every_victim_of_a_cell(goal, 
 
 @pytest.mark.parametrize("text", ["not (x within 1 and y within 1)", "not x within 1 or y within 0.5"])
 def test_nobody_gains_more_from_a_denied_goal_than_is_reported(text):
-    """By valleys e^{+k·distance} on a fine grid: the worst victim of `not` was once reported with a third of this.
+    """By valleys e^{+k·distance} on a fine grid: the worst victim of `not` was once reported with half of this.
 
     By the programme on cells, which is what three attributes are left to.
     """
