@@ -1,5 +1,6 @@
 """A grid and its costs as a linear programme: which rows tie which cells, and the certified answer for one goal."""
 
+import functools
 import itertools
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,6 +35,10 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     |Δcentre| + |Δhalf width| on each axis; so the plain averages obey m ≤ e^{d(w)} m' exactly, and between boxes of one
     size nothing is lost. Averages weighted with a density that varies inside the cell are tied to them by `_leaning`,
     averages over the part of a cell that a goal cuts off by `_cut_off`. Then m ≤ h ≤ f ≤ e^J h for averages of f.
+
+    **Cells beside points.** Where some axes have single values or labels, y, only the jumps J of the axes with cells,
+    x, are taken out: h(x, y) = min over x' of e^{d(x,x')} f(x', y). Then h ≤ f ≤ e^J h as before, and whatever f obeys
+    along y for every x', h and its averages over a cell obey too: there the rows are those of points.
     """
     shape, n = space.masses.shape, space.masses.size
     flat, part = space.masses.ravel(), np.broadcast_to(share, shape).ravel()
@@ -46,13 +51,16 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     cut = np.flatnonzero((part > 0) & (part < 1))
     whole = (part <= 0) | (part >= 1)
     masses = np.concatenate([np.where(whole, flat, flat * (1 - part)), flat[cut] * part[cut]])
-    count, jump = masses.size, sum(question.jumps) + question.map_jump
+    cells = [a.borders is not None for a in space.axes]
+    jump = sum(j for j, cell in zip(question.jumps, cells, strict=True) if cell) + question.map_jump
+    count = masses.size
     span, (lean, lean_of_part) = 2 * _spread(space, question), _leaning(space, question)
     # the average of a cell is a variable of its own unless it is that of its only part
     own = ~whole | (lean > 0) | (jump > 0)
-    centre = np.arange(n)
-    centre[own] = count + np.arange(int(own.sum()))
-    rows, _ = _metric(space, replace(question, jumps=tuple(0.0 for _ in shape), map_jump=0.0), n)
+    steady = tuple(0.0 if cell else j for j, cell in zip(question.jumps, cells, strict=True))
+    rows, helpers = _metric(space, replace(question, jumps=steady, map_jump=0.0), n)
+    centre = np.concatenate([np.arange(n), count + int(own.sum()) + np.arange(helpers)])
+    centre[:n][own] = count + np.arange(int(own.sum()))
     rows = (centre[rows[0]], centre[rows[1]], rows[2])
     inner = np.broadcast_to(area, shape).ravel()
     size = np.concatenate([np.where(whole, 1.0, 1 - inner), inner[cut]])  # of each part, as a share of its cell
@@ -70,8 +78,8 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     masses = np.where(goal, masses + space.off * (masses > 0), np.maximum(masses - space.off, 0.0))
     # so are masses beyond the solver's digits: more of them inside and none outside is sound
     masses = np.where(goal, np.where(masses > 0, np.maximum(masses, FAINT), 0.0), np.where(masses < FAINT, 0.0, masses))
-    full = np.concatenate([masses, np.zeros(int(own.sum()))])
-    mask = np.concatenate([goal, np.zeros(int(own.sum()), bool)])
+    full = np.concatenate([masses, np.zeros(int(own.sum()) + helpers)])
+    mask = np.concatenate([goal, np.zeros(int(own.sum()) + helpers, bool)])
     return solve(Programme(full, joined([rows, ties])), mask & (full > 0))
 
 
@@ -80,9 +88,9 @@ def _cut_off(share: Floats, span: Floats) -> tuple[Floats, Floats]:
 
     As logarithms: everything else in the box is at most e^{±span} times the part's average.
     """
-    with np.errstate(over="ignore", divide="ignore"):
-        above, below = (np.log(share + (1 - share) * np.exp(side * span)) for side in (-1, 1))
-    return np.abs(above), below
+    with np.errstate(divide="ignore"):
+        above, below = (np.logaddexp(np.log(share), np.log1p(-share) + side * span) for side in (-1, 1))
+    return np.abs(above), np.maximum(below, 0.0)
 
 
 def _leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
@@ -92,21 +100,40 @@ def _leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
     of which is at most (longest side)/π times the largest slope (Poincaré's inequality on a convex set, with Payne and
     Weinberger's constant); the slope of the likelihood is at most rate·(its largest value), that of the density
     steepness·(its largest). *Parts:* at most half the range of the values times the mean deviation of the density.
+    All of it for each combination of values of the axes that have no cells: they change the density by a factor.
     """
     if space.shape is None:
         return np.zeros(space.masses.size), np.zeros(space.masses.size)
-    low = np.meshgrid(*[b[:-1] for b in space.borders], indexing="ij")
-    high = np.meshgrid(*[b[1:] for b in space.borders], indexing="ij")
+    low, high = _ends(space)
     span = 2 * _spread(space, question)
     rate = question.map_rate if question.map_rate is not None else float(np.hypot.reduce(question.rates))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        bottom, top = space.shape.heights(list(low), list(high))
-        tilt = (top / bottom).ravel()
-        side = np.maximum.reduce([b - a for a, b in zip(low, high, strict=True)]).ravel()
-        steep = space.shape.steepness(list(low), list(high)).ravel()
+        bottom, top = space.shape.heights(low, high)
+        tilt, side, steep = (
+            np.broadcast_to(found, space.masses.shape).ravel()
+            for found in (
+                top / bottom,
+                functools.reduce(np.maximum, [b - a for a, b in zip(low, high, strict=True)]),
+                space.shape.steepness(low, high),
+            )
+        )
         whole = (side / np.pi) ** 2 * rate * steep * np.exp(np.minimum(span, 300.0)) * tilt
         part = np.expm1(np.minimum(span, 300.0)) * (tilt - 1) / 2
     return _deviation(np.fmin(whole, part), span), _deviation(part, span)
+
+
+def _ends(space: Space) -> tuple[list[Floats], list[Floats]]:
+    """The lower and upper ends of the cells on each axis that has some, to be broadcast against each other."""
+    along = [
+        a.borders.reshape([-1 if j == i else 1 for j in range(len(space.axes))])
+        for i, a in enumerate(space.axes)
+        if a.borders is not None
+    ]
+    which = [i for i, a in enumerate(space.axes) if a.borders is not None]
+    return (
+        [np.delete(b, -1, axis=i) for b, i in zip(along, which, strict=True)],
+        [np.delete(b, 0, axis=i) for b, i in zip(along, which, strict=True)],
+    )
 
 
 def _deviation(part: Floats, span: Floats) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.cells import CellLine
-from nowiser.guess.line import line
+from nowiser.guess.line import Line, line
 from nowiser.guess.programme import LARGEST
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import (
@@ -33,6 +33,7 @@ from nowiser.model.priors.base import Floats
 
 NODES, LONGEST = 16, 0.5  # of a quadrature, and its stretches in standard deviations: exact to 1e-15
 NORMAL_OFF = 1e-13  # far above the rounding errors of the masses of a multivariate normal
+AWAY = 1e-3  # of the mass on either side is where cells grow
 TAILS = 8.0  # standard deviations of a multivariate normal that are looked at; beyond lies 1e-15
 
 
@@ -111,7 +112,9 @@ def space_of(
     if isinstance(prior, Prior):
         prior = {names[0] if names else "value": prior}
     used = [n for n in prior if n in names] if names else list(prior)
-    each = max(4, int(cells ** (1 / max(1, sum(_is_wide(prior[n]) for n in used)))))
+    labels = [len(p.labels) for p in (prior[n] for n in used) if isinstance(p, Categories)]
+    wide = max(1, sum(_is_wide(prior[n]) for n in used))
+    each = max(4, int((cells / np.sqrt(np.prod(labels))) ** (1 / wide)))  # a few fewer where each has many labels
     axes, masses = [], []
     for name in used:
         axis, share = _one(name, prior[name], cuts.get(name, np.zeros(0)), each, focus)
@@ -127,10 +130,11 @@ def space_of(
 
 
 def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
-    """The shape of a product of densities; None when it is constant in every cell, or an axis has no cells."""
-    if any(a.borders is None for a in axes) or all(isinstance(p, (Uniform, Histogram)) for p in priors):
+    """The shape of a product of the densities there are; None when it is constant in every cell."""
+    dense = [p for p, a in zip(priors, axes, strict=True) if a.borders is not None]
+    if all(isinstance(p, Uniform) for p in dense):
         return None
-    rows = [line(p) for p in priors]
+    rows = [line(p) for p in dense]
 
     def heights(low: list[Floats], high: list[Floats]) -> tuple[Floats, Floats]:
         bottom, top = np.ones(()), np.ones(())
@@ -315,6 +319,50 @@ def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) ->
     return np.asarray(masses / masses.sum())
 
 
+def _graded_by_mass(row: Line, low: float, high: float, each: int) -> Floats:
+    """About `each` cells: half of them of one size where nearly everybody is, the others growing outward from there."""
+    ends = np.array([[low, low], [high, high]])
+    share = np.array([AWAY, 1 - AWAY]) * row.mass(np.array([low]), np.array([high]))
+    for _ in range(80):
+        middle = ends.mean(axis=0)
+        less = row.mass(np.full(2, low), middle) < share
+        ends = np.where([less, ~less], middle, ends)
+    first, last = (float(x) for x in ends.mean(axis=0))
+    size = (last - first) / max(2, each // 2)
+    if high - low <= size * each or not size > 0:
+        return np.linspace(low, high, each + 1)
+    steps = [_growing(far, size, max(2, each // 4)) for far in (first - low, high - last)]
+    return np.concatenate(
+        [[low], first - steps[0][::-1], np.linspace(first, last, max(2, each // 2) + 1), last + steps[1], [high]]
+    )
+
+
+def _growing(far: float, size: float, count: int) -> Floats:
+    """Distances up to `far`: `count` steps, each longer than the one before by the same factor, or equal ones."""
+    slow, fast = 1.0, 10.0
+    for _ in range(60):
+        middle = (slow + fast) / 2
+        slow, fast = (middle, fast) if size * float((middle ** np.arange(1, count + 1)).sum()) < far else (slow, middle)
+    found = np.cumsum(size * fast ** np.arange(1, count + 1))
+    return found[found < far * (1 - 1e-9)]
+
+
+def _fitted(borders: Floats, fixed: Floats) -> Floats:
+    """The borders, moved a little: those nearest to the fixed ones there, the others along in proportion.
+
+    So that neighbours stay of one size, and no cell is a sliver.
+    """
+    nearest = np.abs(borders[:, None] - fixed).argmin(axis=0)
+    found = [fixed[:1]]
+    for (i, a), (j, b) in itertools.pairwise(zip(nearest.tolist(), fixed.tolist(), strict=True)):
+        inner = borders[i + 1 : j]
+        found += [
+            a + (inner - borders[i]) * ((b - a) / (borders[j] - borders[i])) if inner.size else inner,
+            np.array([b]),
+        ]
+    return distinct(np.concatenate(found))
+
+
 def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) -> tuple[Axis, Floats]:
     if isinstance(prior, Categories):
         masses = np.array(prior.masses)
@@ -331,12 +379,10 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
         raise Misconfigured(f"the prior of {name} mixes single values with a density; give atoms or a histogram")
     marks = row.landmarks()
     low, high = max(row.low, float(marks.min())), min(row.high, float(marks.max()))
-    even = np.linspace(low, high, 8 * each + 1)
-    shares = row.mass(even[:-1], even[1:])
-    # cells of equal width where the mass is; the far tails are one cell each
-    kept = even[:-1][shares > 1e-9 * shares.max()]
-    inner = np.linspace(float(kept.min()), float(kept.max()), each + 1)
-    borders = distinct(np.concatenate([[low, high], inner, cuts[(cuts > low) & (cuts < high)]]))
+    fixed = np.concatenate([[low, high], cuts[(cuts > low) & (cuts < high)]])
+    if isinstance(row, CellLine) and row.starts.size <= each:
+        fixed = np.concatenate([fixed, row.starts])  # the density is constant between the edges of a histogram
+    borders = _fitted(_graded_by_mass(row, low, high, each), distinct(fixed))
     if focus is not None:
         fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else np.zeros(0)
         borders = _graded(name, np.concatenate([[low, high], fixed]), focus, each)
