@@ -7,10 +7,9 @@ import pytest
 import scipy.stats
 
 import nowiser as nw
-from nowiser.guess.conditions import stretches
+from nowiser.guess.apart import apart
 from nowiser.guess.gapped import Gapped
-from nowiser.guess.line import line
-from nowiser.guess.spans import Spans, Swept
+from nowiser.guess.pattern import pattern
 from nowiser.guess.sweep import Cells, likelihood, swept
 
 MIXED = nw.Mixture([(0.55, nw.Normal(-4.5, 3.7)), (0.45, nw.Frozen("gamma", 2.5))])
@@ -100,15 +99,13 @@ def test_largest_costs_of_goals_with_gaps():
 
 @pytest.mark.parametrize(("k", "jump"), [(0.05, 0.0), (0.6, 0.5), (30.0, 0.1)])
 def test_runs_of_cells_are_swept_like_single_ones(k, jump):
-    prior, goal = line(nw.Normal(0, 4)), nw.Within(2.5) | nw.In.between(4, 5.5)
-    stretch = stretches(goal, *(float(end[0]) for end in prior.victims()))[0]
-    own = Gapped(prior, k, jump, stretch)
-    x = np.linspace(-20, 1.4, 12)
-    ends = np.stack([x - 2.5, x + 2.5, np.full_like(x, 4), np.full_like(x, 5.5)], axis=1)
+    prior, goal = apart(nw.Normal(0, 4)), nw.Within(2.5) | nw.In.between(4, 5.5)
+    own = Gapped(prior, k, jump, pattern(goal, prior.values, prior.masses), -20, 20)
+    x = np.linspace(-20, 6, 15)
     for inside in (False, True):
-        found = Swept(prior, own._borders, k, jump).ceilings(Spans(ends, inside))
-        for y, row in zip(found, ends, strict=True):
-            cells, share = own._cells(np.stack([row[::2], row[1::2]]))
+        found = own.after(x, smallest=inside)
+        for y, victim in zip(found, x.tolist(), strict=True):
+            _, cells, share = own._cells(victim)
             slow = swept(cells, 1 - share if inside else share, k, jump)
             assert y <= slow + 1e-10  # long cells are cut where it matters
             assert y == pytest.approx(slow, abs=1e-9 if k < 0.1 else 1e-2)

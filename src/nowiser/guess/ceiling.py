@@ -96,9 +96,7 @@ def _merged(goal: Goal, priors: list[Prior], victim: Any) -> Goal:
         return goal
     values = [None] * len(parts) if victim is None else _values([name_of(part) for part in parts], victim)
     joined = [(part, x) for part, x in zip(parts, values, strict=True) if isinstance(part, Compound)]
-    return (
-        whole if all(is_plain(of[part.attribute], part.goal, x, alone=len(parts) == 1) for part, x in joined) else goal
-    )
+    return whole if all(is_plain(of[part.attribute], part.goal, x) for part, x in joined) else goal
 
 
 def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:
@@ -209,8 +207,9 @@ def _of_victim(
     coordinates = tuple(p.coordinate(v) for p, v in zip(profiles, values, strict=True))
     found = [p.at(np.array([x])) for p, x in zip(profiles, coordinates, strict=True)]
     for p, f, v in zip(profiles, found, values, strict=True):
-        if type(p) is Near and not p.radius and not f.before.any():
-            raise Misconfigured(f"victim must be a possible value of {p.what} for the goal `exactly`, found {v!r}")
+        exactly = p.what if type(p) is Near and not p.radius else getattr(p, "exactly", None)
+        if exactly and not f.before.any():
+            raise Misconfigured(f"victim must be a possible value of {exactly} for the goal `exactly`, found {v!r}")
     negated = _negations(of)
     signed = tuple(f.negated() if negated[i] else f for i, f in enumerate(found))
     return _joined(of, signed), coordinates

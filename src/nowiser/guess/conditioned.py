@@ -1,8 +1,9 @@
 """Several conditions on one number as one profile: each stretch of victims (`conditions`) has a profile of its own.
 
 Where the goal of every victim of a stretch is one interval, or all but one, the theorem of `line` applies. Both ends
-move along (`Stretched`), one does (`Reaching`), or none (`Between`). Several intervals are swept over (`Gapped`). Where
-there is nothing to guess, or nothing to miss, nobody gains.
+move along (`Stretched`), one does (`Reaching`), or none (`Between`). Several intervals are swept over (`Gapped`), as is
+everything where single values have a probability beside a density. Where there is nothing to guess, or nothing to miss,
+nobody gains.
 """
 
 from dataclasses import dataclass, replace
@@ -11,15 +12,18 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.apart import apart
 from nowiser.guess.conditions import Stretch, bare, radius_of, stretches
 from nowiser.guess.formula import Compound, name_of, simple_goals
 from nowiser.guess.gapped import Gapped
 from nowiser.guess.line import Line, line
+from nowiser.guess.pattern import pattern
 from nowiser.guess.profile import Between, Figures, Near
 from nowiser.guess.rate import rate_of
 from nowiser.guess.reaching import Reaching, Stretched
+from nowiser.guess.space import is_points
 from nowiser.model.cost import Cost
-from nowiser.model.goal import And, Goal, In, Not, Or, Within, joined
+from nowiser.model.goal import And, Exactly, Goal, In, Not, Or, Present, Within, joined
 from nowiser.model.prior import Prior
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
@@ -54,6 +58,7 @@ class Conditioned:
     line: Line
     parts: tuple[Part, ...]
     whole: Near  # for what does not depend on the goal
+    exactly: str | None = None  # of what, where nothing else is asked for
 
     def start(self) -> tuple[Floats, Floats]:
         return np.array([p.first for p in self.parts]), np.array([p.last for p in self.parts])
@@ -117,43 +122,53 @@ def merged(goal: Goal) -> Goal:
         return Not(merged(goal.goal))
     assert isinstance(goal, (And, Or))
     groups: dict[Any, list[Goal]] = {}
-    for part in goal.parts:
+    for part in dict.fromkeys(goal.parts):  # a part that is said twice is one
         about = {name_of(p) for p in simple_goals(part)}
         groups.setdefault(next(iter(about)) if len(about) == 1 else part, []).append(part)
     return joined(type(goal), [merged(joined(type(goal), parts)) for parts in groups.values()])
 
 
 def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditioned:
-    """The profile of several conditions on a continuous number; what `is_plain` refuses is left out."""
-    row, parts = line(prior), simple_goals(goal.goal)
+    """The profile of several conditions on a number that has a density."""
+    row, parts, taken = line(prior), simple_goals(goal.goal), apart(prior)
+    assert taken is not None  # see `is_plain`
     low, high = _support(row)
     radii = [g.radius for g in map(bare, parts) if isinstance(g, Within)]
     whole = Near(row, min(radii, default=high - low), rate_of(row, cost.slope, radius_of(parts), what), cost.jump, what)
-    found = tuple(
-        _part(whole, s, low, high) for s in stretches(goal.goal, low, high) if len(s.intervals) < 2 or _known(row)
-    )
-    if all(p.profile is None and not p.outside for p in found):
+    for part in map(bare, parts):
+        if isinstance(part, In) and part.values is not None and any(isinstance(v, str) for v in part.values):
+            raise Misconfigured(f"{what} is a number; the goal `{part}` lists labels")
+    asked = pattern(goal.goal, taken.values, taken.masses)
+    swept = Gapped(taken, whole.rate, whole.jump, asked, low, high)
+    if _is_swept(row, goal.goal):
+        found: tuple[Part, ...] = (Part(low, high, swept, outside=False),)
+        never = not swept.possible()
+    else:
+        found = tuple(_part(whole, swept, s, low, high) for s in stretches(goal.goal, low, high))
+        never = all(p.profile is None and not p.outside for p in found)
+    if never:
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
-    return Conditioned(row, found, whole)
+    return Conditioned(row, found, whole, what if isinstance(bare(goal.goal), Exactly) else None)
 
 
-def _part(whole: Near, s: Stretch, low: float, high: float) -> Part:
+def _part(whole: Near, swept: Gapped, s: Stretch, low: float, high: float) -> Part:
     if not s.intervals:
         return Part(s.first, s.last, None, s.outside)
+    own = replace(swept, first=s.first, last=s.last)
     if len(s.intervals) > 1:
-        singles = tuple(_part(whole, replace(s, intervals=(i,)), low, high) for i in s.intervals)
-        return Part(s.first, s.last, Gapped(whole.line, whole.rate, whole.jump, s), outside=False, singles=singles)
+        singles = tuple(_part(whole, swept, replace(s, intervals=(i,)), low, high) for i in s.intervals)
+        return Part(s.first, s.last, own, outside=False, singles=singles)
     ((a, b),) = s.intervals
     row, common = whole.line, (whole.rate, whole.jump, whole.what)
-    flat = Gapped(row, 0.0, whole.jump, s) if s.outside and not whole.rate and row.wiggle() and _known(row) else None
+    flat = replace(own, rate=0.0) if s.outside and not whole.rate and row.wiggle() and _known(row) else None
     if not a.moves and not b.moves:
         return Part(s.first, s.last, Between(row, 0.0, *common, a.at, b.at), s.outside)
     if a.moves and b.moves:
         shift, radius = (a.at + b.at) / 2, (b.at - a.at) / 2
         if (s.first, s.last, shift) == (low, high, 0.0):  # one condition counts for everybody
             return Part(low, high, Near(row, radius, *common), s.outside, flat=flat)
-        own = Stretched(row, radius, *common, s.first + shift, s.last + shift)
-        return Part(s.first, s.last, own, s.outside, shift, flat=flat)
+        near = Stretched(row, radius, *common, s.first + shift, s.last + shift)
+        return Part(s.first, s.last, near, s.outside, shift, flat=flat)
     moving, fixed = (b, a) if b.moves else (a, b)
     first, last = s.first + moving.at, s.last + moving.at
     size = max(abs(first - fixed.at), abs(last - fixed.at)) / 2
@@ -171,33 +186,41 @@ def _known(row: Line) -> bool:
     return getattr(row, "off", 0.0) > 0 or row.wiggle() <= UNKNOWN
 
 
+def _is_swept(row: Line, goal: Goal) -> bool:
+    """Whether single values matter: those of the prior, or those that conditions name."""
+    return bool(row.atoms.size) or not _are_intervals(goal)
+
+
 def leaves_gaps(prior: Prior, goal: Goal) -> bool:
-    """Whether conditions on one number are several intervals for somebody."""
-    if prior.kind != "line" or len(goal.attributes) > 1 or not _are_intervals(goal):
+    """Whether conditions on one number are several intervals for somebody, or single values beside a density."""
+    if prior.kind != "line" or len(goal.attributes) > 1 or is_points(prior):
         return False
-    return any(len(s.intervals) > 1 for s in stretches(goal, *_support(line(prior))))
+    row = line(prior)
+    return _is_swept(row, goal) or any(len(s.intervals) > 1 for s in stretches(goal, *_support(row)))
 
 
 def _are_intervals(goal: Goal) -> bool:
     return all(isinstance(g, Within) or (isinstance(g, In) and g.values is None) for g in map(bare, simple_goals(goal)))
 
 
-def is_plain(prior: Prior, goal: Goal, victim: Any, *, alone: bool) -> bool:
+def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
     """Whether conditions on one number need no programme over cells, for the victim or for every victim.
 
-    They do not where they are one interval (or all but one); several can be swept over when nothing else (`alone`) is
-    guessed.
+    They do not where they are one interval (or all but one); several are swept over.
     """
-    if prior.kind != "line":
+    if prior.kind != "line" or is_points(prior):
         return False
-    if not _are_intervals(goal):
+    row, taken = line(prior), apart(prior)
+    assert taken is not None
+    if any(isinstance(bare(part), Present) for part in simple_goals(goal)):
         return False
-    row = line(prior)
-    if row.atoms.size or np.array_equal(*row.victims()):
+    if _known(taken.density):
+        return True
+    if _is_swept(row, goal):
         return False
     every = stretches(goal, *_support(row))
     if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
         known = min(max(victim, every[0].first), every[-1].last)
         every = tuple(s for s in every if s.first <= known <= s.last)
-        return any(len(s.intervals) < 2 for s in every) or (alone and _known(row))
-    return all(len(s.intervals) < 2 or (alone and _known(row)) for s in every)
+        return any(len(s.intervals) < 2 for s in every)
+    return all(len(s.intervals) < 2 for s in every)

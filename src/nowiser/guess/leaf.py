@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.formula import Compound
+from nowiser.guess.formula import Compound, name_of
 from nowiser.guess.line import line
 from nowiser.guess.profile import Anyone, Between, Listed, Near, Profile
 from nowiser.guess.rate import rate_of
@@ -31,6 +31,10 @@ def profile_of(prior: Prior, goal: Goal, cost: Cost) -> Profile:
         return _unknown(prior, bare, cost, what)
     if isinstance(prior, Categories):
         return _labels(prior, bare, cost, what)
+    if isinstance(bare, Exactly | In) and is_beside_density(prior, bare):
+        from nowiser.guess.conditioned import conditioned
+
+        return conditioned(prior, Compound(name_of(goal), goal), cost, what)
     if isinstance(prior, Presence):
         raise Misconfigured(f"the prior of {what} is about presence; ask `present`, found the goal {bare}")
     return _number(prior, bare, cost, what)
@@ -79,10 +83,18 @@ def _members(goal: In, starts: Floats, ends: Floats, what: str) -> tuple[float, 
     return float(inside[0]), float(inside[-1]), inside.size
 
 
+def is_beside_density(prior: Prior, goal: Goal) -> bool:
+    """Whether the goal names single values (of which some have a probability) and the prior has a density, too."""
+    if prior.kind != "line" or not (isinstance(goal, Exactly) or (isinstance(goal, In) and goal.values is not None)):
+        return False
+    row = line(prior)
+    return bool(row.atoms.size) and not np.array_equal(*row.victims())
+
+
 def has_gaps(prior: Prior, goal: Goal) -> bool:
     """Whether the goal is a set of numbers that is no interval of the possible values: the linear programme's case."""
     bare = goal.goal if isinstance(goal, On) else goal
-    if not isinstance(bare, In) or bare.values is None or prior.kind != "line":
+    if not isinstance(bare, In) or bare.values is None or prior.kind != "line" or is_beside_density(prior, bare):
         return False
     starts, ends = line(prior).victims()
     low, high, inside = _members(bare, starts, ends, ", ".join(goal.attributes) or "the attribute")

@@ -12,6 +12,9 @@ one sign, and pushes z to one side); the cell in which it does is found by halvi
 the pieces of cells that the ends of a goal cut off. Each sum is rounded against us: what pays from below, what is to be
 paid from above.
 
+Where single values have a probability z jumps by s times that: they are cells of no width. One at an end of a goal is
+inside or outside whatever lies beside it, and is told apart.
+
 What lies beyond the outermost borders pays nothing where it is outside the goal. Where it is inside, it is to be paid
 for in full. How much that is the line knows: the odds of everything up to a border B are at least o for every
 likelihood, also for e^{kx}, so ∫_{x>B} e^{k(x−B)} dπ ≤ ∫_{x<B} e^{−k(B−x)} dπ / o. Or it reaches no farther than w,
@@ -25,6 +28,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nowiser.guess.apart import Apart
 from nowiser.guess.chord_line import FEW
 from nowiser.guess.line import Line
 from nowiser.guess.ranges import Indices
@@ -43,10 +47,22 @@ Piece = tuple[Floats, Floats, Floats, Tilted]  # of a cell: its ends, what fades
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """Goals in pieces: the ends of stretches outside and inside by turns, one row per goal."""
+    """Goals in pieces: the ends of stretches that are inside or outside, one row per goal.
+
+    Single values at these very ends are told apart: what they weigh inside and outside. Where an end was moved to such
+    a value, what lies on the way counts as inside, too.
+    """
 
     ends: Floats
-    inside: bool  # whether the first stretch is inside
+    owed: Floats
+    paid: Floats
+    moved: Floats
+    inside: tuple[bool, ...]  # of the stretches: one more than there are ends; the first and the last are alike
+
+    def stretches(self, *, inside: bool) -> list[tuple[Floats, Floats]]:
+        """The bounded stretches that are inside (or outside)."""
+        pairs = zip(self.inside[1:-1], self.ends.T[:-1], self.ends.T[1:], strict=True)
+        return [(a, b) for own, a, b in pairs if own == inside]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +75,24 @@ class Region:
     tail: tuple[Piece, ...]
     inside: bool
     over: Floats  # ∫ e^{k·(distance)} dπ over what the goal has beyond the borders, where this is the first or the last
+    owed: Floats  # single values at its end
+    paid: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """A prior in fine cells between `borders`, for one rate k and jump."""
+    """A prior in fine cells between `borders`, for one rate k and jump. A single value is a cell of no width: it is
+    among the borders twice, and never the first or the last.
+    """
 
-    line: Line
+    prior: Apart
     borders: Floats
     k: float
     jump: float
+
+    @property
+    def line(self) -> Line:
+        return self.prior.density
 
     @cached_property
     def off(self) -> float:
@@ -87,8 +111,8 @@ class Swept:
             slopes = self.line.leanings(a, b)
             left, right = Cells(b - a, self._masses(a, b), slopes).tilted(self.k)
         few, many, some = math.exp(-self.off), math.exp(self.off), np.where(b > a, self.loose(a, b), 0.0)
-        low = [np.maximum(x[0] * few - some, 0.0) for x in (left, right)]
-        high = [x[1] * many + some for x in (left, right)]
+        low = [np.maximum(x[0] * few - some, 0.0) * self.prior.weight for x in (left, right)]
+        high = [(x[1] * many + some) * self.prior.weight for x in (left, right)]
         return a, b, np.exp(-self.k * (b - a)), (low[0], high[0], low[1], high[1])
 
     def _masses(self, a: Floats, b: Floats) -> Floats:
@@ -102,9 +126,19 @@ class Swept:
         found = self.line.mass(a[some], short[some])[: a.size]
         return np.where(short > a, found * ((b - a) / np.where(short > a, short - a, 1.0)), 0.0)
 
+    def above(self, a: Floats, b: Floats) -> Floats:
+        """What lies between, without single values; from above."""
+        return (self.line.mass(a, b) * math.exp(self.off) * (1 + SPARE) + self.loose(a, b)) * self.prior.weight
+
     @cached_property
     def cells(self) -> Piece:
-        return self._tilted(self.borders[:-1], self.borders[1:])
+        a, b, fade, tilted = self._tilted(self.borders[:-1], self.borders[1:])
+        if self.prior.values.size:
+            alone, single = a == b, np.zeros(a.size)
+            single[alone] = self.prior.masses
+            rounded = single * (1 - SPARE), single * (1 + SPARE)
+            tilted = tuple(np.where(alone, rounded[i % 2], x) for i, x in enumerate(tilted))  # type: ignore[assignment]  # four again
+        return a, b, fade, tilted
 
     @cached_property
     def sums(self) -> Tilted:
@@ -122,7 +156,7 @@ class Swept:
         lowest, highest = np.array([max(self.line.low, -1e300)]), np.array([min(self.line.high, 1e300)])
         with np.errstate(all="ignore"):
             sides = (lowest, low), (high, highest)
-            most = [float((self.line.mass(*x) * math.exp(self.off) * (1 + SPARE) + self.loose(*x))[0]) for x in sides]
+            most = [float(self.above(*x)[0]) for x in sides]
             far = math.exp(-self.k * float(high[0] - low[0]))
             falls = self.line.leanings(lowest, low)[0], -self.line.leanings(high, highest)[1]
             left = _beyond(self.k, float((low - lowest)[0]), most[0], float(falls[0][0]))
@@ -150,32 +184,36 @@ class Swept:
         ends = np.maximum.accumulate(np.clip(spans.ends, low, high), axis=1)
         edge = np.full((ends.shape[0], 1), low), np.full((ends.shape[0], 1), high)
         ends = np.concatenate([edge[0], ends, edge[1]], axis=1)
+        nothing = np.zeros((ends.shape[0], 1))
+        owed = spans.owed * (1 + SPARE)
+        if spans.moved.any():
+            owed = owed + self.above(spans.ends - spans.moved, spans.ends + spans.moved) * (spans.moved > 0)
+        owed, paid = (np.concatenate([x, nothing], axis=1).T for x in (owed, spans.paid * (1 - SPARE)))
         found: list[Region] = []
-        inside = spans.inside
-        for a, b in zip(ends.T[:-1], ends.T[1:], strict=True):
+        for a, b, inside, owes, pays in zip(ends.T[:-1], ends.T[1:], spans.inside, owed, paid, strict=True):
             i, j = np.searchsorted(self.borders, a, "left"), np.searchsorted(self.borders, b, "right") - 1
+            if self.prior.values.size:  # those at the ends are told apart
+                i = i + ((self.borders[i] == a) & (self.borders[np.minimum(i + 1, self.borders.size - 1)] == a))
+                j = j - ((self.borders[j] == b) & (self.borders[np.maximum(j - 1, 0)] == b))
             one, near = i > j, NEAR / self.k if self.k else np.inf
             inner = np.maximum(np.minimum(a + near, b), b - near)
             head = np.where(one, inner, self.borders[np.minimum(i, self.borders.size - 1)])
             tail = np.where(one, inner, self.borders[j])
+            cuts = self._cut(a, head, near), self._cut(b, tail, near)
             over = self._over(spans, left=not found)
-            found.append(
-                Region(self._cut(a, head, near), np.where(one, j, i), j, self._cut(b, tail, near), inside, over)
-            )
-            inside = not inside
+            found.append(Region(cuts[0], np.where(one, j, i), j, cuts[1], inside, over, owes, pays))
         return found
 
     def _over(self, spans: Spans, *, left: bool) -> Floats:
         """What goals that are bounded have beyond the borders: at most its mass at its farthest end."""
-        if spans.inside:
+        if spans.inside[0]:
             return np.full(spans.ends.shape[0], self.beyond[0 if left else 1])
         edge = self.borders[0 if left else -1]
-        ends = np.maximum.accumulate(spans.ends, axis=1)
-        ends = np.minimum(ends, edge) if left else np.maximum(ends, edge)
-        total = np.zeros(ends.shape[0])
-        for a, b in zip(ends.T[::2], ends.T[1::2], strict=True):
+        total = np.zeros(spans.ends.shape[0])
+        for stretch in spans.stretches(inside=True):
+            a, b = (np.minimum(x, edge) if left else np.maximum(x, edge) for x in stretch)
             if (a < b).any():
-                mass = self.line.mass(a, b) * math.exp(self.off) * (1 + SPARE) + self.loose(a, b)
+                mass = self.above(a, b)
                 with np.errstate(over="ignore", invalid="ignore"):
                     weight = mass * np.exp(self.k * np.maximum(edge - a, b - edge))
                 total = total + np.where((a < b) & (mass > 0), weight, 0.0)
@@ -202,6 +240,7 @@ class Swept:
                 z = (self._owing if region.inside else self._earning)(z, region.first, region.last, rate)
                 for piece in region.tail:
                     z = self._through(z, piece, rate, inside=region.inside)
+                z = z + np.maximum(a, 0.0) * region.paid - due * region.owed
             z = z - due * regions[-1].over
         return np.where(a < 0, DEEPEST, np.where(a >= 1 - 2e-10, np.maximum(z, 0.0), z))
 

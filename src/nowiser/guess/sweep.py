@@ -90,9 +90,9 @@ def swept(cells: Cells, share: Floats, k: float, jump: float) -> float:
     return min(1.0, high * (1 + SPARE) + 1e-11)
 
 
-def likelihood(cells: Cells, share: Floats, k: float, jump: float) -> Floats:
-    """One that attains the ceiling, in the middle of each cell; at most 1."""
-    a, trace = swept(cells, share, k, jump), [0.0]
+def likelihood(cells: Cells, share: Floats, k: float, jump: float, ceiling: float | None = None) -> Floats:
+    """One that attains the ceiling (which may be known already), in the middle of each cell; at most 1."""
+    a, trace = swept(cells, share, k, jump) if ceiling is None else ceiling, [0.0]
     _pays(_rows(cells, share, k), a, math.exp(min(jump, 700.0)), trace)
     z = np.array(trace + [trace[-1]] * (cells.widths.size + 1 - len(trace)))
     way = k * cells.widths

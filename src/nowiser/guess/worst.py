@@ -86,7 +86,7 @@ def _of_parts(profile: "Conditioned", objective: Objective, *, negated: bool, sm
     from nowiser.guess.conditions import middle
     from nowiser.guess.gapped import Gapped
 
-    def of(part: "Part") -> Worst:
+    def of(part: "Part", objective: Objective = objective) -> Worst:
         if part.profile is None:
             x = middle(part.first, part.last)
             sure = part.at(np.array([x]))
@@ -96,9 +96,13 @@ def _of_parts(profile: "Conditioned", objective: Objective, *, negated: bool, sm
             x, gain = part.flat.worst(lambda: math.tanh(part.flat.jump / 4) * (1 + 8 * EPS) if part.flat else 1.0)
             return Worst(x, _one(part.at(np.array([x])), 0), gain)
         if isinstance(part.profile, Gapped):
+            swept = part.profile.negated() if negated else part.profile
             # what a union of intervals (or all else) gains is the sum of what they (or their contraries) gain
-            x, gain = part.profile.worst(lambda: sum(of(single).gain for single in part.singles))
-            return Worst(x, _one(part.at(np.array([x])), 0), gain)
+            x, gain = swept.worst(
+                lambda: min(swept.at_most, sum(of(single, PLAIN).gain for single in part.singles) or 1.0), objective
+            )
+            figures = part.at(np.array([x]), smallest=smallest or negated)
+            return Worst(x, _one(figures.negated() if negated else figures, 0), gain)
         own = part.profile
         if not own.rate and own.jump and not isinstance(own, Between):
             own = replace(own, rate=FLAT / own.radius)  # costs only hurt; and with a slope the gain can be followed
