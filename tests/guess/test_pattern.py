@@ -12,6 +12,7 @@ from nowiser.guess.conditioned import conditioned
 from nowiser.guess.formula import Compound, holds
 from nowiser.guess.pattern import pattern
 from nowiser.guess.programme import Programme, axis_rows, solve
+from nowiser.guess.space import space_of
 from nowiser.guess.spans import Spans
 from nowiser.model.goal import And, Exactly, Goal, In, Not, Or, Within
 
@@ -216,3 +217,56 @@ def test_calibration_keeps_its_promise_beside_single_values():
 def test_what_nobody_can_mean_is_refused(goal, victim, words):
     with pytest.raises(Misconfigured, match=words):
         nw.guess(PRIORS["histogram"], goal, slope=0.1, victim=victim)
+
+
+@pytest.mark.parametrize("victim", [{"x": 0.0, "dish": "soup"}, {"x": 2.0, "dish": "salad"}])
+def test_conditions_that_overlap_with_others_by_the_programme(victim):
+    """Which attribute stands beside which cannot be told apart: cells of the density, and single values between them."""
+    dish = nw.Categories({"soup": 0.5, "salad": 0.5})
+    prior = {"x": nw.Mixture([(0.3, nw.Atoms({0: 0.5, 3: 0.5})), (0.7, nw.Uniform(0, 6))]), "dish": dish}
+    costs = {"x": nw.Cost(0.4, 0), "dish": nw.Cost(0, 0.3)}
+    found = nw.guess(prior, "x within 1 and (dish exactly or x in {0, 3})", costs=costs, victim=victim)
+    # many points instead of the uniform
+    points = {0.0: 0.15, 3.0: 0.15} | {0.05 + 0.1 * i: 0.7 / 60 for i in range(60)}
+    same = nw.guess(
+        {"x": nw.Atoms(points), "dish": dish},
+        "x within 1 and (dish exactly or x in {0, 3})",
+        costs=costs,
+        victim=victim,
+    )
+    assert found.before == pytest.approx(same.before, abs=1e-9)
+    assert same.after - 0.01 <= found.after <= same.after + 0.03
+    assert same.smallest - 0.03 <= found.smallest <= same.smallest + 0.01
+
+
+def test_single_values_on_a_continuous_scale_have_no_probability():
+    """A cell whose middle is such a value was taken for it: denied, the whole cell was missing."""
+    prior = {"x": nw.Uniform(0, 6), "dish": nw.Categories({"soup": 0.5, "salad": 0.5})}
+    costs = {"x": nw.Cost(0.4, 0), "dish": nw.Cost(0, 0.3)}
+    who = {"x": 1.5, "dish": "soup"}
+    one = nw.guess(prior, "x within 1 and dish exactly", costs=costs, victim=who)
+    places = space_of(prior, ("x", "dish"), {"x": np.array([0.5, 2.5])}, 600).axes[0].places
+    x = float(places[np.abs(places - 1.5).argmin()])
+    text = f"x within 1 and not x in {{{x}}} and (dish exactly or x in {{{x}}})"
+    other = nw.guess(prior, text, costs=costs, victim=who)
+    assert other.before == pytest.approx(one.before, abs=1e-9)
+    assert one.after - 1e-9 <= other.after <= one.after + 1e-3
+
+
+def test_discs_where_an_attribute_has_single_values():
+    prior = {"x": nw.Mixture([(0.3, nw.Atoms({0: 0.5, 3: 0.5})), (0.7, nw.Uniform(0, 6))]), "y": nw.Uniform(0, 6)}
+    goal, costs = "(x, y) within 2", {"x": nw.Cost(0.4, 0), "y": nw.Cost(0.4, 0)}
+    found = nw.guess(prior, goal, costs=costs, victim={"x": 1.0, "y": 3.0})
+    # the part of the disc where x > 0, and a chord of it; at x = 3 it ends
+    before = 0.7 * (8 * np.pi / 3 + np.sqrt(3)) / 36 + 0.15 * 2 * np.sqrt(3) / 6
+    assert before - 0.01 <= found.before <= before
+    x, y = np.append(np.arange(0.01, 6, 0.02), [0, 3]), np.arange(0.01, 6, 0.02)
+    mass = np.append(np.full(300, 0.7 / 300), [0.15, 0.15])[:, None]
+    inside = np.hypot(x[:, None] - 1, y - 3) <= 2
+    after = []
+    for t in np.linspace(0, 2, 9):  # what peaks reach
+        told = mass * np.exp(-0.2 * (np.abs(x - t)[:, None] + np.abs(y - 3)))
+        after.append(told[inside].sum() / told.sum())
+    assert max(after) <= found.after <= max(after) + 0.03
+    with pytest.raises(Misconfigured, match="single values beside its density"):
+        nw.guess(prior, goal, costs=costs)

@@ -39,7 +39,8 @@ def disc(space: Space, part: On, victim: dict[str, Any]) -> Shares:
     if set(part.attributes) != {a.name for a in space.axes}:
         raise Misconfigured("a disc on a map must be about all attributes of the joint prior")
     at = [_place(axis, victim[axis.name]) for axis in space.axes]
-    how = circle_shares if len(space.borders) == len(space.axes) == 2 else _pieces
+    wide = all((np.diff(b) > 0).all() for b in space.borders)
+    how = circle_shares if len(space.borders) == len(space.axes) == 2 and wide else _pieces
     least, most = how(space, at, radius)
     if space.shape is None:
         return Shares(least, most, least, most)
@@ -55,7 +56,7 @@ def _weighed(space: Space, at: list[float], radius: float, how: Any) -> tuple[Fl
     least, most = how(Space(axes, np.zeros([b.size - 1 for b in fine])), at, radius)
     low, high = (np.meshgrid(*ends, indexing="ij") for ends in ([b[:-1] for b in fine], [b[1:] for b in fine]))
     bottom, top = space.shape.heights(list(low), list(high))
-    size = np.prod([b - a for a, b in zip(low, high, strict=True)], axis=0)
+    size = np.prod([np.where(b > a, b - a, 1.0) for a, b in zip(low, high, strict=True)], axis=0)
 
     def total(part: Floats) -> Floats:
         shape = [n for a in space.axes for n in (a.size, q)]

@@ -18,11 +18,12 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.candidates import candidates, value_of
 from nowiser.guess.disc import Shares, disc
 from nowiser.guess.formula import Formula, Leaf, formula, simple_goals
+from nowiser.guess.graded import Focus
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.programme import Mask, Solution
 from nowiser.guess.rounding import grain
-from nowiser.guess.space import Focus, Space, space_of
+from nowiser.guess.space import Space, space_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
@@ -298,15 +299,16 @@ def _met(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, floa
         if x not in axis.labels:
             raise Misconfigured(f"victim must be one of the values of {name}, found {x!r}")
         return both([label == x for label in axis.labels])
+    single = axis.half == 0
     if isinstance(goal, In) and goal.values is not None:
-        return both(np.isin(axis.places, [float(v) for v in goal.values if not isinstance(v, str)]))
+        return both(np.isin(axis.places, [float(v) for v in goal.values if not isinstance(v, str)]) & single)
     if isinstance(goal, In):
         assert goal.low is not None
         assert goal.high is not None
         low, high, loose = goal.low, goal.high, 0.0
     else:
         radius = goal.radius if isinstance(goal, Within) else 0.0
-        if isinstance(goal, Exactly) and axis.borders is not None:
+        if isinstance(goal, Exactly) and not single.any():
             raise Misconfigured(f"nobody can be guessed exactly on a continuous scale ({name}); ask for `within`")
         if not isinstance(x, (int, float)) or not axis.places[0] - axis.half[0] <= x <= axis.places[-1] + axis.half[-1]:
             raise Misconfigured(f"victim must have a possible value of {name}, found {x!r}")
@@ -316,8 +318,10 @@ def _met(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, floa
         loose = float(grain(np.asarray(x, float), goal.radius)) if isinstance(goal, Within) else 0.0
         return both((axis.places >= low - loose) & (axis.places <= high + loose))
     left, right = axis.borders[:-1], axis.borders[1:]
+    near = loose + (float(grain(np.asarray(x, float), goal.radius)) if isinstance(goal, Within) else 0.0)
     touched = (right > low - loose) & (left < high + loose)
-    return both((left >= low + loose) & (right <= high - loose), touched)
+    touched = np.where(single, (left >= low - near) & (right <= high + near), touched & (not isinstance(goal, Exactly)))
+    return both((left >= low + loose) & (right <= high - loose) & touched, touched)
 
 
 def _least_mass(space: Space, shares: Shares) -> float:
@@ -351,7 +355,8 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
 def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
     if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
         raise Misconfigured(
-            "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone",
+            "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone, and no "
+            "attribute has single values beside its density",
             hint="Give the victim, ask about the disc alone, or give the prior as JointAtoms.",
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}

@@ -8,7 +8,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.joint import Joint, answer_of, named, question_of
-from nowiser.guess.line import EPS
+from nowiser.guess.line import EPS, line
 from nowiser.guess.maps import Disc, one_on_map, smallest_on_map, within_limit_on_map, worst_on_map
 from nowiser.guess.plane import plane_of
 from nowiser.guess.space import is_points
@@ -32,7 +32,10 @@ def is_plain_disc(prior: Any, goal: Goal) -> bool:
         return False
     if isinstance(prior, (JointHistogram, MultivariateNormal)):
         return True
-    return isinstance(prior, Mapping) and all(not is_points(prior[n]) for n in goal.attributes if n in prior)
+    if not isinstance(prior, Mapping):
+        return False
+    # single values, alone or beside a density, are the programme's case
+    return all(not is_points(prior[n]) and not line(prior[n]).atoms.size for n in goal.attributes if n in prior)
 
 
 def gain_on_map(

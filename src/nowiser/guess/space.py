@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.apart import apart
 from nowiser.guess.cells import CellLine
+from nowiser.guess.graded import Focus, fitted, graded, graded_by_mass
 from nowiser.guess.line import Line, line
 from nowiser.guess.programme import LARGEST
 from nowiser.guess.ranges import distinct
@@ -33,7 +35,6 @@ from nowiser.model.priors.base import Floats
 
 NODES, LONGEST = 16, 0.5  # of a quadrature, and its stretches in standard deviations: exact to 1e-15
 NORMAL_OFF = 1e-13  # far above the rounding errors of the masses of a multivariate normal
-AWAY = 1e-3  # of the mass on either side is where cells grow
 TAILS = 8.0  # standard deviations of a multivariate normal that are looked at; beyond lies 1e-15
 
 
@@ -87,14 +88,6 @@ class Shape:
     steepness: Callable[[list[Floats], list[Floats]], Floats]  # of the slope of ln density, from above
 
 
-@dataclass(frozen=True)
-class Focus:
-    """A disc that will be asked about: where, how large. Cells are finest there."""
-
-    at: Mapping[str, float]
-    radius: float
-
-
 def space_of(
     prior: Prior | Mapping[str, Prior],
     names: tuple[str, ...],
@@ -125,8 +118,14 @@ def space_of(
     for share in masses:
         grid = np.multiply.outer(grid, share)
     shape = _independent([prior[n] for n in used], axes)
-    wrong = sum(line(prior[n]).wiggle() for n, a in zip(used, axes, strict=True) if a.borders is not None)
+    wrong = sum(_density(prior[n]).wiggle() for n, a in zip(used, axes, strict=True) if a.borders is not None)
     return Space(tuple(axes), grid, shape, wrong)
+
+
+def _density(prior: Prior) -> Line:
+    """Without the single values beside it."""
+    taken = apart(prior) if line(prior).atoms.size else None
+    return line(prior) if taken is None else taken.density
 
 
 def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
@@ -134,42 +133,24 @@ def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
     dense = [p for p, a in zip(priors, axes, strict=True) if a.borders is not None]
     if all(isinstance(p, Uniform) for p in dense):
         return None
-    rows = [line(p) for p in dense]
+    rows = [_density(p) for p in dense]
 
     def heights(low: list[Floats], high: list[Floats]) -> tuple[Floats, Floats]:
         bottom, top = np.ones(()), np.ones(())
         for row, a, b in zip(rows, low, high, strict=True):
-            least, most = row.heights(a.ravel(), b.ravel())
+            # on single values (a = b) nothing varies
+            least, most = (np.where(a.ravel() < b.ravel(), x, 1.0) for x in row.heights(a.ravel(), b.ravel()))
             bottom, top = bottom * least.reshape(a.shape), top * most.reshape(a.shape)
         return bottom, top
 
     def steepness(low: list[Floats], high: list[Floats]) -> Floats:
         total = np.zeros(())
         for row, a, b in zip(rows, low, high, strict=True):
-            falls, rises = row.leanings(a.ravel(), b.ravel())
+            falls, rises = (np.where(a.ravel() < b.ravel(), x, 0.0) for x in row.leanings(a.ravel(), b.ravel()))
             total = total + np.maximum(np.abs(falls), np.abs(rises)).reshape(a.shape) ** 2
         return np.sqrt(total)
 
     return Shape(heights, steepness)
-
-
-def _graded(name: str, edges: Floats, focus: Focus, count: int) -> Floats:
-    """About `count` cells between the outer edges: of one size around the disc, growing from there on; edges stay."""
-    low, high, at, radius = float(edges.min()), float(edges.max()), focus.at[name], focus.radius
-    across, growth = (9, 1.4) if count > 20 else (7, 1.6)
-    size = 2 * radius / across
-    near = at + size * np.arange(2 - across, across - 1)
-    steps = size * np.cumsum(growth ** np.arange(1, 60))
-    ahead, back = near[-1] + steps, near[0] - steps
-    if (high - low) / count <= 1.6 * size:
-        size, found = (high - low) / count, np.linspace(low, high, count + 1)
-    else:
-        found = np.concatenate([back, near, ahead])
-    fixed = distinct(edges)
-    found = found[(found > low) & (found < high)]
-    # a border next to an edge would only make one narrow cell
-    closest = np.abs(found[:, None] - fixed).min(axis=1)
-    return distinct(np.concatenate([fixed, found[closest > 0.35 * np.maximum(size, 0.25 * np.abs(found - at))]]))
 
 
 def _checked_size(sizes: list[int]) -> None:
@@ -220,7 +201,7 @@ def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int, fo
         extra = cuts.get(name, np.zeros(0))
         inner = distinct(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
         each = max(4, int(cells ** (1 / len(prior.names))))
-        every.append(inner if focus is None else _graded(name, inner, focus, each))
+        every.append(inner if focus is None else graded(name, inner, focus, each))
     while focus is None and 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
         fewest = int(np.argmin([b.size for b in every]))
         halved = np.sort(np.concatenate([every[fewest], (every[fewest][:-1] + every[fewest][1:]) / 2]))
@@ -248,7 +229,7 @@ def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, fo
         inner = prior.mean[i] + spread[i] * np.linspace(-4, 4, each)
         extra = cuts.get(name, np.zeros(0))
         borders = distinct(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]]))
-        axes.append(_cells_axis(name, borders if focus is None else _graded(name, np.array([low, high]), focus, each)))
+        axes.append(_cells_axis(name, borders if focus is None else graded(name, np.array([low, high]), focus, each)))
     _checked_size([a.size for a in axes])
     masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
     return Space(tuple(axes), masses, _normal_shape(prior), NORMAL_OFF)
@@ -319,50 +300,6 @@ def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) ->
     return np.asarray(masses / masses.sum())
 
 
-def _graded_by_mass(row: Line, low: float, high: float, each: int) -> Floats:
-    """About `each` cells: half of them of one size where nearly everybody is, the others growing outward from there."""
-    ends = np.array([[low, low], [high, high]])
-    share = np.array([AWAY, 1 - AWAY]) * row.mass(np.array([low]), np.array([high]))
-    for _ in range(80):
-        middle = ends.mean(axis=0)
-        less = row.mass(np.full(2, low), middle) < share
-        ends = np.where([less, ~less], middle, ends)
-    first, last = (float(x) for x in ends.mean(axis=0))
-    size = (last - first) / max(2, each // 2)
-    if high - low <= size * each or not size > 0:
-        return np.linspace(low, high, each + 1)
-    steps = [_growing(far, size, max(2, each // 4)) for far in (first - low, high - last)]
-    return np.concatenate(
-        [[low], first - steps[0][::-1], np.linspace(first, last, max(2, each // 2) + 1), last + steps[1], [high]]
-    )
-
-
-def _growing(far: float, size: float, count: int) -> Floats:
-    """Distances up to `far`: `count` steps, each longer than the one before by the same factor, or equal ones."""
-    slow, fast = 1.0, 10.0
-    for _ in range(60):
-        middle = (slow + fast) / 2
-        slow, fast = (middle, fast) if size * float((middle ** np.arange(1, count + 1)).sum()) < far else (slow, middle)
-    found = np.cumsum(size * fast ** np.arange(1, count + 1))
-    return found[found < far * (1 - 1e-9)]
-
-
-def _fitted(borders: Floats, fixed: Floats) -> Floats:
-    """The borders, moved a little: those nearest to the fixed ones there, the others along in proportion.
-
-    So that neighbours stay of one size, and no cell is a sliver.
-    """
-    nearest = np.abs(borders[:, None] - fixed).argmin(axis=0)
-    found = [fixed[:1]]
-    for (i, a), (j, b) in itertools.pairwise(zip(nearest.tolist(), fixed.tolist(), strict=True)):
-        inner = borders[i + 1 : j]
-        found += [
-            a + (inner - borders[i]) * ((b - a) / (borders[j] - borders[i])) if inner.size else inner,
-            np.array([b]),
-        ]
-    return distinct(np.concatenate(found))
-
-
 def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) -> tuple[Axis, Floats]:
     if isinstance(prior, Categories):
         masses = np.array(prior.masses)
@@ -375,16 +312,22 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
     starts, ends = row.victims()
     if isinstance(row, CellLine) and (starts == ends).all():
         return Axis(name, starts), row.masses / row.total
-    if row.atoms.size:
-        raise Misconfigured(f"the prior of {name} mixes single values with a density; give atoms or a histogram")
-    marks = row.landmarks()
-    low, high = max(row.low, float(marks.min())), min(row.high, float(marks.max()))
-    fixed = np.concatenate([[low, high], cuts[(cuts > low) & (cuts < high)]])
+    single, marks = row.atoms, row.landmarks()
+    low = min(max(row.low, float(marks.min())), single.min(initial=np.inf))
+    high = max(min(row.high, float(marks.max())), single.max(initial=-np.inf))
+    fixed = np.concatenate([[low, high], cuts[(cuts > low) & (cuts < high)], single])
     if isinstance(row, CellLine) and row.starts.size <= each:
         fixed = np.concatenate([fixed, row.starts])  # the density is constant between the edges of a histogram
-    borders = _fitted(_graded_by_mass(row, low, high, each), distinct(fixed))
+    borders = fitted(graded_by_mass(row, low, high, each), distinct(fixed))
     if focus is not None:
-        fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else np.zeros(0)
-        borders = _graded(name, np.concatenate([[low, high], fixed]), focus, each)
-    masses = row.mass(borders[:-1], borders[1:])
+        fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else single
+        borders = graded(name, np.concatenate([[low, high], fixed]), focus, each)
+    if not single.size:
+        masses = row.mass(borders[:-1], borders[1:])
+        return _cells_axis(name, borders), masses / masses.sum()
+    taken = apart(prior)  # a single value beside a density is a cell of no width
+    assert taken is not None
+    borders = np.sort(np.concatenate([borders, taken.values]))
+    masses = taken.density.mass(borders[:-1], borders[1:]) * taken.weight
+    masses[np.diff(borders) == 0] = taken.masses
     return _cells_axis(name, borders), masses / masses.sum()
