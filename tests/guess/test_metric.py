@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import nowiser as nw
+from nowiser.guess.graded import _growing, fitted
 from nowiser.guess.metric import _cut_off
-from nowiser.guess.space import _fitted, _growing, space_of
+from nowiser.guess.space import space_of
 
 LABELS = nw.Categories({"a": 0.5, "b": 0.3, "c": 0.2})
 
@@ -69,7 +70,7 @@ def test_shares_of_steep_cells_are_numbers():
 
 
 def test_borders_are_moved_to_where_a_goal_ends():
-    found = _fitted(np.linspace(0, 10, 11), np.array([0, 2.6, 2.7, 7.0, 10]))
+    found = fitted(np.linspace(0, 10, 11), np.array([0, 2.6, 2.7, 7.0, 10]))
     assert set(found) >= {0, 2.6, 2.7, 7.0, 10}
     assert np.diff(found).min() > 0.09
     assert np.allclose(np.diff(found[found >= 2.7])[:4], 4.3 / 4)
