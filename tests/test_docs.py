@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from commands import nowiser
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?P<options>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```", re.MULTILINE | re.DOTALL
 )
+# what is quoted, and words that no shell would change
+QUOTED, PLAIN = re.compile(r"'[^']*'|\"[^\"$`\\]*\""), re.compile(r"[\w \-./:=,%+@]*")
 ALONE = {"make", "git", "pip"}  # commands of the reader's own shell: shown, not run
 
 
@@ -88,15 +92,17 @@ def run_command(command: str, expected: list[str], folder: Path, where: str) -> 
     if shlex.split(command, comments=True)[0] in ALONE:
         return
     environment = {
-        **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
         "NO_COLOR": "1",
         "TERM": "dumb",
     }
-    done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    first, *words = shlex.split(command, comments=True)
+    if first == "nowiser" and PLAIN.fullmatch(QUOTED.sub("", command.partition("  #")[0])):
+        done = nowiser(folder, *words, environment=environment)
+    else:
+        shell = {"cwd": folder, "env": os.environ | environment, "timeout": 300}
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, **shell)
     said = done.stdout + done.stderr
     assert done.returncode == (int(wanted[1]) if wanted else 0), f"{where}: {command}\n{said}"
     text = "\n".join(expected).strip()

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from worlds import OURS, made_up_tables, write
 
+from commands import nowiser
+
 NOWISER = Path(sys.executable).parent / "nowiser"
 
 
@@ -17,8 +19,7 @@ def home(tmp_path_factory):
 
 
 def run(home, *words):
-    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
-    return subprocess.run([NOWISER, *words], cwd=home, env=environment, capture_output=True, timeout=60, check=False)
+    return nowiser(home, *words, environment={"NO_COLOR": "1", "COLUMNS": "200"})
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,17 @@ def run(home, *words):
 )  # fmt: skip
 def test_words(home, words, code):
     done = run(home, *words)
-    said = (done.stdout + done.stderr).decode("utf-8", "replace")
+    said = done.stdout + done.stderr
     assert "Traceback" not in said
     assert done.returncode == code, said
     assert "Person" not in said, "no name of the data"
+
+
+@pytest.mark.parametrize("words", [["query", b"SELECT COUNT(*) FROM patients WHERE name = '\xff\xfe'"], ["explain"]])
+def test_the_program_itself_says_the_same(home, words):
+    """Started from nothing, as a shell does; all others are forked."""
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    done = subprocess.run([NOWISER, *words], cwd=home, env=environment, capture_output=True, timeout=60, check=False)
+    same = run(home, *words)
+    assert (done.returncode, done.stdout.decode(), done.stderr.decode()) == (same.returncode, same.stdout, same.stderr)
+    assert done.returncode == 2

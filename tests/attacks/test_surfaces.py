@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -11,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from worlds import OURS, made_up_tables, write
+
+from commands import nowiser as run
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
 from sql_grammar import TOKEN, Grammar
@@ -24,7 +25,6 @@ from nowiser.sql.canonical import digest
 from nowiser.sql.plan import plan
 from nowiser.sql.select import read
 
-NOWISER = Path(sys.executable).parent / "nowiser"
 STEER = "\x1b]0;evil\x07\x1b[2J\x9b31m\u202e"
 SCRIPT = "</script><script>alert(1)</script>"
 COUNT = "SELECT COUNT(*) FROM patients WHERE los > 3"
@@ -36,15 +36,8 @@ def path(tmp_path) -> Path:
 
 
 def shell(home: Path, *words: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [NOWISER, *words],
-        cwd=home,
-        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "250"},
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
+    done = run(home, *words, environment={"NO_COLOR": "1", "COLUMNS": "250"})
+    return done.returncode, done.stdout + done.stderr
 
 
 # -- text of others ---------------------------------------------------------------------------------------------------

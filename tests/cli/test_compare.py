@@ -1,9 +1,9 @@
 import json
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
+
+import commands
 
 
 @pytest.fixture
@@ -18,8 +18,7 @@ def files(tmp_path):
 
 
 def nowiser(folder, *arguments):
-    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "compare", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return commands.nowiser(folder, "compare", *arguments)
 
 
 def test_words(files):

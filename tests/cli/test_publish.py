@@ -274,25 +274,19 @@ attackers:
     assert kinds.count("publication") == 1
 
 
-def test_options_beside_a_recipe_are_refused_not_ignored(tmp_path, monkeypatch):
-    import subprocess
-    import sys
-
-    monkeypatch.chdir(tmp_path)
+def test_options_beside_a_recipe_are_refused_not_ignored(nowiser, tmp_path):
     (tmp_path / "d.csv").write_text("sex,ill\n" + "m,flu\nf,cold\n" * 20)
     (tmp_path / "r.yaml").write_text("steps:\n  - record_suppression\n")
 
     def published(*more):
-        words = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "publish", "d.csv"]
-        words += ["--recipe", "r.yaml", "-o", "o.csv", "--yes", *more]
-        return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        return nowiser("publish", "d.csv", "--recipe", "r.yaml", "-o", "o.csv", "--yes", *more)
 
-    beside = published("--quasi", "sex")
-    assert beside.returncode == 3
-    assert "--quasi" in beside.stderr
-    nothing = published()
-    assert nothing.returncode == 3
-    assert "no column would be released" in nothing.stderr
+    code, _, said = published("--quasi", "sex")
+    assert code == 3
+    assert "--quasi" in said
+    code, _, said = published()
+    assert code == 3
+    assert "no column would be released" in said
     assert not (tmp_path / "o.csv").exists()
 
 

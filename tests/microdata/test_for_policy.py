@@ -1,12 +1,11 @@
 """A publication under a policy keeps what the policy promises, or does not happen."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from commands import nowiser
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
 from nowiser.microdata.for_policy import from_policy
 from nowiser.microdata.publish import release
@@ -56,8 +55,8 @@ def published(path, recipe, output=None):
 
 
 def entries(path):
-    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", "ledger", "--json"]
-    done = subprocess.run(command, cwd=path.parent, capture_output=True, text=True, check=True)
+    done = nowiser(path.parent, "ledger", "--json")
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 

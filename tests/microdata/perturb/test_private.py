@@ -1,8 +1,6 @@
 import itertools
 import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from commands import nowiser
 from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import exact_transition
@@ -159,11 +158,6 @@ identifiers: [id]
 steps:
   - private_response: {table: people, column: ill, among: [flu, none], jump: JUMP}
 """
-
-
-def nowiser(folder, *arguments):
-    command = [sys.executable, "-c", "from nowiser.cli.main import run; run()", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
