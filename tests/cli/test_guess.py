@@ -15,6 +15,7 @@ from nowiser.model.prior import (
     Frozen,
     Histogram,
     LogNormal,
+    Mixture,
     Normal,
     Presence,
     Truncated,
@@ -243,6 +244,7 @@ def test_the_help_has_an_example(run):
         ("unknown:0:60", Unknown(0, 60)),
         ("scipy:gamma:2:scale=3", Frozen("gamma", 2, scale=3)),
         ("uniform:-5:-1", Uniform(-5, -1)),
+        (".3*atoms:0=1+70%*lognormal:1e+0:1", Mixture([(0.3, Atoms({0: 1.0})), (0.7, LogNormal(1, 1))])),
     ],
 )
 def test_every_form_of_a_prior(text, prior):
@@ -252,7 +254,7 @@ def test_every_form_of_a_prior(text, prior):
 
 
 @pytest.mark.parametrize(
-    "text", ["", ":", "histogram:1,2", "atoms:1", "=uniform:0:1", "scipy:", "categories:", "present"]
+    "text", ["", ":", "histogram:1,2", "atoms:1", "=uniform:0:1", "scipy:", "categories:", "present", ".3*uniform:0:1"]
 )
 def test_half_written_priors_are_refused(text):
     with pytest.raises(Misconfigured):

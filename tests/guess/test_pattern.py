@@ -170,7 +170,7 @@ def test_nobody_gains_more_than_the_worst(name, text):
     """Nor those at whom a single value comes or goes, nor those beside them."""
     cost = nw.Cost(0.4, 0.1)
     worst = nw.guess(PRIORS[name], text, slope=cost.slope, jump=cost.jump)
-    (profile,) = (p.profile for p in conditioned(PRIORS[name], Compound(None, nw.parse_goal(text)), cost, "x").parts)
+    profile = conditioned(PRIORS[name], Compound(None, nw.parse_goal(text)), cost, "x")
     near = np.array([x + d for x in range(7) for d in (-1e-6, 0.0, 1e-6)])
     figures = profile.at(np.concatenate([near, [0.4, 1.7, 4.6, worst.victim]]), smallest=False)
     gains = figures.after - figures.before

@@ -23,7 +23,7 @@ HELP = """How much better can an attacker guess, once something of this cost is 
 
   nowiser guess --prior time=normal:20:5 --prior dish=categories:soup=.3,pasta=.7 --goal "time within 2 and dish exactly" --slope time=1 --jump dish=.5
 
-Forms of --prior: uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:0=.2,2=.8, histogram:0,10,20:.3,.7, categories:soup=.3,pasta=.7, present:.5, file.csv:column, scipy:gamma:2, unknown[:low:high].
+Forms of --prior: uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:0=.2,2=.8, histogram:0,10,20:.3,.7, categories:soup=.3,pasta=.7, present:.5, file.csv:column, scipy:gamma:2, unknown[:low:high], and mixtures: .3*atoms:0=1+.7*lognormal:3:1.
 """  # noqa: E501 (typer wraps the help itself; a line break here would become one there)
 
 

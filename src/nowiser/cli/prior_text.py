@@ -10,18 +10,23 @@
     census.csv:age                the values of a column (csv, tsv, parquet)
     scipy:gamma:2:scale=3         any distribution of scipy.stats
     unknown, unknown:0:60         nothing is known: the worst prior counts
+    .3*atoms:0=1+.7*lognormal:3:1 a mixture: 30 % have 0, the others something
 
 `time=normal:20:5` names the attribute, for goals on several attributes.
 """
 
+import re
 from pathlib import Path
 from typing import Any
 
 from nowiser.errors import Misconfigured
 
+MIXED = re.compile(r"\s*[\d.]+%?\s*\*")  # a prior that begins with its weight
+BETWEEN = re.compile(r"\+(?=\s*[\d.]+%?\s*\*)")
+
 FORMS = (
     "uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:v=p,…, histogram:edges:masses, "
-    "categories:a=p,b=p, present:p, file.csv:column, scipy:name:…, unknown[:low:high]"
+    "categories:a=p,b=p, present:p, file.csv:column, scipy:name:…, unknown[:low:high], weight*prior+weight*prior"
 )
 
 
@@ -41,6 +46,9 @@ def prior(text: str) -> Any:
     """The prior a text describes, or Misconfigured naming the form and what was found."""
     from nowiser.model import prior as priors
 
+    if MIXED.match(text):
+        pairs = [part.split("*", 1) for part in BETWEEN.split(text)]
+        return priors.Mixture([(_number(text, weight), prior(part)) for weight, part in pairs])
     kind, _, rest = text.partition(":")
     parts = rest.split(":") if rest else []
     match kind.strip().lower():

@@ -13,7 +13,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.apart import apart
-from nowiser.guess.conditions import Stretch, bare, radius_of, stretches
+from nowiser.guess.conditions import End, Stretch, bare, middle, radius_of, stretches
 from nowiser.guess.formula import Compound, name_of, simple_goals
 from nowiser.guess.gapped import Gapped
 from nowiser.guess.line import Line, line
@@ -141,14 +141,48 @@ def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditio
     asked = pattern(goal.goal, taken.values, taken.masses)
     swept = Gapped(taken, whole.rate, whole.jump, asked, low, high)
     if _is_swept(row, goal.goal):
-        found: tuple[Part, ...] = (Part(low, high, swept, outside=False),)
-        never = not swept.possible()
+        found, never = _beside_singles(whole, swept, low, high), not swept.possible()
     else:
         found = tuple(_part(whole, swept, s, low, high) for s in stretches(goal.goal, low, high))
         never = all(p.profile is None and not p.outside for p in found)
     if never:
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
     return Conditioned(row, found, whole, what if isinstance(bare(goal.goal), Exactly) else None)
+
+
+def _beside_singles(whole: Near, swept: Gapped, low: float, high: float) -> tuple[Part, ...]:
+    """Victims from whom single values, and conditions that stand still, are so far that none comes or goes have parts
+    like those of a density; all between are swept over.
+    """
+    asked = swept.pattern
+    still = [end for c in asked.conditions if not c.moves for end in (c.low, c.high)]
+    marks = np.append(asked.values, still)
+    reach = max(map(abs, asked.moving), default=-np.inf) + 1e-9 * (np.abs(marks).max(initial=0.0) + high - low)
+    near = [float(np.clip(x, low, high)) for x in (marks.min(initial=low) - reach, marks.max(initial=low) + reach)]
+    near = near if asked.moving else [low, low]
+    found = [Part(near[0], near[1], replace(swept, first=near[0], last=near[1]), outside=False)]
+    for first, last in ((low, near[0]), (near[1], high)):
+        stretch = _far(swept, first, last) if first < last else None
+        if stretch is not None:
+            found.append(_part(whole, swept, stretch, low, high))
+        elif first < last:
+            found.append(Part(first, last, replace(swept, first=first, last=last), outside=False))
+    return tuple(sorted((part for part in found if part.first < part.last), key=lambda part: part.first))
+
+
+def _far(swept: Gapped, first: float, last: float) -> Stretch | None:
+    """The goal of victims who all have the same, as intervals; None where single values are missing at their ends."""
+    x = middle(first, last)
+    ((_, spans),) = swept.pattern.spans(np.array([x]), np.array([x]), wide=True)
+    outside = spans.inside[0]
+    inner, missing = (spans.paid, spans.owed) if outside else (spans.owed, spans.paid)
+    if missing.any():
+        return None
+    pairs = [(float(a[0]), float(b[0])) for a, b in spans.stretches(inside=not outside)]
+    pairs += [(y, y) for y in spans.ends[inner > 0].tolist() if not any(a <= y <= b for a, b in pairs)]
+    moving = {x + end: End(moves=True, at=end) for end in swept.pattern.moving}
+    ends = [(moving.get(a, End(moves=False, at=a)), moving.get(b, End(moves=False, at=b))) for a, b in sorted(pairs)]
+    return Stretch(first, last, tuple(ends), outside)
 
 
 def _part(whole: Near, swept: Gapped, s: Stretch, low: float, high: float) -> Part:

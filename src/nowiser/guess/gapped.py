@@ -44,9 +44,10 @@ BETWEEN = 4  # cells between two landmarks
 BEYOND = 100  # cells beyond the outermost victims
 FIRST = 64  # victims that are looked at first, anywhere and among the likely
 CLOSER, BESIDE = 3, 9  # then so often so many, around the worst of them
-SHARP = 1e-3  # how far above the worst victim found the bound may be, as a share of his gain
+SHARPEST, SHARP = 1e-6, 1e-3  # how far above the worst victim found the bound may be, as a share of his gain
 LEAST = 1e-9  # the same as a gain
-MOST, STEPS = 6_000, 7  # ranges that are looked at for one bound; then a larger one is tried, so often
+MOST = 6_000  # ranges that are looked at for one bound
+GROWTH = (8, 8, 8, 4, 4, 64, 512)  # how much larger the next bounds are that are tried
 Goals = list[tuple[Indices, Spans]]
 
 
@@ -171,12 +172,15 @@ class Gapped:
             return at, 0.0
         best = max(best, 0.0) if objective is PLAIN else best
         most = _of_gain(objective, min(self._faint(), 1.0))
+        sharpest = best + max(SHARPEST * abs(best), LEAST)  # of victims who stand alone, as those of single values do
+        if self.pattern.values.size and self._all_pay(nodes, sharpest, objective, MOST // 4):
+            return at, max(min(sharpest, most), best)
         bound = best + max(SHARP * abs(best), LEAST)
-        for step in range(STEPS):
+        for step in range(len(GROWTH)):
             if bound >= most or self._all_pay(nodes, bound, objective):
                 return at, max(min(bound, most), best)
             most = most if step else min(most, _of_gain(objective, at_most()))
-            bound = best + (8 if step < 3 else 512) * (bound - best)
+            bound = best + GROWTH[step] * (bound - best)
         return at, max(most, best)
 
     def _looked_at(self, objective: Objective) -> tuple[Floats, Floats]:
@@ -214,9 +218,8 @@ class Gapped:
     def _near(self, x: float) -> float:
         return x if math.isfinite(x) else float(self._borders[0 if x < 0 else -1])
 
-    def _all_pay(self, nodes: Floats, value: float, objective: Objective) -> bool:
-        lo, hi = nodes[:-1], nodes[1:]
-        most, work = MOST + 4 * nodes.size, 0
+    def _all_pay(self, nodes: Floats, value: float, objective: Objective, most: int = MOST) -> bool:
+        lo, hi, work = nodes[:-1], nodes[1:], -4 * nodes.size
         while lo.size:
             work += lo.size
             failed = ~self._pay(lo, hi, value, objective)
@@ -265,7 +268,14 @@ class Gapped:
         """The likelihood of the theorem of `sweep`, in the middle of each cell."""
         middle, cells, share = self._cells(x)
         found = likelihood(cells, share, self.rate, self.jump, float(self.after(np.array([x]))[0]))
-        return Witness("programme", victim=x, table=tuple(zip(middle.tolist(), found.tolist(), strict=True)))
+        ((_, spans),) = self._goals(np.array([x]), np.array([x]), wide=True)
+        outside = spans.inside[0]
+        # single values at the ends are told apart
+        alone = spans.ends[0][(spans.paid if outside else spans.owed)[0] > 0]
+        pairs = [(float(a[0]), float(b[0])) for a, b in spans.stretches(inside=not outside) if a[0] < b[0]]
+        pairs += [(y, y) for y in alone.tolist() if not any(a <= y <= b for a, b in pairs)]
+        table = tuple(zip(middle.tolist(), found.tolist(), strict=True))
+        return Witness("programme", victim=x, inside=tuple(sorted(pairs)), outside=outside, table=table)
 
 
 def _of_gain(objective: Objective, gain: float) -> float:

@@ -219,10 +219,13 @@ def _grouped(ends: Floats, inside: Mask, owed: Floats, paid: Floats, moved: Floa
     found = []
     for i, form in enumerate(forms):
         rows = np.flatnonzero(which.ravel() == i)
-        odd = np.where(form[:-1], paid[rows] > 0, owed[rows] > 0)
-        # a value at two ends is told at the first of them
-        odd[:, :-1] |= (owed + paid)[rows][:, :-1] * (ends[rows][:, :-1] == ends[rows][:, 1:]) > 0
-        kept = (form[:-1] != form[1:]) | odd.any(axis=0)
+        kept = (form[:-1] != form[1:]) | np.where(form[:-1], paid[rows] > 0, owed[rows] > 0).any(axis=0)
+        # a value at several ends is told at the first of them, if any is kept
+        alike, here, single = ends[rows][:, :-1] == ends[rows][:, 1:], kept.copy(), (owed + paid)[rows] > 0
+        for column in reversed(range(alike.shape[1])):
+            with_next = alike[:, column] & here[column + 1]
+            here[column] |= with_next.any()
+            kept[column] |= (with_next & single[:, column]).any()
         flags = tuple(bool(f) for f in form[np.concatenate([[True], kept])])
         at = np.ix_(rows, kept)
         found.append((rows, Spans(ends[at], owed[at], paid[at], moved[at], flags)))
