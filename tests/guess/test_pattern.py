@@ -268,5 +268,22 @@ def test_discs_where_an_attribute_has_single_values():
         told = mass * np.exp(-0.2 * (np.abs(x - t)[:, None] + np.abs(y - 3)))
         after.append(told[inside].sum() / told.sum())
     assert max(after) <= found.after <= max(after) + 0.03
-    with pytest.raises(Misconfigured, match="single values beside its density"):
+    with pytest.raises(Misconfigured, match="single values"):
         nw.guess(prior, goal, costs=costs)
+
+
+@pytest.mark.parametrize("text", ["exactly", "not exactly", "within 1 or in {0}", "not (within 1 or in {0, 3})"])
+def test_witnesses_replay(text):
+    """Prior times likelihood, normalised: the posterior of the goal that the witness names is the ceiling."""
+    found = nw.guess(PRIORS["histogram"], text, slope=0.4, jump=0.1, victim=0.0)
+    taken, witness = apart(PRIORS["histogram"]), found.witness
+    at = np.array([y for y, _ in witness.table])
+    likely = np.array([share for _, share in witness.table])
+    ends = np.concatenate([[2 * at[0] - 1], (at[:-1] + at[1:]) / 2, [at[-1] + 1]])
+    mass = taken.weight * taken.density.mass(ends[:-1], ends[1:])
+    for y, own in zip(taken.values, taken.masses, strict=True):
+        mass[np.flatnonzero(at == y)[0]] += own
+    inside = np.array([witness.contains(float(y)) for y in at])
+    assert (mass * likely)[inside].sum() / (mass * likely).sum() == pytest.approx(found.after, abs=2e-3)
+    assert mass[inside].sum() == pytest.approx(found.before, abs=2e-3)
+    assert (np.abs(np.diff(np.log(likely))) <= 0.4 * np.diff(at) + 0.1 + 1e-9).all()

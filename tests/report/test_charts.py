@@ -175,3 +175,18 @@ def test_colours_are_told_apart():
 def test_bad_arguments_are_refused(call, words):
     with pytest.raises(Misconfigured, match=words):
         call()
+
+
+def test_single_values_beside_a_density_are_bars_of_their_probability():
+    """They were left out, and the rest was drawn as if it were all."""
+    prior = nw.Mixture([(0.3, nw.Atoms({0: 1.0})), (0.7, nw.Normal(3, 1))])
+    for goal, slope in (("within 1", 0.5), ("exactly", 0.5), ("not exactly", 0.2), ("within 1 or in {0}", 0.3)):
+        found = nw.guess(prior, goal, slope=slope, victim=0.0)
+        drawn = rows(charts.before_after(found))
+        bar = next(r for r in drawn if "left" in r)  # and his outline
+        assert bar["before"] * (bar["right"] - bar["left"]) == pytest.approx(0.3, abs=1e-3)
+        after = bar["after"] * (bar["right"] - bar["left"])
+        if goal == "exactly":
+            assert after == pytest.approx(found.after, abs=1e-3)
+        if goal == "not exactly":
+            assert after == pytest.approx(1 - found.after, abs=1e-3)

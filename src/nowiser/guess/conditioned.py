@@ -104,6 +104,9 @@ class Conditioned:
         part = self.part(x)
         if part.profile is None:
             return Witness("randomised response", victim=x, outside=part.outside)
+        if isinstance(part.profile, Gapped) and misled:  # what attains the contrary, told of the goal
+            contrary = part.profile.negated().witness(x)
+            return replace(contrary, outside=not contrary.outside)
         if isinstance(part.profile, Gapped):
             return part.profile.witness(x)
         found = part.profile.witness(x + part.shift, misled=misled != part.outside)

@@ -1,10 +1,15 @@
 """What the attacker believes about a victim, before and after the worst possible output."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nowiser.model.advantage import Advantage, points, shown
 from nowiser.report.theme import AFTER, BEFORE, GREEN, GREY, INK, altair, data, themed
+
+BAR = 0.012  # width of the bar of a single value beside a density, as a share of the picture
+NAMED = 0.06  # the narrowest goal that bears its name
+OFF = 0.02  # by how much what is drawn may differ from what is said
 
 
 def before_after(advantage: Advantage) -> Any:
@@ -15,7 +20,7 @@ def before_after(advantage: Advantage) -> Any:
     kind = getattr(prior, "kind", None)
     witness = advantage.witness
     chart = None
-    if kind == "line" and witness.kind in ("laplace", "randomised response"):
+    if kind == "line" and (witness.kind in ("laplace", "randomised response") or witness.inside):
         chart = _line(advantage, prior)
     elif kind == "categories" and witness.kind in ("laplace", "randomised response"):
         chart = _categories(advantage, prior)
@@ -32,17 +37,43 @@ def _title(advantage: Advantage) -> str:
     return f"{guess} goes from {points(advantage.before)} to at most {points(advantage.after, up=True)}"
 
 
+@dataclass(frozen=True)
+class _Believed:
+    """What is drawn of a belief about a number, from `low` to `high`: its density, bars of single values, the goal."""
+
+    low: float
+    high: float
+    rows: list[dict[str, float]]
+    bars: list[dict[str, float]]
+    zones: list[dict[str, float]]
+
+    @property
+    def labelled(self) -> list[dict[str, float]]:
+        """Where before and after are written: at the bars of a goal of single values, else at the curves."""
+        wide = BAR * (self.high - self.low) * 1.01
+        if not self.zones or any(z["x2"] - z["x"] > wide for z in self.zones):
+            return self.rows
+        return [b for b in self.bars if any(z["x"] <= b["x"] <= z["x2"] for z in self.zones)] or self.rows
+
+
 def _line(advantage: Advantage, prior: Any) -> Any:
+    from nowiser.guess import law
+
+    fixed = law.points(prior)
+    if fixed is not None:
+        return _atoms(advantage, *fixed)
+    seen = _believed(advantage, prior)
+    return None if seen is None else _drawn(seen, advantage)
+
+
+def _believed(advantage: Advantage, prior: Any) -> _Believed | None:
+    """None where the picture would not show what is said."""
     import numpy as np
 
     from nowiser.guess import law
 
-    alt = altair()
-    fixed = law.points(prior)
-    if fixed is not None:
-        return _atoms(advantage, *fixed)
     low, high = _visible(prior, advantage)
-    edges = np.linspace(low, high, 401)
+    edges, wide = np.linspace(low, high, 401), BAR * (high - low)
     peak = advantage.witness.peak
     if peak is not None and low < peak < high:
         edges = np.unique(np.append(edges, peak))
@@ -53,26 +84,45 @@ def _line(advantage: Advantage, prior: Any) -> Any:
     if advantage.witness.outside:  # everything but
         ends = [low, *(e for pair in sorted(goal) for e in pair), high]
         goal = list(zip(ends[::2], ends[1::2], strict=True))
+    goal = [(l, u) if l < u else (l - wide / 2, u + wide / 2) for l, u in goal]  # a single value is as wide as its bar
     zones = [{"x": max(low, l), "x2": min(high, u)} for l, u in goal if max(low, l) < min(high, u)]
     if goal and not zones:
         return None  # the victim is so far out that nothing else would be seen beside him
-    middle = (edges[:-1] + edges[1:]) / 2
-    before = law.density(prior, edges)
-    tilt = np.array([advantage.witness.likelihood(float(x)) for x in middle])
-    after = before * tilt
-    if not after.any():
+    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+    single, mass = law.atoms(prior)
+    single, mass = single[(single >= low) & (single <= high)], mass[(single >= low) & (single <= high)]
+    before = law.spread(prior, edges) / width
+    after, told = before * _tilt(advantage.witness, middle), mass * _tilt(advantage.witness, single)
+    whole = (after * width).sum() + told.sum()
+    if not whole > 0:
         return None
-    after = after / (after * np.diff(edges)).sum()
+    after, told = after / whole, told / whole
+    inside = [np.array([advantage.witness.contains(float(y)) for y in x], bool) for x in (middle, single)]
+    share = (after * width)[inside[0]].sum() + told[inside[1]].sum()
+    if advantage.witness.kind == "programme" and abs(share - advantage.after) > OFF:
+        return None  # what attains it lies beyond the picture
     if law.mass(prior, low, high) < 1:
-        before = before / (before * np.diff(edges)).sum()
-    keep = np.diff(edges) > 1e-6 * (high - low)
+        seen = (before * width).sum() + mass.sum()
+        before, mass = before / seen, mass / seen
+    keep = width > 1e-6 * (high - low)
     rows = [
         {"x": float(x), "before": float(b), "after": float(a)}
         for x, b, a in zip(middle[keep], before[keep], after[keep], strict=True)
     ]
+    bars = [  # of single values, with the area of their probability
+        {"x": float(x), "left": float(x - wide / 2), "right": float(x + wide / 2)}
+        | {"before": float(b / wide), "after": float(a / wide)}
+        for x, b, a in zip(single, mass, told, strict=True)
+    ]
+    return _Believed(low, high, rows, bars, zones)
+
+
+def _drawn(seen: _Believed, advantage: Advantage) -> Any:
+    alt = altair()
+    low, high, zones = seen.low, seen.high, seen.zones
     x = alt.X("x:Q", title=None, scale=alt.Scale(domain=[low, high], nice=False))
     y = {"axis": alt.Axis(labels=False, grid=False, title=None)}
-    table = data(rows)
+    table = data(seen.rows)
     zone = alt.Chart(data(zones)).mark_rect(color=GREEN, opacity=0.10).encode(x=x, x2="x2:Q")
     was = (
         alt.Chart(table)
@@ -80,11 +130,28 @@ def _line(advantage: Advantage, prior: Any) -> Any:
         .encode(x=x, y=alt.Y("before:Q", **y))
     )
     now = alt.Chart(table).mark_line(color=AFTER, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q", **y))
-    words = _labels(alt, rows, advantage, (low, high))
-    centre = [{"x": (z["x"] + z["x2"]) / 2, "text": "goal"} for z in zones]
+    words = _labels(alt, seen.labelled, advantage, (low, high))
+    bar = alt.Chart(data(seen.bars)).encode(x=alt.X("left:Q", title=None), x2="right:Q")
+    stood = bar.mark_rect(color=BEFORE, opacity=0.35).encode(y=alt.Y("before:Q", **y), y2=alt.datum(0))
+    stands = bar.mark_rect(fillOpacity=0, stroke=AFTER, strokeWidth=2.5).encode(
+        y=alt.Y("after:Q", **y), y2=alt.datum(0)
+    )
+    words = [*([stood, stands] if seen.bars else []), *words]
+    named_ones = [z for z in zones if z["x2"] - z["x"] > NAMED * (high - low)] or zones[:1]
+    centre = [{"x": (z["x"] + z["x2"]) / 2, "text": "goal"} for z in named_ones]
     tag = alt.Chart(data(centre)).mark_text(color=GREEN, baseline="bottom", fontWeight=600)
     named = tag.encode(x="x:Q", y=alt.value(-4), text="text:N")
     return alt.layer(zone, was, now, *words, named).properties(width=560, height=300)
+
+
+def _tilt(witness: Any, x: Any) -> Any:
+    """How likely the telling output is at these values, up to one factor; a table is read between its entries."""
+    import numpy as np
+
+    if witness.kind != "programme":
+        return np.array([witness.likelihood(float(y)) for y in x])
+    at, share = (np.array(column) for column in zip(*witness.table, strict=True))
+    return np.exp(np.interp(x, at, np.log(np.maximum(share, 1e-300))))
 
 
 def _labels(alt: Any, rows: list[dict[str, Any]], advantage: Advantage, ends: tuple[float, float]) -> list[Any]:
@@ -129,7 +196,7 @@ def _visible(prior: Any, advantage: Advantage) -> tuple[float, float]:
         return low - pad, high + pad
     x = np.linspace(low, high, 20_001)
     before = law.cdf(prior, x)
-    after = np.diff(before) * [advantage.witness.likelihood(float(y)) for y in (x[:-1] + x[1:]) / 2]
+    after = np.diff(before) * _tilt(advantage.witness, (x[:-1] + x[1:]) / 2)
     if not 0 < after.sum() < np.inf:
         after = np.diff(before)
     ends = []
