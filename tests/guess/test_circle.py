@@ -13,7 +13,7 @@ from nowiser.guess.circle import held
 from nowiser.guess.maps import QUICK, ROUGH, SHARP, Disc, one_on_map
 from nowiser.guess.pieces import Grain, pieces_of, quadrant
 from nowiser.guess.plane import plane_of
-from nowiser.guess.sharing import Effort, Shares, equalised
+from nowiser.guess.sharing import Effort, Shares, _carried, equalised
 
 sys.path.insert(0, str(Path(__file__).parent))
 from planes import NAMES, attacked, bell, fine, histogram, shares, square
@@ -179,6 +179,28 @@ def test_whatever_shares_it_ends_with_the_bound_is_above_the_programme(effort):
         assert found >= best * (1 - 1e-9)
         closest = min(closest, found / best)
     assert closest < (1.02 if effort.steps == 8 else 2)
+
+
+def test_what_is_too_much_at_a_point_is_carried_to_others_for_what_it_costs():
+    """The largest Σ h·A over Σ h·B, where heights are no farther apart than the points: a linear programme."""
+    import scipy.optimize
+
+    rng, shares = np.random.default_rng(5), []
+    for _ in range(40):
+        n, places = 7, rng.random((7, 2))
+        a, b = rng.random(n), rng.random(n)
+        apart = np.exp(2 * np.hypot(*np.moveaxis(places[:, None] - places, -1, 0)))
+        pairs = [(z, y) for z in range(n) for y in range(n) if z != y]
+        rows = np.zeros((len(pairs), n))
+        for row, (z, y) in zip(rows, pairs, strict=True):
+            row[z], row[y] = 1.0, -apart[z, y]
+        best = -scipy.optimize.linprog(-a, rows, np.zeros(len(rows)), b[None], [1.0]).fun
+        worst = float((a / b).max())
+        found = _carried(a, b, apart, float(a.sum() / b.sum()), worst)
+        assert best * (1 - 1e-9) <= found <= worst
+        shares.append(found / best)
+    assert np.median(shares) < 1.15
+    assert min(shares) < 1.01
 
 
 def test_more_effort_only_sharpens_and_enough_is_enough():

@@ -21,6 +21,9 @@ class Hill:
     def first(self):
         return np.ones((self.lines[0].size - 1, self.lines[1].size - 1))
 
+    def likely(self, places):
+        return np.array([self.gain(v) for v in places])
+
     def at(self, place, enough, *, rough):
         return Seen(self.gain(place) * (1.3 if rough else 1.0), settled=not rough)
 

@@ -168,14 +168,16 @@ def test_masses_and_densities_of_two_normal_numbers(correlation):
     assert (boxes.most - boxes.least <= 2.1e-12 * boxes.most + 2.1e-14).all()
     low = np.array([1.0, -2.0]) + rng.normal(0, 2, (40, 2))
     high = low + rng.uniform(0.01, 1, (40, 2))
-    least, most, lean = law.densities(low, high)
+    least, most = law.heights(low, high)
     for share in rng.random((20, 40, 2)):
         at = low + share * (high - low)
         p = true.pdf(at)
         assert (least <= p * (1 + 1e-9)).all()
         assert (p <= most * (1 + 1e-9)).all()
-        slope = np.stack(law.slopes(*at.T), -1)
-        assert (np.abs(slope) <= lean * (1 + 1e-9)).all()
+        for axis, slope in enumerate(law.slopes(*at.T)):
+            falls, rises = law.leanings(low, high, axis)
+            assert (falls <= slope + 1e-9).all()
+            assert (slope <= rises + 1e-9).all()
 
 
 @pytest.mark.parametrize("far", [(3.0, 3.0), (4.0, 2.5)])
@@ -424,5 +426,5 @@ def test_a_region_beyond_all_victims_has_no_gain():
     family = Regions(law_of(histogram()), region_of(On("x", In.between(20.0, 30.0)) & On("y", nw.Within(1.0)), NAMES),
                      np.array([0.5, 0.5]), 0.0)  # fmt: skip
     assert family.exposed(np.array([3.0, 3.0]), sharp=False).own == 0
-    assert bounded(family.box(np.array([3.0, 3.0]), np.array([3.5, 3.5]))[1], family.rates, QUICK[1]).odds == 0
+    assert bounded(family.box(np.array([3.0, 3.0]), np.array([3.5, 3.5])).cut, family.rates, QUICK[1]).odds == 0
     assert isinstance(_Search(family).open(), bool)

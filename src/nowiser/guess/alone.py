@@ -35,7 +35,7 @@ class Alone:
 
     @cached_property
     def costs(self) -> list[Cost]:
-        question = Question(tuple(self.rates.tolist()), (self.jump, 0.0))
+        question = Question(tuple(self.rates.tolist()), (self.jump, *[0.0] * (self.rates.size - 1)))
         return [effective(self.prior, question, name) for name in self.prior.names]
 
     def after(self, placed: Placed) -> float:
@@ -48,9 +48,19 @@ class Alone:
             known.append(limits[0] if isinstance(part, Band) else (0.0, min(most for _, most in limits)))
         return float(share(placed.region.of, known, above=True))
 
+    @cached_property
+    def _asked(self) -> dict[tuple[Band, float, float], tuple[float, float]]:
+        """Victims on a grid have their places along an axis in common."""
+        return {}
+
     def _limits(self, band: Band, placed: Placed) -> tuple[float, float]:
+        at, slack = float(placed.at[band.axis]), float(placed.slack[band.axis])
+        if (band, at, slack) not in self._asked:
+            self._asked[band, at, slack] = self._between(band, at, slack)
+        return self._asked[band, at, slack]
+
+    def _between(self, band: Band, at: float, slack: float) -> tuple[float, float]:
         i = band.axis
-        at, slack = float(placed.at[i]), float(placed.slack[i])
         row, cost = self.lines[i], self.costs[i]
         (low, high), (far, near) = band.ends(at, slack), band.ends(at, -slack)
         slope, jump = float(cost.slope), float(cost.jump)

@@ -88,16 +88,21 @@ class Bivariate:
         """Of the boxes between borders, known to `SLIP`."""
         return np.asarray(np.diff(np.diff(self._below(borders), axis=0), axis=1))
 
-    def densities(self, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-        """Bounds on the density over boxes, and on the slopes of its logarithm. Ends: one row per box."""
-        ends = [np.stack([low[:, 0], high[:, 0]]), np.stack([low[:, 1], high[:, 1]])]
-        corners = [(ends[0][i], ends[1][j]) for i in range(2) for j in range(2)]
+    def heights(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the density over boxes. Ends: the last axis."""
+        corners = [(x[..., 0], y[..., 1]) for x in (low, high) for y in (low, high)]
         middle, half = (low + high) / 2, (high - low) / 2
-        steep = np.stack(self.slopes(*middle.T), -1)
+        steep = np.stack(self.slopes(middle[..., 0], middle[..., 1]), -1)
         least = np.minimum.reduce([self.log(*c) for c in corners])
-        most = self.log(*middle.T) + (np.abs(steep) * half).sum(axis=1)
-        lean = np.maximum.reduce([np.abs(np.stack(self.slopes(*c), -1)) for c in corners])
-        return np.exp(least) * (1 - SPARE), np.exp(most) * (1 + SPARE), lean * (1 + SPARE)
+        most = self.log(middle[..., 0], middle[..., 1]) + (np.abs(steep) * half).sum(axis=-1)
+        return np.exp(least) * (1 - SPARE), np.exp(most) * (1 + SPARE)
+
+    def leanings(self, low: Floats, high: Floats, axis: int) -> tuple[Floats, Floats]:
+        """Bounds on the slope of the density's logarithm along an axis, over boxes: it is linear."""
+        middle, half = (low + high) / 2, (high - low) / 2
+        s = self.slopes(middle[..., 0], middle[..., 1])[axis]
+        off = half @ np.abs(self.inverse[axis]) + SPARE * (np.abs(s) + half @ np.abs(self.inverse[axis]))
+        return s - off, s + off
 
     def beyond(self, rates: Floats, point: Floats, far: Floats) -> Floats:
         """The average of e^{cost of the distance to the points} over all that is more than `far` standard deviations

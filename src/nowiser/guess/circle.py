@@ -41,7 +41,8 @@ def held(pieces: Pieces, radius: float, rate: float, box: Floats, effort: Effort
     up, down = inside.lifted(points, rate), outside.lowered(points, rate)
     if not np.isfinite(up).all() or not down.any():
         return Held(np.inf, peak, attained)
-    shares = Shares(inside.mass, up, outside.mass, down)
+    apart = np.exp(rate * np.hypot(*np.moveaxis(points[:, None] - points, -1, 0))) * SPARE
+    shares = Shares(inside.mass, up, outside.mass, down, apart)
     heights = np.exp(-rate * np.hypot(*(points - peak).T))
     return Held(equalised(shares, heights, rate * radius, effort, enough) * SPARE, peak, attained)
 

@@ -20,6 +20,7 @@ from nowiser.model.priors.base import Floats
 WORK = 16_000  # boxes that are looked at for one question, at most
 GAP, FINEST = 0.05, 1e-9  # how far the bound may stay above that of one victim
 WORTH = 0.4  # up to which share of the gain what is added to corners is worth looking at them
+TRIED, SEEDS = 600, 3  # victims of whom it is asked about how much they gain, and with how many of them it begins
 EACH = 10  # what looking at a victim counts, next to looking at a box
 Corner = tuple[int, int, int]  # how often the grid was halved, and the steps along both axes
 
@@ -56,6 +57,10 @@ class Family(Protocol):
 
     def first(self) -> Floats:
         """Bounds for all boxes to start from."""
+        ...
+
+    def likely(self, places: Floats) -> Floats:
+        """About how much victims at these places gain: to begin with the right ones, nothing is built on it."""
         ...
 
     def at(self, place: Floats, enough: float, *, rough: bool) -> Seen:
@@ -109,6 +114,17 @@ class _Search:
         heapq.heapify(self.queue)
         self.number, self.seen = len(self.queue), dict[Corner, Seen]()
         self.best: tuple[float, Corner] | None = None
+        self._begin(bounds)
+
+    def _begin(self, bounds: Floats) -> None:
+        """Look at some victims that probably gain the most: who gains little is then soon told from them."""
+        order = np.argsort(-bounds, axis=None)[:TRIED]
+        steps = {(int(i) + a, int(j) + b) for i, j in zip(*np.divmod(order, bounds.shape[1]), strict=True)
+                 for a, b in self.ways}  # fmt: skip
+        corners: list[Corner] = [(0, i, j) for i, j in sorted(steps)]
+        likely = self.family.likely(np.array([self._place(corner) for corner in corners]))
+        for i in np.argsort(-likely, kind="stable")[:SEEDS].tolist():
+            self._gain(corners[i], -1.0)
 
     def open(self) -> bool:
         """Whether somebody might gain noticeably more than the most exposed victim so far, or than the limit."""
@@ -122,7 +138,8 @@ class _Search:
         known = self.limit if self.limit is not None else self.best[0] if self.best else 0.0
         more = self.family.more(box, known, -bound)
         if more < WORTH * self._target() or self.best is None:
-            found = max(self._gain((level, i + a, j + b), self._target() - more) for a, b in self.ways) + more
+            most = max(self._gain((level, i + a, j + b), self._target() - more) for a, b in self.ways)
+            found = max(most + more, known)  # only of those who gain more than is known `more` tells something
         else:
             found = self.family.enclosed(box)
         if found <= self._target():

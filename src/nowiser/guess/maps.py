@@ -102,6 +102,20 @@ class Discs:
     def first(self) -> Floats:
         return screened(self.around, self.plane, _counts(self.plane, self.disc.radius))
 
+    def likely(self, places: Floats) -> Floats:
+        """The gains of cones around the victims, on cells of the size of a quarter of a disc."""
+        law, r = self.plane.law, self.disc.radius
+        cells = [np.linspace(a, b, int(np.clip(8 * (b - a) / r, 24, SCREEN)) + 1) for a, b in law.reach]
+        mass, middles = law.boxes(cells).most, [(c[:-1] + c[1:]) / 2 for c in cells]
+        found = np.zeros(len(places))
+        for i, v in enumerate(places):
+            away = np.hypot(*np.meshgrid(*[m - x for m, x in zip(middles, v, strict=True)], indexing="ij", sparse=True))
+            f = mass * np.exp(-self.disc.rate * away)
+            inside = float(f[away <= r].sum())
+            odds = inside / max(float(f.sum()) - inside, 1e-300)
+            found[i] = _lifted(odds, self.disc.jump) - float(mass[away <= r].sum())
+        return found
+
     def at(self, place: Floats, enough: float, *, rough: bool) -> Seen:
         pieces, found, level = self._held(place, QUICK if rough else self.how, enough)
         return Seen(self._gain(found, pieces), settled=not rough and not found.odds <= level)

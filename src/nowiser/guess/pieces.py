@@ -98,6 +98,11 @@ class Side:
             return np.asarray(np.exp(-(away + more)))
         return np.asarray(np.exp(-away) * self._sharper(points, np.exp(-more), 0))
 
+    def left(self, points: Floats, rate: Rate) -> Floats:
+        """What is left of all pieces at points z: the sum of e^{−rate·|x−z|}, from below."""
+        away, more = self._away(points, rate)
+        return np.asarray(np.einsum("i,ij->j", self.mass, np.exp(-(away + more))))
+
     def _sharper(self, points: Floats, rough: Floats, above: int) -> Floats:
         """Averages of e^{±cost}, from above or below, over their value at the average place."""
         assert self.tilted is not None

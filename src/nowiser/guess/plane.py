@@ -149,14 +149,31 @@ class Table:
 
     def densities(self, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
         """Bounds on the density over boxes, and on its slope (∞ where unknown). Ends: one row per box."""
+        least, most = self._between(low, high)
+        return least * (1 - SPARE), most * (1 + SPARE), np.where(least == most, 0.0, np.inf)
+
+    def heights(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """Bounds on the density over boxes. Ends: the last axis."""
+        least, most = self._between(low.reshape(-1, 2), high.reshape(-1, 2))
+        return (least * (1 - SPARE)).reshape(low.shape[:-1]), (most * (1 + SPARE)).reshape(low.shape[:-1])
+
+    def _between(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
         first = [np.searchsorted(e, low[:, i], "right") for i, e in enumerate(self.prior.edges)]
         last = [
             np.maximum(np.searchsorted(e, high[:, i], "left"), f)
             for i, (e, f) in enumerate(zip(self.prior.edges, first, strict=True))
         ]
         lowest, highest = self._extremes
-        least, most = -lowest.largest(first, last), highest.largest(first, last)
-        return least * (1 - SPARE), most * (1 + SPARE), np.where(least == most, 0.0, np.inf)
+        return -lowest.largest(first, last), highest.largest(first, last)
+
+    def beyond(self, rates: Floats, point: Floats, far: Floats) -> Floats:  # noqa: ARG002 (there is nothing)
+        """What lies beyond all bins adds nothing (see `Bivariate`)."""
+        return np.zeros(len(point))
+
+    def leanings(self, low: Floats, high: Floats, axis: int) -> tuple[Floats, Floats]:  # noqa: ARG002 (of bins, none)
+        """The slope of the density's logarithm between edges of bins."""
+        none = np.zeros(low.shape[:-1])
+        return none, none
 
 
 class Blocks:

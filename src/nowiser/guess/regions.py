@@ -20,7 +20,7 @@ from nowiser.guess.odds import lifted
 from nowiser.guess.pieces import Grain
 from nowiser.guess.plane import FARTHEST, Table
 from nowiser.guess.ranges import distinct
-from nowiser.guess.region import Band, Limits, Placed, Region, share
+from nowiser.guess.region import Band, Limits, Placed, Region, Round, share
 from nowiser.guess.sharing import Effort
 from nowiser.guess.sliding import Box, Sliding
 from nowiser.model.prior import JointHistogram, MultivariateNormal
@@ -28,9 +28,9 @@ from nowiser.model.priors.base import Floats
 
 SIDE = 0.45  # of the first boxes, in radii
 SCREEN = 60  # cells for screening, along an axis
-QUICK = Grain(8, 3, 1.6, 3.0), Effort(40, (1.0, 0.3, 0.1, 0.03), 8)
-ROUGH = Grain(18, 3, 1.35, 2.0), Effort(64, (1.0, 0.3, 0.1, 0.03, 0.01), 12)
-SHARP = Grain(40, 3, 1.2, 1.5), Effort(110, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 20)
+QUICK = Grain(8, 3, 1.6, 3.0), Effort(96, (0.3, 0.1, 0.03), 8)
+ROUGH = Grain(18, 3, 1.35, 2.0), Effort(128, (0.3, 0.1, 0.03, 0.01), 8)
+SHARP = Grain(40, 3, 1.2, 1.5), Effort(180, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 10)
 
 
 def law_of(prior: MultivariateNormal | JointHistogram) -> Law:
@@ -51,7 +51,7 @@ class Regions:
     @property
     def work(self) -> int:
         """How much a search may do: less where it takes longer, or where corners tell nothing."""
-        return WORK // 24 if self.region.discs else WORK // 8 if self.is_endless else WORK // 2
+        return WORK // 2
 
     @cached_property
     def alone(self) -> Alone:
@@ -97,17 +97,42 @@ class Regions:
         return np.asarray(found[kept])
 
     def first(self) -> Floats:
-        """∫ (e^J·f⁺ − 1) dπ over all of which any region of the box has something; or the mass of all else."""
-        region = self.region.denied() if self.is_endless else self.region
+        """∫ (e^J·f⁺ − 1) dπ over all of which regions of the box have something; or, if less, the mass of all else."""
+        cells, mass = self._cells
+        middle = np.stack(np.meshgrid(*[(c[:-1] + c[1:]) / 2 for c in cells], indexing="ij"), -1).reshape(-1, 2)
+        half = np.add.outer(*[k * np.diff(c) / 2 for k, c in zip(self.rates.tolist(), cells, strict=True)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            top = self.sliding.highest(middle).reshape(mass.shape) * np.exp(half + self.jump)
+            above = np.where(mass > 0, mass * np.maximum(top - 1, 0.0), 0.0)
+        found = _screened(self.region, above, cells, self.lines)
+        if self.is_endless:
+            found = np.minimum(found, _screened(self.region.denied(), mass, cells, self.lines))
+        return np.minimum(found * (1 + 1e-9) + 1e-12, 1.0)
+
+    @cached_property
+    def _cells(self) -> tuple[list[Floats], Floats]:
+        """The prior in cells for screening, and their masses from above."""
         cells = [distinct(np.concatenate([self.law.marks(i, SCREEN), self.law.edges[i]])) for i in range(2)]
-        mass = self.law.boxes(cells).most
-        if not self.is_endless:
-            middle = np.stack(np.meshgrid(*[(c[:-1] + c[1:]) / 2 for c in cells], indexing="ij"), -1).reshape(-1, 2)
-            half = np.add.outer(*[k * np.diff(c) / 2 for k, c in zip(self.rates.tolist(), cells, strict=True)])
-            with np.errstate(over="ignore", invalid="ignore"):
-                top = self.sliding.highest(middle).reshape(mass.shape) * np.exp(half + self.jump)
-                mass = np.where(mass > 0, mass * np.maximum(top - 1, 0.0), 0.0)
-        return np.minimum(_screened(region, mass, cells, self.lines) * (1 + 1e-9) + 1e-12, 1.0)
+        return cells, self.law.boxes(cells).most
+
+    def likely(self, places: Floats) -> Floats:
+        """The gains of cones, valleys and of what is one along one axis and the other along the other, on cells."""
+        cells, mass = self._cells
+        middles = [(c[:-1] + c[1:]) / 2 for c in cells]
+        found = np.zeros(len(places))
+        for i, v in enumerate(places):
+            known = [_met(part, v, middles) for part in self.region.parts]
+            met = np.broadcast_to(share(self.region.of, known, above=True), mass.shape)
+            inside = mass * met
+            costs = [k * np.abs(m - at) for k, m, at in zip(self.rates.tolist(), middles, v, strict=True)]
+            up = [[np.exp(-np.minimum(s * c, 300.0)) for c in costs] for s in (1.0, -1.0)]
+            odds = [
+                (up[a][0] @ inside @ up[b][1]) / max(up[a][0] @ (mass - inside) @ up[b][1], 1e-300)
+                for a in (0, 1)
+                for b in (0, 1)
+            ]
+            found[i] = _lifted(max(odds), self.jump) - inside.sum()
+        return found
 
     def at(self, place: Floats, enough: float, *, rough: bool) -> Seen:
         cut, found, level = self._bounded(place, QUICK if rough else ROUGH, enough)
@@ -128,16 +153,16 @@ class Regions:
         found = bounded(cut_up(self.law, placed, self.rates, SHARP[0]), self.rates, SHARP[1])
         return 1 - min(_after(found, self.jump), self.alone.after(placed))
 
-    def box(self, low: Floats, high: Floats) -> tuple[Box, Cut]:
+    def box(self, low: Floats, high: Floats) -> Box:
         placed = Placed(self.region, (low + high) / 2, (high - low) / 2)
         cut = cut_up(self.law, placed, self.rates, QUICK[0])
-        return Box(placed, cut.pieces.inside, cut.pieces.least, cut.pieces.most), cut
+        return Box(placed, cut)
 
-    def more(self, box: tuple[Box, Cut], known: float, bound: float) -> float:
-        return self.sliding.more(box[0], known, bound)
+    def more(self, box: Box, known: float, bound: float) -> float:
+        return self.sliding.more(box, known, bound)
 
-    def enclosed(self, box: tuple[Box, Cut]) -> float:
-        return self._gain(bounded(box[1], self.rates, QUICK[1]), box[1], box[0].placed)
+    def enclosed(self, box: Box) -> float:
+        return self._gain(bounded(box.cut, self.rates, QUICK[1]), box.cut, box.placed)
 
     def _placed(self, place: Floats) -> Placed:
         return Placed(self.region, place, np.zeros(2))
@@ -159,7 +184,11 @@ class Regions:
 
 
 def _after(found: Bound, jump: float) -> float:
-    return float(lifted(np.asarray(found.odds), jump))
+    return _lifted(found.odds, jump)
+
+
+def _lifted(odds: float, jump: float) -> float:
+    return float(lifted(np.asarray(odds), jump))
 
 
 def worst_region(regions: Regions, limit: float | None = None) -> Exposed:
@@ -182,6 +211,17 @@ def _screened(region: Region, mass: Floats, cells: list[Floats], lines: tuple[Fl
         met = np.broadcast_to(share(region.of, known, above=True), (mass.shape[0], found.shape[1], mass.shape[1]))
         found[i] = (met * mass[:, None, :]).sum(axis=(0, 2))
     return found
+
+
+def _met(part: Band | Round, at: Floats, places: list[Floats]) -> Limits:
+    """Which of the places of a grid are in the part of a victim."""
+    if isinstance(part, Round):
+        met = np.hypot(*np.meshgrid(*[p - v for p, v in zip(places, at, strict=True)], indexing="ij")) <= part.radius
+    else:
+        low, high = part.ends(float(at[part.axis]))
+        here = (places[part.axis] >= low) & (places[part.axis] <= high)
+        met = here[None, :] if part.axis else here[:, None]
+    return met * 1.0, met * 1.0
 
 
 def _touches(band: Band, cells: Floats, first: Floats, last: Floats) -> Limits:

@@ -16,13 +16,17 @@ ends with, the bound holds.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nowiser.model.priors.base import Floats
 
 EVEN = 0.002  # how far quotients may be apart at the end, as a share of the cost of a radius
-BLOCK = 200_000  # multiplications
+OWN, ALL = 1e-2, 1e-4  # by which share of a point's own curvature, and of the average, steps are damped
+EMPTY, LATE = 1e-3, 0.1  # points that hold so little of an even share are left out, from this stage on
+CARRIED = 9  # steps of a bisection
+BLOCK, SMALL = 200_000, 90  # multiplications; equations
 
 
 @dataclass(frozen=True)
@@ -42,44 +46,83 @@ def equalised(shares: "Shares", heights: Floats, cost: float, effort: Effort, en
     best = np.inf
     for soft in effort.stages:
         temperature = soft * cost
-        for _ in range(effort.steps if soft > effort.stages[-1] else 2 * effort.steps):
+        longest = max(2 * temperature, 0.02 * cost)  # no height changes more at once, by itself: others may need less
+        for count in range(effort.steps if soft > effort.stages[-1] else 2 * effort.steps):
             a, b, bent = shares.out(heights, temperature)
             with np.errstate(all="ignore"):  # beyond all numbers there is no next step
-                worst = float(np.nan_to_num(a / b, nan=np.inf).max())
+                odds, held = np.nan_to_num(a / b, nan=np.inf), heights * b
+                even = float(heights @ a) / float(held.sum()) * (1 + EVEN * cost)
                 step = _newton(a, b, bent, heights)
-                even = float(heights @ a) / float(heights @ b)
-            best, longest = min(best, worst), float(np.abs(step).max())
-            if best <= enough or not np.isfinite(longest):
+            best, worst = min(best, float(odds.max())), float(odds.max())
+            empty = (odds > even) & (held < EMPTY * held.mean())
+            if best <= enough or not np.isfinite(step).all():
                 break
-            heights = heights * np.exp(step * min(1.0, max(2 * temperature, 0.02 * cost) / max(longest, 1e-300)))
-            if longest < 0.03 * temperature and worst <= even * (1 + EVEN * cost):
+            if soft <= LATE and count > 1 and empty.any():
+                # next to nothing is held at these points, and that unevenly: the bound is better off without them
+                shares, heights = shares.only(~empty), heights[~empty]
+                continue
+            heights = heights * np.exp(np.clip(step, -longest, longest))
+            if worst <= even and np.abs(step).max() < 0.03 * temperature:
                 break
+        last = soft == effort.stages[-1] or even <= enough
+        if last and best > max(even, enough) and a.size == heights.size and shares.apart is not None:
+            best = min(best, _carried(a, b, shares.apart, even, best))
         if best <= enough:
             break
     return best
 
 
+def _carried(a: Floats, b: Floats, apart: Floats, low: float, high: float) -> float:
+    """Odds ρ between two limits for which Σ h(z)·(A_z − ρB_z) ≤ 0 whatever h is, `high` where no smaller are found.
+
+    Where A_z is more than ρB_z, what is too much is carried to points that have room: h(z) ≤ h(z')·e^{cost of z to z'}.
+    """
+    order = np.argsort(apart, axis=1)
+    for _ in range(CARRIED):
+        if not low < high * (1 - 1e-3):
+            break
+        odds = np.sqrt(low * high)
+        room, much = np.maximum(odds * b - a, 0.0) * (1 - 1e-12), np.maximum(a - odds * b, 0.0) * (1 + 1e-12)
+        for z in np.argsort(-much)[: np.count_nonzero(much)].tolist():
+            to = order[z]
+            fits = room[to] / apart[z, to]
+            taken = np.clip(much[z] - (np.cumsum(fits) - fits), 0.0, fits)
+            if taken.sum() < much[z] * (1 - 1e-13):
+                low = odds
+                break
+            room[to] -= taken * apart[z, to]
+            np.maximum(room, 0.0, out=room)
+        else:
+            high = odds
+    return float(high)
+
+
 def _newton(a: Floats, b: Floats, bent: tuple[Floats, Floats], heights: Floats) -> Floats:
-    """The step of ln h to where A − ρB vanishes and ρ is the quotient of the sums."""
+    """The step of ln h to where A − ρB vanishes and ρ is the quotient of the sums; shorter where that is far away."""
     n = heights.size
     odds = float(heights @ a) / float(heights @ b)
-    scale = np.multiply.outer(heights, heights)
     matrix = np.zeros((n + 1, n + 1))
-    matrix[:n, :n] = -(bent[0] + odds * bent[1]) * scale
-    matrix[:n, :n] -= np.eye(n) * (1e-9 * -np.trace(matrix) / n + 1e-300)
+    matrix[:n, :n] = -(bent[0] + odds * bent[1]) * np.multiply.outer(heights, heights)
+    own = np.diagonal(matrix)[:n]
+    matrix[np.arange(n), np.arange(n)] += OWN * own + ALL * own.mean() - 1e-300
     matrix[:n, n] = matrix[n, :n] = -heights * b
     target = np.append(-(a - odds * b) * heights, 0.0)
     try:
-        return np.asarray(np.linalg.solve(matrix, target)[:n])
+        return solved(matrix, target[:, None])[:n, 0]
     except np.linalg.LinAlgError:  # no direction: what has been found so far stands
         return np.full(n, np.inf)
 
 
 class Shares:
-    """Pieces shared out among points by softened minima and maxima."""
+    """Pieces shared out among points by softened minima and maxima. `apart`: e^{cost} between points, if known."""
 
-    def __init__(self, inner: Floats, up: Floats, outer: Floats, down: Floats) -> None:
-        self.inner, self.up, self.outer, self.down = inner, up, outer, down
+    def __init__(self, inner: Floats, up: Floats, outer: Floats, down: Floats, apart: Floats | None = None) -> None:
+        self.inner, self.up, self.outer, self.down, self.apart = inner, up, outer, down, apart
+
+    def only(self, some: Any) -> "Shares":
+        """Shared out among some of the points only."""
+        apart = None if self.apart is None else self.apart[np.ix_(some, some)]
+        return Shares(self.inner, self.up[:, some], self.outer, self.down[:, some], apart)
 
     def out(self, heights: Floats, temperature: float) -> tuple[Floats, Floats, tuple[Floats, Floats]]:
         """A, B, and how both bend with the heights."""
@@ -102,6 +145,17 @@ class Shares:
         return np.einsum("i,ij->j", mass, share), np.diag(np.einsum("ij,ij->j", slope, factor)) - _squared(slope, share)
 
 
+def solved(matrix: Floats, columns: Floats) -> Floats:
+    """The solution of linear equations, in blocks too small for BLAS to start threads (see `_squared`)."""
+    n, k = len(matrix), len(matrix) // 2
+    if n <= SMALL:
+        return np.asarray(np.linalg.solve(matrix, columns))
+    first = solved(matrix[:k, :k], np.hstack([matrix[:k, k:], columns[:k]]))
+    rest = np.hstack([matrix[k:, k:], columns[k:]]) - multiplied(matrix[k:, :k], first)
+    last = solved(rest[:, : n - k], rest[:, n - k :])
+    return np.concatenate([first[:, n - k :] - multiplied(first[:, : n - k], last), last])
+
+
 def _squared(a: Floats, b: Floats) -> Floats:
     """aᵀb in blocks too small for BLAS to start threads, which would cost more than the product."""
     n, width = a.shape
@@ -111,3 +165,11 @@ def _squared(a: Floats, b: Floats) -> Floats:
         axis=0
     )
     return np.asarray(parts + a[whole:].T @ b[whole:])
+
+
+def multiplied(a: Floats, b: Floats) -> Floats:
+    """ab, likewise."""
+    rows = BLOCK // b.size or 1
+    whole = len(a) // rows * rows
+    parts = np.matmul(a[:whole].reshape(-1, rows, a.shape[1]), b).reshape(whole, b.shape[1])
+    return np.concatenate([parts, a[whole:] @ b])

@@ -1,31 +1,40 @@
-"""How much more than its corners a victim inside a small box of the plane can gain, for goals made of bands.
+"""How much more than its corners a victim inside a small box of the plane can gain, where each attribute has its cost.
 
 Let f be a likelihood of prior mean 1 that moves by at most e^{k·distance} along each axis (k = k₁, k₂), S_v the region
 of a victim v, and G(v) = ∫_{S_v} (f − 1) dπ. The gain of v is the largest of these over all f. So whatever keeps every
 single G below the values between its corners, up to some E, keeps the gain itself below the most of its corners, up to
 the same E.
 
-*One f.* Of a function of one number whose second derivative is at least −K, no value between two points w apart is more
-than K·w²/8 above the straight line between them. First along one axis, then along the other: E = (K₁w₁² + K₂w₂²)/8 with
-−Kᵢ a bound on the second derivative of G along axis i. A border of S_v at b = vᵢ ± r moves with v; G changes by
-±∫ (f − 1)·p dy along it, over those y at which the border separates inside from outside; so
+*One f.* Of a function of one number with a second derivative of at least −K and a derivative that jumps down by at most
+M altogether, no value between two points w apart is more than K·w²/8 + M·w/4 above the straight line between them.
+First along one axis, then along the other, E is the sum of both. As v moves along axis i, so do borders of S_v
+(`moving`): ends of bands, and circles, which are two borders b = vᵢ ± c(y), on the right and on the left. With
+s = ∂ᵢ ln p, where the inside is on the left of a border (m = −s) or on its right (m = s), G changes by ±∫ (f − 1)·p dy,
+and
 
-    Kᵢ  =  Σ over borders of ∫ (kᵢ·f + ℓ·|f − 1|)·p dy,        ℓ = |∂ᵢ ln p|,    |f − 1| ≤ f − 1 + 2·max(1 − f, 0).
+    −G''  ≤  Σ over borders of ∫ (kᵢ·f + m·(f − 1))·p dy,
+    m·(f − 1)  ≤  m⁺·(f − 1) + (m⁺ − m⁻)·max(1 − f⁻, 0)         for m⁻ ≤ m ≤ m⁺ and f ≥ f⁻.
 
-The boxes of victims are cut where a border meets an edge of the prior (where p jumps) or an end of another band of that
-axis (where it may begin or cease to separate): in between G has a derivative that does not jump.
+A border that crosses an edge of the prior (where p jumps) or the end of a band that does not move (where it begins or
+ceases to separate) makes G' jump, by at most M = ∫ |f − 1|·p dy over the slabs in which it may. Ends of bands do not:
+the boxes of victims are cut where they would.
 
-*Which f?* Let X = ∫_q f·p dy along a border over a slab q of y. It is at most |q|·max p·max f⁺, with f⁺ the largest
-value of any likelihood. And f does not fall at once beside the border: over a strip of width t beside it the prior has
+*Which f?* Only those with which somebody in the box has at least the posterior a (he gains more than is known already)
+count. So at a point z, with S⁺ all that any S_v has,
+
+    a/∫_{S⁺} e^{cost} dπ  ≤  f(z)  ≤  min( 1/∫ e^{−cost} dπ,  (1 − a)/∫_{outside S⁺} e^{−cost} dπ ).
+
+Let X = ∫_q f·p dy along a border over a slab q of y. It is at most |q|·max p·max f. And f does not fall at once beside
+the border: over a strip of width t beside it the prior has
 
     ∫∫ f dπ  ≥  c·X,      c = ∫_0^t e^{−kᵢs}·min (p(b ± s, y)/p(b, y)) ds.
 
-Strips up to the middle between two borders do not overlap, so that all Σ c·X together are at most 1; and at most the
-posterior of S_v where only strips inside are taken. The sums that make up Kᵢ are the largest ones under these bounds
-(`moved.Values`). From below f is at least a/∫_{S⁺} e^{cost} dπ, where a is the posterior without which nobody in the
-box gains more than is known already: other likelihoods do not count.
+Strips up to the middle between two borders do not overlap, so that all Σ c·X together are at most 1; at most the
+posterior of S_v where only strips inside are taken, and at most 1 − a where only strips outside are. The sums that make
+up K are the largest ones under these bounds (`moved.Values`).
 
-*A jump J* turns A = ∫_{S_v} f dπ into ψ(A) = e^J·A/(1 + (e^J − 1)·A), which grows and is concave: as in `moved`.
+*A jump J* turns A = ∫_{S_v} f dπ into ψ(A) = e^J·A/(1 + (e^J − 1)·A), which grows and is concave: as in `moved`, ψ'f
+takes the place of f.
 """
 
 import math
@@ -34,54 +43,62 @@ from functools import cached_property
 
 import numpy as np
 
-from nowiser.guess.border import Law
+from nowiser.guess.border import Cut, Law
 from nowiser.guess.moved import Values
-from nowiser.guess.pieces import Side
+from nowiser.guess.moving import SLIP, Moving, moving
 from nowiser.guess.ranges import distinct
-from nowiser.guess.region import Band, Placed, Region, share
+from nowiser.guess.region import Placed, Region
+from nowiser.guess.sharing import multiplied
 from nowiser.model.priors.base import Floats
 
 CELLS = 120  # of the whole prior, along an axis
-SLABS = 24  # at least, along a border
-STRIPS = (1.0, 0.5, 0.25, 0.1)  # widths that are tried, as shares of the widest
+STRIPS = np.array([1.0, 0.5, 0.25, 0.1])  # widths that are tried, as shares of the widest
 WHOLE = 1 + 1e-9  # rounding
-SLIP = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Victims between two corners; what their regions have together, in pieces, and bounds on the mass of each."""
+    """Victims between two corners, and what their regions have together, in pieces."""
 
     placed: Placed
-    inside: Side
-    least: float
-    most: float
-
-    @property
-    def low(self) -> Floats:
-        return np.asarray(self.placed.at - self.placed.slack)
-
-    @property
-    def high(self) -> Floats:
-        return np.asarray(self.placed.at + self.placed.slack)
+    cut: Cut
 
 
 @dataclass(frozen=True, eq=False)
-class Border:
-    """The stretch over which a border of a band moves, in slabs: which of them it may separate inside from outside in,
-    and which side of each slab is surely inside (−1, 1; 0 where neither is).
+class _Known:
+    """What is known along the borders of an axis, slab by slab: the density p, its slope m⁻ to m⁺, and f.
+
+    `limits`: shares c and what all Σ c·X add up to at most.
     """
 
-    axis: int
-    low: float
-    high: float
-    slabs: Floats
-    inner: Floats
+    rows: Moving
+    density: tuple[Floats, Floats]
+    lean: tuple[Floats, Floats]
+    f: tuple[Floats, Floats]
+    limits: list[tuple[Floats, float]]
 
-    @property
-    def slip(self) -> float:
-        """More than the rounding error of its ends, which may be edges of the prior."""
-        return SLIP * (abs(self.low) + abs(self.high))
+    def largest(self, weights: Floats) -> float:
+        """The largest Σ weights·X, from above."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            low, high = (
+                np.where(p > 0, f * p * self.rows.length, 0.0) for f, p in zip(self.f, self.density, strict=True)
+            )
+        high = np.maximum(high * WHOLE, low)
+        return min(Values(low, high, c, total).largest(weights[None]) for c, total in self.limits)
+
+    def bent(self, rate: float, lifts: float, drops: float) -> float:
+        """K, where ψ' is between `drops` and `lifts`."""
+        (low, high), f, (least, most) = self.lean, self.f[0] * drops, self.density
+        up = rate + high
+        rest = np.where(most > 0, (high - low) * np.maximum(1 - f, 0.0) - high, 0.0)
+        rest = rest * np.where(rest > 0, most, least) + np.minimum(up, 0.0) * f * least
+        return self.largest(lifts * np.maximum(up, 0.0)) + float((rest * self.rows.length).sum())
+
+    def jumps(self, lifts: float, drops: float) -> float:
+        """M."""
+        some = (self.rows.crossed > 0) & (self.density[1] > 0)
+        off = np.maximum(np.maximum(lifts * self.f[1][some] - 1, 1 - drops * self.f[0][some]), 0.0)
+        return float((self.rows.crossed[some] * self.rows.length[some] * self.density[1][some] * off).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,25 +122,25 @@ class Sliding:
 
     def more(self, box: Box, known: float, bound: float) -> float:
         """E for a box, where somebody in it gains more than `known` and nobody more than `bound`."""
-        if self.region.discs:
-            return math.inf
-        rise = math.expm1(self.jump)
-        after, top = (a / (1 + rise * (1 - a)) for a in (min(box.least + known, 1.0), min(box.most + bound, 1.0)))
-        bent, dense, spread = 0.0, 0.0, 0.0
-        for axis in range(2):
-            wide = float(box.high[axis] - box.low[axis])
-            if not wide or not self.region.moves(axis):
-                continue
-            curved, leaning, length = self._curvature(box, axis, after, min(top, 1.0))
+        rise, pieces, wide = math.expm1(self.jump), box.cut.pieces, 2 * box.placed.slack
+        after, top = (min(a, 1.0) / (1 + rise * (1 - min(a, 1.0))) for a in (pieces.least + known, pieces.most + bound))
+        along = [(i, self._known(box, i, after, top)) for i in range(2) if wide[i] and self.region.moves(i)]
+        ways = [(i, float(wide[i]), found) for i, found in along if found is not None]
+        length = [found.largest(np.ones(found.rows.length.size)) for _, _, found in ways]
+        lifts, drops, bend, spread = 1.0, math.exp(-self.jump), 0.0, 0.0
+        if self.jump:
+            spread = sum(w * x for (_, w, _), x in zip(ways, length, strict=True))
+            lowest = max(after - 2 * spread, 0.0)  # as far as corners may be from there
+            lifts, bend = (1 + rise) / (1 + rise * lowest) ** 2, 2 * (1 + rise) * rise / (1 + rise * lowest) ** 3
+        found = bend / 8 * spread**2
+        for (i, w, here), x in zip(ways, length, strict=True):
+            found += (
+                max(here.bent(float(self.rates[i]), lifts, drops), 0.0) * w**2 / 8 + here.jumps(lifts, drops) * w / 4
+            )
             # a derivative that jumps so near to a corner that it is a matter of rounding
-            slip = 8 * SLIP * (float(np.abs(box.high[axis])) + wide + max(b.scale for b in self.region.bands))
-            bent, dense, spread = bent + curved * wide**2 / 8, dense + leaning * wide**2 / 8, spread + length * wide
-            bent += slip * (length + 1)
-        lowest = max(after - 2 * spread, 0.0)
-        lifts = (1 + rise) / (1 + rise * lowest) ** 2
-        curve = 2 * (1 + rise) * rise / (1 + rise * lowest) ** 3
-        found = (lifts * bent + dense + curve / 8 * spread**2) * WHOLE
-        return found if math.isfinite(found) else math.inf
+            slip = float(np.abs(box.placed.at[i])) + w + max(p.scale for p in self.region.parts)
+            found += 8 * SLIP * slip * (lifts * x + 1)
+        return found * WHOLE if math.isfinite(found) else math.inf
 
     def highest(self, points: Floats) -> Floats:
         """The largest value of any likelihood of prior mean 1, at some points, from above."""
@@ -132,119 +149,64 @@ class Sliding:
             for k, at, c in zip(self.rates.tolist(), points.T, self.cells, strict=True)
         )
         with np.errstate(divide="ignore"):
-            return np.asarray(WHOLE / ((first @ self.masses) * second).sum(axis=1))
+            return np.asarray(WHOLE / (multiplied(first, self.masses) * second).sum(axis=1))
 
-    def _curvature(self, box: Box, axis: int, after: float, top: float) -> tuple[float, float, float]:
-        """Along an axis: what multiplies f in K, what is left of K, and ∫ f·p along all borders; from above."""
-        rows = [self._along(box, border, after) for border in self._borders(box, axis)]
-        if not rows:
-            return 0.0, 0.0, 0.0
-        lean, high, both, inner, rest = (np.concatenate(part) for part in zip(*rows, strict=True))
-        weights = np.stack([self.rates[axis] + lean, np.ones(lean.size)])
-        found = [
-            [Values(np.zeros(high.size), high, shares, total).largest(row[None]) for row in weights]
-            for shares, total in ((both, 1.0), (inner, top))
+    def _known(self, box: Box, axis: int, after: float, top: float) -> _Known | None:
+        rows = moving(self.law, box.placed, axis)
+        if rows is None:
+            return None
+        slip = SLIP * (np.abs(rows.near) + np.abs(rows.far))  # ends may be edges of the prior
+        ends = rows.points(rows.near + slip, rows.first), rows.points(rows.far - slip, rows.last)
+        least, most = self.law.heights(*ends)
+        low, high = self.law.leanings(*ends, axis)
+        (left, right), (no_left, no_right) = rows.inside, rows.outside
+        # m = −s where the inside is on the left, s where it is on the right, any of both where that is not known
+        only_left, only_right = left | no_right, right | no_left
+        lean = (
+            np.where(only_left, -high, np.where(only_right, low, np.minimum(low, -high))),
+            np.where(only_left, -low, np.where(only_right, high, np.maximum(high, -low))),
+        )
+        half = (rows.far - rows.near) / 2 * self.rates[axis] + (rows.last - rows.first) / 2 * self.rates[1 - axis]
+        f = self._values(box, rows.middle, half, after)
+        to_left, to_right = (self._strips(rows, most, right=right) for right in (False, True))
+        none = np.zeros(most.size)
+        limits = [
+            (to_left + to_right, 1.0),
+            (np.where(left, to_left, none) + np.where(right, to_right, none), top),
+            (np.where(no_left, to_left, none) + np.where(no_right, to_right, none), 1 - after),
         ]
-        bent, length = np.min(found, axis=0).tolist()
-        return bent, float(rest.sum()), length
+        return _Known(rows, (least, most), lean, f, limits)
 
-    def _borders(self, box: Box, axis: int) -> list[Border]:
-        """The moving borders of an axis, and where they may separate inside from outside."""
-        placed, other, at = box.placed, 1 - axis, float(box.placed.at[axis])
-        bands = [b for b in self.region.bands if b.axis == axis]
-        ends = self._ends(box, other)
-        slabs = [np.zeros(0), np.zeros(0)]
-        slabs[other] = ends
-        found = []
-        for end in sorted({e for b in bands if b.radius is not None for e in b.ends(at)}):
-            sides = []
-            for right in (False, True):
-                known = []
-                for part in self.region.parts:
-                    assert isinstance(part, Band)
-                    if part.axis == other:
-                        known.append(tuple(x.ravel() for x in placed.limits(part, slabs)))
-                        continue
-                    low, high = part.ends(at)
-                    met = float(low <= end < high if right else low < end <= high)
-                    known.append((met, met))
-                sides.append(
-                    [
-                        np.broadcast_to(share(self.region.of, known, above=above), [ends.size - 1])
-                        for above in (False, True)
-                    ]
-                )
-            (left_least, left_most), (right_least, right_most) = sides
-            same = (left_least == left_most) & (right_least == right_most) & (left_least == right_least)
-            inner = np.where(left_least > 0, -1.0, np.where(right_least > 0, 1.0, 0.0))
-            stretch = np.stack([ends[:-1], ends[1:]], -1)[~same]
-            half = float(placed.slack[axis])
-            if stretch.size:
-                found.append(Border(axis, end - half, end + half, stretch, inner[~same]))
-        return found
-
-    def _ends(self, box: Box, axis: int) -> Floats:
-        """Ends of slabs: where bands of the axis end, where the density jumps, and between."""
-        marks = self.law.marks(axis, SLABS)
-        found = distinct(np.concatenate([marks, box.placed.cuts(axis), self.law.edges[axis]]))
-        return np.asarray(found[(found >= marks[0]) & (found <= marks[-1])])
-
-    def _along(self, box: Box, border: Border, after: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Of each slab: ℓ, the largest X, c of strips on both sides and inside only, and the part of K without f."""
-        axis, k = border.axis, float(self.rates[border.axis])
-        length = border.slabs[:, 1] - border.slabs[:, 0]
-        least, most, lean = (x[0] for x in self._densities(border, np.array([border.low]), np.array([border.high])))
-        middle = np.empty((length.size, 2))
-        middle[:, axis], middle[:, 1 - axis] = (border.low + border.high) / 2, border.slabs.mean(axis=1)
-        half = k * (border.high - border.low) / 2 + float(self.rates[1 - axis]) * length / 2
+    def _values(self, box: Box, points: Floats, half: Floats, after: float) -> tuple[Floats, Floats]:
+        """Bounds on f as far as `half` nats around some points."""
+        seen, pieces = points - box.placed.at, box.cut.pieces
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            high = self.highest(middle) * np.exp(half) * most * length * WHOLE
-            low = np.nan_to_num(after / self._lifted(box, middle), nan=0.0) * np.exp(-half) / WHOLE
-            below = 2 * np.maximum(1 - low, 0.0) - 1
-            lean = np.where(most > 0, lean, 0.0)
-            rest = lean * length * np.where(below > 0, most, least) * below
-            if self.jump:
-                rest = lean * length * most
-        left, right = self._strips(border, self._widest(box, axis), most)
-        inner = np.where(border.inner < 0, left, np.where(border.inner > 0, right, 0.0))
-        return lean, np.where(most > 0, high, 0.0), left + right, inner, rest
+            inside = np.einsum("i,ij->j", pieces.inside.mass, pieces.inside.lifted(seen, self.rates))
+            if box.cut.far is not None:
+                inside = inside + self.law.beyond(self.rates, points, box.cut.far)
+            outside = np.einsum("i,ij->j", pieces.outside.mass, pieces.outside.lowered(seen, self.rates))
+            low = np.nan_to_num(after / inside, nan=0.0, posinf=0.0) * np.exp(-half) / WHOLE
+            high = np.fmin(self.highest(points), np.nan_to_num((1 - after) / outside, nan=math.inf)) * np.exp(half)
+        return np.minimum(low, high), high * WHOLE
 
-    def _lifted(self, box: Box, points: Floats) -> Floats:
-        """∫ e^{cost of the distance to the points} dπ over all that regions of the box have."""
-        if box.placed.is_endless:
-            return np.full(len(points), math.inf)
-        return np.asarray(box.inside.mass @ box.inside.lifted(points - box.placed.at, self.rates))
-
-    def _widest(self, box: Box, axis: int) -> float:
-        """Half the smallest distance between two moving borders."""
-        at = float(box.placed.at[axis])
-        ends = np.array(sorted({e for b in self.region.bands if b.axis == axis and b.radius for e in b.ends(at)}))
-        return float(np.diff(ends).min()) / 2 * (1 - 1e-9)
-
-    def _strips(self, border: Border, widest: float, most: Floats) -> tuple[Floats, Floats]:
-        """Of all slabs: c on both sides, for the best of some widths of a strip."""
-        k, widths = float(self.rates[border.axis]), np.array([widest * share_ for share_ in STRIPS])
-        low = np.concatenate([border.low - widths, np.full(widths.size, border.low)])
-        high = np.concatenate([np.full(widths.size, border.high), border.high + widths])
-        least, _, lean = self._densities(border, low, high)
-        t = np.tile(widths, 2)[:, None]
+    def _strips(self, rows: Moving, most: Floats, *, right: bool) -> Floats:
+        """The c of all slabs on one side, for the best of some widths of a strip."""
+        axis, width = rows.axis, STRIPS[:, None] * rows.room[right]
+        slip = SLIP * (np.abs(rows.near) + np.abs(rows.far))
+        near, far = (rows.near + slip + 0 * width, rows.far - slip + 0 * width)
+        near, far = (near, far + width) if right else (near - width, far)
+        ends = rows.points(near, rows.first + 0 * width), rows.points(far, rows.last + 0 * width)
+        least, rate = self.law.heights(*ends)[0], float(self.rates[axis])
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            even = np.nan_to_num(least / most, nan=0.0, posinf=0.0) * _faded(np.array(k), t)
-            found = np.fmax(even, _faded(k + lean, t)).reshape(2, widths.size, most.size).max(axis=1) / WHOLE
-        return found[0], found[1]
-
-    def _densities(self, border: Border, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
-        """Bounds on the density over slabs of stretches (rows), and on |∂ ln p| across them."""
-        axis, shape = border.axis, (low.size, len(border.slabs))
-        ends = np.empty((2, *shape, 2))
-        ends[0, ..., axis], ends[1, ..., axis] = low[:, None] + border.slip, high[:, None] - border.slip
-        ends[0, ..., 1 - axis], ends[1, ..., 1 - axis] = border.slabs.T[:, None]
-        least, most, lean = self.law.densities(*ends.reshape(2, -1, 2))
-        return least.reshape(shape), most.reshape(shape), (lean if lean.ndim == 1 else lean[:, axis]).reshape(shape)
+            found = np.nan_to_num(least / most, nan=0.0, posinf=0.0) * _faded(np.array(rate), width)
+            if not self.law.edges[axis].size:
+                low, high = self.law.leanings(*ends, axis)
+                found = np.fmax(found, _faded(rate - low if right else rate + high, width))
+        return np.asarray(found.max(axis=0) / WHOLE)
 
 
 def _faded(rate: Floats, t: Floats) -> Floats:
     """∫_0^t e^{−rate·s} ds."""
     far = rate * t
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(far > 1e-6, -np.expm1(-far) / rate, t * (1 - far / 2))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(np.abs(far) > 1e-6, -np.expm1(-far) / rate, t * (1 - far / 2))
