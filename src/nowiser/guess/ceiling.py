@@ -94,9 +94,12 @@ def _merged(goal: Goal, priors: list[Prior], victim: Any) -> Goal:
     parts = simple_goals(whole)
     if victim is not None and len(parts) > 1 and not isinstance(victim, Mapping):
         return goal
-    values = [None] * len(parts) if victim is None else _values([name_of(part) for part in parts], victim)
-    joined = [(part, x) for part, x in zip(parts, values, strict=True) if isinstance(part, Compound)]
-    return whole if all(is_plain(of[part.attribute], part.goal, x) for part, x in joined) else goal
+    joined = [part for part in parts if isinstance(part, Compound)]
+    if any(isinstance(part.attribute, tuple) for part in joined):  # several discs
+        return goal
+    values = [None] * len(joined) if victim is None else _values([part.attribute for part in joined], victim)
+    plain = (is_plain(of[part.attribute], part.goal, x) for part, x in zip(joined, values, strict=True))
+    return whole if all(plain) else goal
 
 
 def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:

@@ -8,6 +8,7 @@ shares of mass where the density is constant; where it is not (`Space.shape`), c
 which it is bounded from both sides.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,15 +52,23 @@ def _weighed(space: Space, at: list[float], radius: float, how: Any) -> tuple[Fl
     """Shares of mass where the density varies: small boxes, in which it is bounded from both sides."""
     assert space.shape is not None
     d, q = len(space.axes), FINER if len(space.axes) == 2 else 2
-    fine = [np.append((b[:-1, None] + np.diff(b)[:, None] * np.arange(q) / q).ravel(), b[-1]) for b in space.borders]
-    axes = tuple(Axis(a.name, (b[:-1] + b[1:]) / 2, (), b) for a, b in zip(space.axes, fine, strict=True))
-    least, most = how(Space(axes, np.zeros([b.size - 1 for b in fine])), at, radius)
-    low, high = (np.meshgrid(*ends, indexing="ij") for ends in ([b[:-1] for b in fine], [b[1:] for b in fine]))
-    bottom, top = space.shape.heights(list(low), list(high))
-    size = np.prod([np.where(b > a, b - a, 1.0) for a, b in zip(low, high, strict=True)], axis=0)
+    axes, low, high, parts = [], [], [], []
+    for i, a in enumerate(space.axes):
+        b, along = a.borders, [-1 if j == i else 1 for j in range(d)]
+        parts.append(1 if b is None else q)
+        if b is not None:
+            fine = np.append((b[:-1, None] + np.diff(b)[:, None] * np.arange(q) / q).ravel(), b[-1])
+            a = Axis(a.name, (fine[:-1] + fine[1:]) / 2, (), fine)  # noqa: PLW2901 (the same axis, finer)
+            low.append(fine[:-1].reshape(along))
+            high.append(fine[1:].reshape(along))
+        axes.append(a)
+    whole = [a.size for a in axes]
+    least, most = how(Space(tuple(axes), np.zeros(whole)), at, radius)
+    bottom, top = (np.broadcast_to(h, whole) for h in space.shape.heights(low, high))
+    size = np.broadcast_to(math.prod(np.where(b > a, b - a, 1.0) for a, b in zip(low, high, strict=True)), whole)
 
     def total(part: Floats) -> Floats:
-        shape = [n for a in space.axes for n in (a.size, q)]
+        shape = [n for a, p in zip(space.axes, parts, strict=True) for n in (a.size, p)]
         return np.asarray((part * size).reshape(shape).sum(axis=tuple(range(1, 2 * d, 2))))
 
     with np.errstate(invalid="ignore", divide="ignore"):

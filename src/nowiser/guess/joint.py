@@ -180,8 +180,7 @@ def question_of(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, C
                 radii[name] = min(part.goal.radius, radii.get(name, part.goal.radius))
     if isinstance(costs, Cost):
         single = simple_goals(goal)
-        if isinstance(goal, On) and len(goal.attributes) > 1:
-            radius = goal.goal.radius if isinstance(goal.goal, Within) else 1.0
+        if (radius := _of_map(single)) is not None:
             zeros = tuple(0.0 for _ in names)
             return Question(zeros, zeros, costs.slope / radius, costs.jump)
         about = {a for part in single for a in part.attributes}
@@ -195,6 +194,14 @@ def question_of(names: tuple[str, ...], goal: Goal, costs: Cost | Mapping[str, C
     return Question(
         tuple(c.slope / radii.get(n, 1.0) for n, c in zip(names, chosen, strict=True)), tuple(c.jump for c in chosen)
     )
+
+
+def _of_map(parts: list[Goal]) -> float | None:
+    """The smallest radius of goals that are all about the places of one map (1 without any); None for other goals."""
+    maps = {part.attributes for part in parts if isinstance(part, On) and len(part.attributes) > 1}
+    if len(maps) != 1 or not {a for part in parts for a in part.attributes} <= set(*maps):
+        return None
+    return min((p.goal.radius for p in parts if isinstance(p, On) and isinstance(p.goal, Within)), default=1.0)
 
 
 def _in_order(question: Question, names: tuple[str, ...], space: Space) -> Question:
@@ -244,20 +251,19 @@ def _truth(space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, fl
 
     What a negated part has at most is what the part has not at least.
     """
-    discs: list[Shares] = []
+    discs: dict[int, Shares] = {}
     answers: list[tuple[Mask, Mask]] = []
-    for part in simple_goals(goal):
+    for i, part in enumerate(simple_goals(goal)):
         if isinstance(part, On) and len(part.attributes) > 1:
-            discs.append(disc(space, part, victim))
-            answers.append((discs[-1].least > 0, discs[-1].most > 0))
+            discs[i] = disc(space, part, victim)
+            answers.append((discs[i].least > 0, discs[i].most > 0))
         else:
             answers.append(_met(space, part, victim, slack or {}))
-    if not all((d.least == d.most).all() for d in discs):
-        if len(answers) > 1 or not isinstance(goal, On):
-            raise Misconfigured(
-                "a disc on a continuous map cannot be joined with other goals or negated; ask about it alone"
-            )
-        return discs[0]
+    if not all((d.least == d.most).all() for d in discs.values()):
+        from nowiser.guess.cut_discs import cut_by_discs
+
+        alone = isinstance(goal, On)
+        return discs[0] if alone else cut_by_discs(formula(goal), answers, discs, _whether, space.masses.shape)
     of = formula(goal)
     least, most = (
         np.broadcast_to(_whether(of, answers, above=above), space.masses.shape).astype(float) for above in (False, True)
@@ -356,7 +362,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
     if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
         raise Misconfigured(
             "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone, and no "
-            "attribute has single values beside its density",
+            "attribute has single values",
             hint="Give the victim, ask about the disc alone, or give the prior as JointAtoms.",
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
