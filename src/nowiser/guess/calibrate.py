@@ -98,7 +98,7 @@ def largest(
             return {name: cost * times for name, cost in named.items()}
 
         found = _largest(
-            lambda t: _gain(gain_of(prior, wanted, at(t), victim, limit=most)),
+            lambda t: _gain(_figures(prior, wanted, at(t), victim, most, rough=rough)),
             limit,
             _size(named.values()),
             sharp=ROUGH if rough else SHARP,
@@ -112,7 +112,7 @@ def largest(
         return fixed + direction * times
 
     found = _largest(
-        lambda t: _gain(gain_of(prior, wanted, cost_at(t), victim, limit=most)),
+        lambda t: _gain(_figures(prior, wanted, cost_at(t), victim, most, rough=rough)),
         limit,
         _size([direction]),
         spent=bool(fixed),
@@ -120,6 +120,21 @@ def largest(
         sharp=ROUGH if rough else _sharpness(prior, wanted, victim),
     )
     return cost_at(_kept(lambda t: gain_of(prior, wanted, cost_at(t), victim), limit, found, rough=rough))
+
+
+def _figures(
+    prior: Priors, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any, most: float, *, rough: bool
+) -> tuple[float, float]:
+    """Before and after; of the worst victim on a plane about those, for `_kept` asks again."""
+    from nowiser.guess.ceiling import gain_of
+
+    if rough:
+        from nowiser.guess.roughly import roughly
+
+        about = roughly(prior, goal, costs)
+        if about is not None:
+            return about
+    return gain_of(prior, goal, costs, victim, limit=most)
 
 
 def _checked(name: str, cost: Any) -> Cost:

@@ -102,6 +102,11 @@ def within_limit(family: Family, limit: float, work: int = WORK) -> Exposed:
     return replace(found, gain=found.own if settled else max(found.gain, limit * (1 + 1e-9)))
 
 
+def likeliest(family: Family) -> Exposed:
+    """Whom a search would begin with; nothing is known about all others."""
+    return _Search(family).found(sharp=False)
+
+
 class _Search:
     """Boxes of victims in order of their bounds. Their corners are points of a grid that can be halved."""
 

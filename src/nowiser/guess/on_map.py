@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.exposed import within_limit, worst
 from nowiser.guess.joint import Joint, answer_of, named, question_of
 from nowiser.guess.line import EPS, line
-from nowiser.guess.maps import Disc, one_on_map, smallest_on_map, within_limit_on_map, worst_on_map
+from nowiser.guess.maps import Disc, Discs, one_on_map, smallest_on_map, worst_on_map
 from nowiser.guess.plane import plane_of
 from nowiser.guess.space import is_points
 from nowiser.model.advantage import Advantage
@@ -17,6 +18,9 @@ from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, On, Within
 from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal
 from nowiser.model.witness import Witness
+
+if TYPE_CHECKING:
+    from nowiser.guess.on_plane import Asked
 
 
 def is_disc(prior: Any, goal: Goal) -> bool:
@@ -45,6 +49,15 @@ def gain_on_map(
 
     They differ by at most the limit only if nobody gains more than the limit; without one, that is the worst victim.
     """
+    discs = discs_of(prior, goal, costs)
+    if discs is None:
+        return None
+    found = worst(discs) if limit is None else within_limit(discs, limit)
+    return found.before, min(1.0, found.before + found.gain)
+
+
+def discs_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Discs | None:
+    """The discs around all victims of a continuous map; None for every other question."""
     names = getattr(prior, "names", None) or goal.attributes
     asked = named(goal, names) if names else goal
     if not is_plain_disc(prior, asked):
@@ -52,14 +65,28 @@ def gain_on_map(
     if len(asked.attributes) < len(names) and isinstance(costs, Cost):
         names, prior = asked.attributes, about(prior, asked.attributes)
     assert isinstance(asked, On)
-    plane, what = plane_of(prior, names), _disc(names, asked, costs)
-    found = worst_on_map(plane, what) if limit is None else within_limit_on_map(plane, what, limit)
-    return found.before, min(1.0, found.before + found.gain)
+    if _along_axes(prior, names, asked, costs).regions is not None:
+        return None
+    return Discs(plane_of(prior, names), _disc(names, asked, costs))
+
+
+def _along_axes(prior: Any, names: tuple[str, ...], goal: On, costs: Any) -> "Asked":
+    """The same question about a region, where each attribute has a cost of its own: that is sharper."""
+    from nowiser.guess.on_plane import Asked
+
+    each = question_of(names, goal, costs).map_rate is None
+    return Asked(prior, names if each else (), goal, costs)
 
 
 def on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, victim: dict[str, Any] | None) -> Advantage:
     """The ceiling of a disc around one victim, or the worst."""
     assert isinstance(goal, On)
+    if victim is None and (region := _along_axes(prior, names, goal, costs)).regions is not None:
+        from nowiser.guess.on_plane import on_plane
+
+        answer = on_plane(region, None)
+        assert answer is not None
+        return answer
     plane, asked = plane_of(prior, names), _disc(names, goal, costs)
     found = worst_on_map(plane, asked) if victim is None else one_on_map(plane, asked, plane.place(victim))
     who = plane.victim(found.at) if victim is None else victim
