@@ -96,6 +96,9 @@ def test_curvature_and_jumps_are_what_the_formula_says():
     assert known.bent(0.9, 1.0, 1.0) == pytest.approx(((0.9 * f + m * (f - 1)) * p * length).sum(), rel=1e-8)
     assert known.jumps(1.0, 1.0) == pytest.approx(2 * 0.4 * 0.7 * 0.25)
     assert known.jumps(3.0, 0.5) == pytest.approx(2 * 0.8 * 0.7 * 0.25)
+    either = known_of((p, p), (m - 0.3, m + 0.4), (f, f), free)  # the most of a likelihood above 1, the least below
+    slope = np.where(f > 1, m + 0.4, m - 0.3)
+    assert either.bent(2.0, 1.0, 1.0) == pytest.approx(((2 * f + slope * (f - 1)) * p * length).sum(), rel=1e-8)
     wide = known_of((p * 0.8, p * 1.1), (m - 0.3, m + 0.4), (f * 0.7, f * 1.2), free)
     rng, closest = np.random.default_rng(1), 0.0
     for share in [*rng.random((200, 3, 2)), *rng.integers(0, 2, (200, 3, 2)).astype(float)]:
