@@ -7,13 +7,16 @@ from functools import lru_cache
 import numpy as np
 
 from nowiser.guess.line import Line, line
-from nowiser.model.prior import LogNormal, Mixture, Prior, Truncated
+from nowiser.model.prior import LogNormal, Mixture, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """Single values, ascending, with their probabilities; and with `weight` a value of the density."""
+    """Single values, ascending, with their probabilities; and with `weight` a value of the density.
+
+    Where there is none its weight is zero, and it does not matter which one stands there.
+    """
 
     values: Floats
     masses: Floats
@@ -22,11 +25,13 @@ class Apart:
 
     @property
     def low(self) -> float:
-        return min(self.density.low, float(self.values[0])) if self.values.size else self.density.low
+        least = float(self.values.min(initial=math.inf))
+        return min(self.density.low, least) if self.weight else least
 
     @property
     def high(self) -> float:
-        return max(self.density.high, float(self.values[-1])) if self.values.size else self.density.high
+        most = float(self.values.max(initial=-math.inf))
+        return max(self.density.high, most) if self.weight else most
 
     def singles(self, a: Floats, b: Floats) -> Floats:
         """The probability of single values strictly between."""
@@ -36,8 +41,8 @@ class Apart:
 
 
 @lru_cache(maxsize=64)
-def apart(prior: Prior) -> Apart | None:
-    """The prior taken apart; None where it has no density. Each probability is right to a few roundings."""
+def apart(prior: Prior) -> Apart:
+    """The prior taken apart. Each probability is right to a few roundings."""
     single: dict[float, float] = {}
     spread: list[tuple[float, Prior]] = []
     for weight, part in _parts(prior):
@@ -48,19 +53,21 @@ def apart(prior: Prior) -> Apart | None:
                 single[x] = single.get(x, 0.0) + mass
         else:
             spread.append((weight, part))
+    values = np.array(sorted(single))
+    masses = np.array([single[x] for x in values.tolist()])
     if not spread:
-        return None
+        low, high = float(values[0]), float(values[-1])
+        return Apart(values, masses, 0.0, line(Uniform(low, high if low < high else math.nextafter(high, math.inf))))
     weight = math.fsum(w for w, _ in spread)
     parts = [(w / weight, p) for w, p in spread]
     density = parts[0][1] if len(parts) == 1 else Mixture(parts)
-    values = np.array(sorted(single))
     row = line(density)
     if isinstance(density, (LogNormal, Truncated)):
         from nowiser.guess.lognormal_line import LogLine
 
         # Gauss's rule knows masses to 1e-14 of everything, which is much of a far tail
         row = row.pieces if isinstance(row, LogLine) else row
-    return Apart(values, np.array([single[x] for x in values.tolist()]), weight, row)
+    return Apart(values, masses, weight, row)
 
 
 def _parts(prior: Prior) -> list[tuple[float, Prior]]:

@@ -13,7 +13,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess import closed
 from nowiser.guess.formula import Compound, Formula, Leaf, formula, name_of, rounded, simple_goals
-from nowiser.guess.leaf import has_gaps, profile_of
+from nowiser.guess.leaf import profile_of
 from nowiser.guess.profile import Figures, Near, Profile
 from nowiser.guess.worst import Worst, worst_of
 from nowiser.model.advantage import Advantage
@@ -69,10 +69,6 @@ def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
         return replace(repeated_ceiling(prior, goal, _of_goal(costs, goal), victim), costs=costs)
     charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
     key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
-    if any(has_gaps(p, g) for p, g, _ in key):
-        from nowiser.guess.joint import repeated_ceiling
-
-        return replace(repeated_ceiling(prior, goal, _of_goal(costs, goal), victim), costs=costs)
     if victim is None:
         figures, coordinates, gain, profiles = _worst(key, whole)
     else:
@@ -143,7 +139,7 @@ def gain_of(
     if victim is None and isinstance(prior, Prior) and prior.kind != "joint" and len(simple_goals(goal)) == 1:
         of = formula(goal)
         leaf = simple_goals(goal)[0]
-        if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple) and not has_gaps(prior, leaf):
+        if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple):
             _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
             return _raised(float(found.figures.before), float(found.figures.after), found.gain)
     if victim is None and may_be_on_plane(prior, goal):
@@ -305,7 +301,7 @@ def _is_attained(profile: Profile, x: float) -> bool:
 
         part = cast("Conditioned", profile).part(x)
         if isinstance(part.profile, Gapped):
-            return False
+            return not part.profile.prior.weight  # on single values nothing is rounded but numbers
         return part.profile is None or _is_attained(part.profile, x + part.shift)
     if not isinstance(profile, Near) or not profile.rate:
         return True

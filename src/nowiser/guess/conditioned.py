@@ -21,7 +21,6 @@ from nowiser.guess.pattern import pattern
 from nowiser.guess.profile import Between, Figures, Near
 from nowiser.guess.rate import rate_of
 from nowiser.guess.reaching import Reaching, Stretched
-from nowiser.guess.space import is_points
 from nowiser.model.cost import Cost
 from nowiser.model.goal import And, Exactly, Goal, In, Not, Or, Present, Within, joined
 from nowiser.model.prior import Prior
@@ -132,9 +131,8 @@ def merged(goal: Goal) -> Goal:
 
 
 def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditioned:
-    """The profile of several conditions on a number that has a density."""
+    """The profile of several conditions on a number."""
     row, parts, taken = line(prior), simple_goals(goal.goal), apart(prior)
-    assert taken is not None  # see `is_plain`
     low, high = _support(row)
     radii = [g.radius for g in map(bare, parts) if isinstance(g, Within)]
     whole = Near(row, min(radii, default=high - low), rate_of(row, cost.slope, radius_of(parts), what), cost.jump, what)
@@ -158,6 +156,8 @@ def _beside_singles(whole: Near, swept: Gapped, low: float, high: float) -> tupl
     like those of a density; all between are swept over.
     """
     asked = swept.pattern
+    if not swept.prior.weight:  # finitely many goals
+        return (Part(low, high, swept, outside=False),)
     still = [end for c in asked.conditions if not c.moves for end in (c.low, c.high)]
     marks = np.append(asked.values, still)
     reach = max(map(abs, asked.moving), default=-np.inf) + 1e-9 * (np.abs(marks).max(initial=0.0) + high - low)
@@ -229,10 +229,12 @@ def _is_swept(row: Line, goal: Goal) -> bool:
 
 
 def leaves_gaps(prior: Prior, goal: Goal) -> bool:
-    """Whether conditions on one number are several intervals for somebody, or single values beside a density."""
-    if prior.kind != "line" or len(goal.attributes) > 1 or is_points(prior):
+    """Whether conditions on one number with a density are several intervals for somebody, or name single values."""
+    if prior.kind != "line" or len(goal.attributes) > 1:
         return False
     row = line(prior)
+    if not apart(prior).weight:
+        return False
     return _is_swept(row, goal) or any(len(s.intervals) > 1 for s in stretches(goal, *_support(row)))
 
 
@@ -245,10 +247,9 @@ def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
 
     They do not where they are one interval (or all but one); several are swept over.
     """
-    if prior.kind != "line" or is_points(prior):
+    if prior.kind != "line":
         return False
     row, taken = line(prior), apart(prior)
-    assert taken is not None
     if any(isinstance(bare(part), Present) for part in simple_goals(goal)):
         return False
     if _known(taken.density):

@@ -46,6 +46,8 @@ FIRST = 64  # victims that are looked at first, anywhere and among the likely
 CLOSER, BESIDE = 3, 9  # then so often so many, around the worst of them
 SHARPEST, SHARP = 1e-6, 1e-3  # how far above the worst victim found the bound may be, as a share of his gain
 LEAST = 1e-9  # the same as a gain
+FAINT = 1e-14  # a probability that rounding may leave of nothing
+LOST = 4e-10  # the same where there are single values only: what rounding may do
 MOST = 6_000  # ranges that are looked at for one bound
 GROWTH = (8, 8, 8, 4, 4, 64, 512)  # how much larger the next bounds are that are tried
 Goals = list[tuple[Indices, Spans]]
@@ -67,6 +69,9 @@ class Gapped:
     @cached_property
     def _borders(self) -> Floats:
         line, single = self.prior.density, self.prior.values
+        if not self.prior.weight:
+            wide = single[-1] - single[0] + 1.0
+            return np.sort(np.concatenate([[single[0] - wide], single, single, [single[-1] + wide]]))
         starts, ends = line.victims()
         marks = line.landmarks()
         low, high = max(float(starts.min()), float(marks.min())), min(float(ends.max()), float(marks.max()))
@@ -129,10 +134,21 @@ class Gapped:
 
     def possible(self) -> bool:
         """Whether anybody's goal is ever met."""
+        if not self.prior.weight:
+            every = self._turns
+            every = np.append(every, every[:-1] + np.diff(every) / 2)
+            few = every[:: max(every.size // FINE, 1)]
+            return any((self._mass(self._goals(x, x, wide=True), above=True) > FAINT).any() for x in (few, every))
         first, last = (np.array([self._near(x)]) for x in (self.first, self.last))
         alone = np.concatenate([self.pattern.victims, first, last])
         goals = self._goals(np.append(alone, first), np.append(alone, last), wide=True)
-        return bool((self._mass(goals, above=True) > 0).any())
+        return bool((self._mass(goals, above=True) > FAINT).any())
+
+    @cached_property
+    def _turns(self) -> Floats:
+        """The victims at whom a single value comes or goes, and the first and the last."""
+        at = (self.prior.values[:, None] - np.array(self.pattern.moving)).ravel()
+        return distinct(np.concatenate([at[(at >= self.first) & (at <= self.last)], [self.first, self.last]]))
 
     def before(self, x: float) -> float:
         """The prior probability of one victim's goal, from below."""
@@ -164,6 +180,8 @@ class Gapped:
 
     def worst(self, at_most: Callable[[], float], objective: Objective = PLAIN) -> tuple[float, float]:
         """The worst victim found, and a bound for all. `at_most`: a bound on gains, should this one fail."""
+        if not self.prior.weight:
+            return self._worst_of_points(objective)
         nodes, gains = self._looked_at(objective)
         best = float(gains.max())
         ties = nodes[gains >= best - 1e-12 * abs(best)]
@@ -182,6 +200,29 @@ class Gapped:
             most = most if step else min(most, _of_gain(objective, at_most()))
             bound = best + GROWTH[step] * (bound - best)
         return at, max(most, best)
+
+    def _worst_of_points(self, objective: Objective) -> tuple[float, float]:
+        """The same where there are single values only: between two victims at whom one comes or goes all have one goal.
+
+        Ranges are divided at such victims until nobody in them can have more than the worst found; he is found exactly.
+        """
+        every = self._turns
+        some = np.unique(np.linspace(0, every.size - 1, 4 * FIRST).astype(np.intp))
+        nodes, lo, hi = every[some], some[:-1], some[1:]
+        gains = self._gains(nodes, objective)
+        while True:
+            best = float(gains.max())
+            ties = nodes[gains >= best - 1e-12 * abs(best)]
+            nodes, gains = ties[:1], gains[gains >= best - 1e-12 * abs(best)][:1]
+            failed = ~self._pay(every[lo], every[hi], best + LOST, objective) if lo.size else np.zeros(0, bool)
+            lo, hi = lo[failed], hi[failed]
+            if not lo.size:
+                return float(nodes[0]), best + LOST
+            last = hi == lo + 1
+            middle = np.where(last, (every[lo] + every[hi]) / 2, every[(lo + hi) // 2])
+            nodes, gains = np.append(nodes, middle), np.append(gains, self._gains(middle, objective))
+            cut = (lo + hi)[~last] // 2
+            lo, hi = np.append(lo[~last], cut), np.append(cut, hi[~last])
 
     def _looked_at(self, objective: Objective) -> tuple[Floats, Floats]:
         """Victims and their gains: of the whole stretch, of where values are likely, at whose goals' ends there are
@@ -274,7 +315,8 @@ class Gapped:
         alone = spans.ends[0][(spans.paid if outside else spans.owed)[0] > 0]
         pairs = [(float(a[0]), float(b[0])) for a, b in spans.stretches(inside=not outside) if a[0] < b[0]]
         pairs += [(y, y) for y in alone.tolist() if not any(a <= y <= b for a, b in pairs)]
-        table = tuple(zip(middle.tolist(), found.tolist(), strict=True))
+        some = cells.masses > 0
+        table = tuple(zip(middle[some].tolist(), found[some].tolist(), strict=True))
         return Witness("programme", victim=x, inside=tuple(sorted(pairs)), outside=outside, table=table)
 
 

@@ -31,7 +31,7 @@ def profile_of(prior: Prior, goal: Goal, cost: Cost) -> Profile:
         return _unknown(prior, bare, cost, what)
     if isinstance(prior, Categories):
         return _labels(prior, bare, cost, what)
-    if isinstance(bare, Exactly | In) and is_beside_density(prior, bare):
+    if _is_swept(prior, bare, what):
         from nowiser.guess.conditioned import conditioned
 
         return conditioned(prior, Compound(name_of(goal), goal), cost, what)
@@ -57,7 +57,8 @@ def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
         assert goal.low is not None
         assert goal.high is not None
         low, high = goal.low, goal.high
-        if high < row.low or low > row.high:
+        listed = np.array_equal(starts, ends)
+        if high < row.low or low > row.high or (listed and not ((starts >= low) & (starts <= high)).any()):
             raise Misconfigured(
                 f"no possible value of {what} ({row.low:g} to {row.high:g}) is in `{goal}`: the goal is never met"
             )
@@ -83,21 +84,17 @@ def _members(goal: In, starts: Floats, ends: Floats, what: str) -> tuple[float, 
     return float(inside[0]), float(inside[-1]), inside.size
 
 
-def is_beside_density(prior: Prior, goal: Goal) -> bool:
-    """Whether the goal names single values (of which some have a probability) and the prior has a density, too."""
+def _is_swept(prior: Prior, goal: Goal, what: str) -> bool:
+    """Whether the goal is one of single values that are no interval of the possible ones: beside a density none are."""
     if prior.kind != "line" or not (isinstance(goal, Exactly) or (isinstance(goal, In) and goal.values is not None)):
         return False
     row = line(prior)
-    return bool(row.atoms.size) and not np.array_equal(*row.victims())
-
-
-def has_gaps(prior: Prior, goal: Goal) -> bool:
-    """Whether the goal is a set of numbers that is no interval of the possible values: the linear programme's case."""
-    bare = goal.goal if isinstance(goal, On) else goal
-    if not isinstance(bare, In) or bare.values is None or prior.kind != "line" or is_beside_density(prior, bare):
+    if not row.atoms.size:
         return False
-    starts, ends = line(prior).victims()
-    low, high, inside = _members(bare, starts, ends, ", ".join(goal.attributes) or "the attribute")
+    starts, ends = row.victims()
+    if not isinstance(goal, In) or not np.array_equal(starts, ends):
+        return not np.array_equal(starts, ends)
+    low, high, inside = _members(goal, starts, ends, what)
     return int(((starts >= low) & (starts <= high)).sum()) != inside
 
 

@@ -124,8 +124,7 @@ def space_of(
 
 def _density(prior: Prior) -> Line:
     """Without the single values beside it."""
-    taken = apart(prior) if line(prior).atoms.size else None
-    return line(prior) if taken is None else taken.density
+    return apart(prior).density if line(prior).atoms.size else line(prior)
 
 
 def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
@@ -326,7 +325,6 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
         masses = row.mass(borders[:-1], borders[1:])
         return _cells_axis(name, borders), masses / masses.sum()
     taken = apart(prior)  # a single value beside a density is a cell of no width
-    assert taken is not None
     borders = np.sort(np.concatenate([borders, taken.values]))
     masses = taken.density.mass(borders[:-1], borders[1:]) * taken.weight
     masses[np.diff(borders) == 0] = taken.masses
