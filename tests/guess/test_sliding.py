@@ -99,6 +99,8 @@ def test_curvature_and_jumps_are_what_the_formula_says():
     either = known_of((p, p), (m - 0.3, m + 0.4), (f, f), free)  # the most of a likelihood above 1, the least below
     slope = np.where(f > 1, m + 0.4, m - 0.3)
     assert either.bent(2.0, 1.0, 1.0) == pytest.approx(((2 * f + slope * (f - 1)) * p * length).sum(), rel=1e-8)
+    falls = known_of((p * 0.5, p), (m - 3, m - 3), (f * 4, f * 4), free)  # so much that less density is worse
+    assert falls.bent(0.9, 1.0, 1.0) >= ((0.9 * 4 * f + (m - 3) * (4 * f - 1)) * p / 2 * length).sum()
     wide = known_of((p * 0.8, p * 1.1), (m - 0.3, m + 0.4), (f * 0.7, f * 1.2), free)
     rng, closest = np.random.default_rng(1), 0.0
     for share in [*rng.random((200, 3, 2)), *rng.integers(0, 2, (200, 3, 2)).astype(float)]:

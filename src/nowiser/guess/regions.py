@@ -30,7 +30,7 @@ SIDE = 0.45  # of the first boxes, in radii
 SCREEN = 60  # cells for screening, along an axis
 QUICK = Grain(8, 3, 1.6, 3.0), Effort(96, (0.3, 0.1, 0.03), 8)
 ROUGH = Grain(18, 3, 1.35, 2.0), Effort(128, (0.3, 0.1, 0.03, 0.01), 8)
-SHARP = Grain(40, 3, 1.2, 1.5), Effort(180, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 10)
+SHARP = Grain(40, 3, 1.2, 1.5), Effort(180, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 20)
 
 
 def law_of(prior: MultivariateNormal | JointHistogram) -> Law:
