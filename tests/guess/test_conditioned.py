@@ -246,3 +246,22 @@ def test_a_bound_on_everybody_is_never_cut_off():
         assert high <= 1
         assert Fraction(high) - Fraction(low) >= Fraction(gain) - Fraction(1, 10**16)
     assert _raised(1.0, 1.0, 1e-14) == (1.0, 1.0)
+
+
+def test_a_part_that_is_said_twice_is_one():
+    """There was no end to the taking apart."""
+    prior, costs = {"x": nw.Normal(4, 2), "y": nw.Categories(["a", "b"])}, {"x": nw.Cost(0.7)}
+    once, twice = (
+        nw.guess(prior, goal, costs=costs, victim={"x": 4, "y": "b"})
+        for goal in ("x within 1 and y exactly", "(x within 1 and y exactly) or (x within 1 and y exactly)")
+    )
+    assert twice.after == pytest.approx(once.after, abs=1e-12)
+
+
+def test_the_victim_that_is_told_can_be_asked_about():
+    """Whom a goal does not depend on has no value."""
+    prior, costs = {"x": nw.Normal(4, 2), "y": nw.Uniform(0, 4)}, {"x": nw.Cost(0.7), "y": nw.Cost(0.3, 0.2)}
+    worst = nw.guess(prior, "x within 1 and y in [0, 1]", costs=costs)
+    assert worst.victim["y"] is None
+    again = nw.guess(prior, "x within 1 and y in [0, 1]", costs=costs, victim=worst.victim)
+    assert again.after == pytest.approx(worst.after, abs=1e-6)

@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +36,13 @@ class Apart:
 
     def singles(self, a: Floats, b: Floats) -> Floats:
         """The probability of single values strictly between."""
-        total = np.concatenate([[0.0], np.cumsum(self.masses)])
         first, last = np.searchsorted(self.values, a, "right"), np.searchsorted(self.values, b, "left")
-        return np.asarray(total[np.maximum(first, last)] - total[first])
+        return np.asarray(self._below[np.maximum(first, last)] - self._below[first], float)
+
+    @cached_property
+    def _below(self) -> Any:
+        """Sums of a million terms must not lose digits."""
+        return np.concatenate([np.zeros(1, np.longdouble), np.cumsum(self.masses.astype(np.longdouble))])
 
 
 @lru_cache(maxsize=64)

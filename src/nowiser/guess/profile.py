@@ -362,7 +362,8 @@ class Between(Near):
         return self.at(lo).negated()
 
     def coordinate(self, victim: Any) -> float:
-        super().coordinate(victim)
+        if victim is not None:  # as `victim` says who stands here
+            super().coordinate(victim)
         return 0.0
 
     def victim(self, x: float) -> Any:
