@@ -79,6 +79,43 @@ def test_every_moving_border_is_in_a_slab_with_what_is_beside_it(text):
     assert met > 10
 
 
+def test_strips_end_at_borders_that_stay():
+    placed = Placed(
+        region_of(parse_goal("x within 2 and x in [4, 8.9]"), NAMES), np.array([7.3, 8.4]), np.array([0.31, 0.17])
+    )
+    rows = moving(law_of(wide_bell()), placed, 0)
+    assert set(np.round(rows.near, 9)) == {4.99}  # the other one is beyond 8.9
+    assert rows.room[0] == pytest.approx(4.99 - 4)
+    assert rows.room[1] == pytest.approx(2)  # half the way to the other one
+    assert moving(law_of(wide_bell()), placed, 1) is None
+
+
+@pytest.mark.parametrize("text", ["x within 2 and y within 3", "x within 2 or y within 1", "(x, y) within 2.5"])
+def test_slopes_are_those_towards_the_inside_and_strips_are_counted_on_their_side(text):
+    family, rng = family_of(wide_bell(), text), np.random.default_rng(2)
+    box, sliding = family.box(np.array([9.0, 7.0]), np.array([9.3, 7.2])), family.sliding
+    for axis in range(2):
+        known = sliding._known(box, axis, 0.4, 0.7)
+        rows, signs = known.rows, set()
+        for share in rng.random((30, 2)):
+            along = rows.near + share[0] * (rows.far - rows.near)
+            at = rows.points(along, rows.first + share[1] * (rows.last - rows.first))
+            slope = family.law.slopes(at[:, 0], at[:, 1])[axis]
+            left = rows.inside[0] | rows.outside[1]
+            m = np.where(left, -slope, slope)
+            signs |= set(left.tolist())
+            some = (rows.inside[0] != rows.inside[1]) | (rows.outside[0] != rows.outside[1])
+            assert (known.lean[0] <= m + 1e-9)[some].all()
+            assert (m <= known.lean[1] + 1e-9)[some].all()
+        assert signs == {False, True}
+        sides = [sliding._strips(rows, known.density[1], right=right) for right in (False, True)]
+        for (shares, total), sure, most in zip(
+            known.limits, ([np.True_] * 2, rows.inside, rows.outside), (1.0, 0.7, 0.6), strict=True
+        ):
+            assert total == pytest.approx(most)
+            assert shares == pytest.approx(sum(np.where(w, c, 0.0) for w, c in zip(sure, sides, strict=True)))
+
+
 def known_of(density, lean, f, limits):
     length, crossed = (0.5, 0.25), (0.0, 2.0)
     n, rows = len(length), np.zeros(len(length))
