@@ -205,7 +205,7 @@ def _is_searched_on_plane(prior: Priors, goal: Goal, costs: Cost | Mapping[str, 
     from nowiser.guess.on_map import is_disc
     from nowiser.guess.on_plane import asked_of
 
-    return is_disc(prior, goal) or asked_of(prior, goal, costs).regions is not None
+    return is_disc(prior, goal) or asked_of(prior, goal, costs).shapes is not None
 
 
 def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, *, rough: bool) -> float:

@@ -1,4 +1,6 @@
-"""Goals on two continuous attributes with a cost each, as answers: ceilings of `regions` with victim and witness."""
+"""Goals on two or three continuous attributes with a cost each, as answers: ceilings of `regions` or `solids`, with
+victim and witness.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -8,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.exposed import Exposed
 from nowiser.guess.joint import answer_of, named, question_of, that_matters
 from nowiser.guess.plane import as_joint
 from nowiser.guess.region import region_of
 from nowiser.guess.regions import Regions, law_of, worst_region
+from nowiser.guess.solids import Solids, solids_of, worst_solid
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
@@ -22,7 +26,7 @@ from nowiser.model.witness import Witness
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question about regions of a plane."""
+    """A question about regions of a plane, or of space."""
 
     prior: Any
     names: tuple[str, ...]
@@ -42,6 +46,19 @@ class Asked:
             return None
         return Regions(law_of(joint), region, np.array(question.rates), sum(question.jumps))
 
+    @cached_property
+    def shapes(self) -> Regions | Solids | None:
+        """None where the question is another."""
+        if self.regions is not None or not isinstance(self.prior, (MultivariateNormal, JointHistogram)):
+            return self.regions
+        region = region_of(self.goal, self.names)
+        if len(self.names) != 3 or region is None:
+            return None
+        question = question_of(self.names, self.goal, self.costs)
+        if question.map_rate is not None:
+            return None
+        return solids_of(self.prior, region, np.array(question.rates), sum(question.jumps))
+
 
 def asked_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Asked:
     """The question about the attributes that matter."""
@@ -54,10 +71,10 @@ def asked_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Asked:
 
 def on_plane(asked: Asked, victim: dict[str, Any] | None) -> Advantage | None:
     """The ceiling for one victim, or the worst; None where the question is another."""
-    regions, names = asked.regions, asked.names
+    regions, names = asked.shapes, asked.names
     if regions is None:
         return None
-    found = worst_region(regions) if victim is None else regions.exposed(_place(regions, names, victim), sharp=True)
+    found = _worst(regions, None) if victim is None else regions.exposed(_place(regions, names, victim), sharp=True)
     who = dict(zip(names, found.at.tolist(), strict=True)) if victim is None else victim
     parts = tuple(
         (name, Witness("laplace", who[name], float(peak), found.sign * float(rate)))
@@ -73,13 +90,17 @@ def gain_on_plane(asked: Asked, limit: float | None) -> tuple[float, float] | No
 
     They differ by at most the limit only if nobody gains more than the limit; without one, that is the worst victim.
     """
-    if asked.regions is None:
+    if asked.shapes is None:
         return None
-    found = worst_region(asked.regions, limit)
+    found = _worst(asked.shapes, limit)
     return found.before, min(1.0, found.before + found.gain)
 
 
-def _place(regions: Regions, names: tuple[str, ...], victim: Mapping[str, Any]) -> Floats:
+def _worst(shapes: Regions | Solids, limit: float | None) -> Exposed:
+    return worst_solid(shapes, limit) if isinstance(shapes, Solids) else worst_region(shapes, limit)
+
+
+def _place(regions: Regions | Solids, names: tuple[str, ...], victim: Mapping[str, Any]) -> Floats:
     """The place of a victim; Misconfigured when nobody can be there."""
     for name, (low, high) in zip(names, regions.law.support, strict=True):
         x = victim[name]
