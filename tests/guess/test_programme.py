@@ -34,9 +34,17 @@ costs = st.tuples(st.floats(0, 1.5), st.one_of(st.just(0.0), st.floats(0, 3)))
 @settings(max_examples=600, deadline=None)
 def test_one_dimension_agrees_with_the_programme(table, radius, cost, data):
     values, masses = table
-    x = float(data.draw(st.sampled_from(list(values))))
-    inside = np.abs(values - x) <= radius
-    found = nw.guess(nw.Atoms(values, masses), nw.Within(radius), slope=cost[0], jump=cost[1], victim=x)
+    x, y = (float(data.draw(st.sampled_from(list(values)))) for _ in range(2))
+    goals = {
+        nw.Within(radius): np.abs(values - x) <= radius,
+        nw.In.between(min(x, y), max(x, y)): (values >= min(x, y)) & (values <= max(x, y)),
+        nw.Exactly(): values == x,
+    }
+    goal = data.draw(st.sampled_from(list(goals)))
+    inside, slope = goals[goal], cost[0] if isinstance(goal, nw.Within) else cost[0] / radius
+    if not inside.all() and data.draw(st.booleans()):
+        goal, inside = ~goal, ~inside
+    found = nw.guess(nw.Atoms(values, masses), goal, slope=slope, jump=cost[1], victim=x)
     full = all_pairs(values, masses, inside, cost[0] / radius, cost[1])
     assert full.ceiling == pytest.approx(found.after, abs=1e-6)
     assert full.attained <= found.after + 1e-9
