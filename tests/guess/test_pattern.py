@@ -335,3 +335,16 @@ def test_conditions_on_a_column_of_a_file():
     for x in (worst.victim, 3.0, 5.5, -20.0):
         assert nw.guess(prior, "within 2 or in [5, 6]", slope=0.5, victim=x).gain <= worst.gain
     assert nw.guess(prior, "within 2 or in [5, 6]", slope=0.5, victim=worst.victim).gain > worst.gain - 1e-8
+
+
+@pytest.mark.parametrize("text", ["within 1 or in {0}", "not (within 1 or in [4, 5])", "within 2 and not within 1"])
+@pytest.mark.parametrize("name", ["histogram", "normal"])
+def test_a_jump_alone_sees_masses_only(name, text):
+    """after = m·e^J/(1 − m + m·e^J), and the worst is whose mass is nearest to 1/(1 + e^{J/2})."""
+    worst = nw.guess(PRIORS[name], text, jump=0.6)
+    lift = np.exp(0.6)
+    for x in (*np.linspace(0, 6, 61).tolist(), worst.victim):
+        m = nw.guess(PRIORS[name], text, victim=x).before
+        assert m * lift / (1 - m + m * lift) - m <= worst.gain
+    m = nw.guess(PRIORS[name], text, victim=worst.victim).before
+    assert worst.gain == pytest.approx(m * lift / (1 - m + m * lift) - m, rel=2e-3)

@@ -31,6 +31,7 @@ from nowiser.guess.apart import Apart
 from nowiser.guess.chord_line import FEW
 from nowiser.guess.follow import PLAIN, Objective
 from nowiser.guess.line import EPS
+from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.pattern import Mask, Pattern
 from nowiser.guess.profile import Figures
 from nowiser.guess.ranges import Indices, distinct
@@ -157,6 +158,8 @@ class Gapped:
     def after(self, x: Floats, *, smallest: bool = False) -> Floats:
         """The ceilings of victims, or those of the contrary."""
         own, found = self.pattern.negated() if smallest else self.pattern, np.zeros(x.size)
+        if not self.rate:
+            return self._lifted(self._mass(own.spans(x, x, wide=True), above=True))
         for rows, spans in own.spans(x, x, wide=True):
             found[rows] = self._swept.ceilings(spans)
         return found
@@ -274,10 +277,12 @@ class Gapped:
     def _pay(self, lo: Floats, hi: Floats, value: float, objective: Objective) -> Mask:
         """Whether nobody in these ranges has more (see above)."""
         large, small = self._goals(lo, hi, wide=True), self._goals(lo, hi, wide=False)
-        most, least, change = self._mass(large), self._mass(small), self._change(lo, hi, large)
-        all_ = most if objective is PLAIN else self._mass(large, above=True)
-        least = np.minimum(least, most)
         offset, up, down = (x[:, None] for x in (objective.offset, objective.up, objective.down))
+        least, all_ = self._mass(small), self._mass(large, above=True)
+        if not self.rate:
+            return np.asarray((offset + self._most_of_masses(up, down, least, all_)).max(axis=0) <= value)
+        most, change = self._mass(large), self._change(lo, hi, large)
+        least = np.minimum(least, most)
         beside = (up - down) * np.where(up > down, all_, least)
         with np.errstate(divide="ignore", invalid="ignore"):
             rest = value - offset - beside
@@ -287,6 +292,20 @@ class Gapped:
             regions = self._swept.regions(spans)
             found[rows] = self._swept.left_over(regions, np.clip(ceiling[rows], -1.0, 1.0)) >= 0
         return found
+
+    def _lifted(self, mass: Floats) -> Floats:
+        """The ceilings of goals of this mass where there is no slope: only whether a value is inside matters."""
+        return np.asarray(np.minimum(lifted(odds_of(np.minimum(mass, 1.0)), self.jump) + 1e-15, 1.0))
+
+    def _most_of_masses(self, up: Floats, down: Floats, least: Floats, most: Floats) -> Floats:
+        """The largest up·after − down·before of goals whose mass m lies between, without a slope: concave in m, and
+        up·e^J/(1 + m(e^J − 1))² − down, by which it rises, vanishes at one m.
+        """
+        rise = math.expm1(min(self.jump, 700.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            best = (np.sqrt(up / down * (rise + 1)) - 1) / rise if rise else np.where(up > down, np.inf, -np.inf)
+        mass = np.clip(np.nan_to_num(best, nan=0.0), least, np.maximum(least, most))
+        return np.asarray(up * self._lifted(mass) - down * mass + 1e-15)
 
     def _change(self, lo: Floats, hi: Floats, large: Goals) -> Floats:
         """θ of these ranges."""
