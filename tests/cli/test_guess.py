@@ -141,6 +141,12 @@ def test_those_who_know_less(run):
     assert found["blind"] <= found["average"] < 0.35
 
 
+def test_what_is_refused_at_the_end_leaves_nothing_on_the_screen(run):
+    code, out, err = run("--prior", "scipy:t:3:loc=20", "--within", "2", "--questions", "5")
+    assert (code, out) == (3, "")
+    assert "too wide for guesses within 2" in err
+
+
 def test_comparison_and_questions(run):
     code, out, _ = run(*CANTEEN, "--victim", "20", "--slope", "0.5", "--compare", "--questions", "5")
     assert code == 0

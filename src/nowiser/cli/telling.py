@@ -63,14 +63,16 @@ def say(result: dict[str, Any]) -> None:
         lines.append(words.on_average(average.before, average.after, average.how, worst=advantage.worst))
     if "limit" in result and asked.costs is None:
         lines += words.calibrated(asked.cost, asked.radius)
+    # all of it or nothing: what is refused leaves no half of an answer on the screen
+    table = _questions_table(asked, result["questions"]) if "questions" in result else None
     console = Console(highlight=False, markup=False, emoji=False)
     console.print(panel("How much better can an attacker guess?", rows, lines))
     if "knows" in result:
         console.print(str(result["knows"]))
     if "bounds" in result:
         console.print(_bounds_table(result["bounds"]))
-    if "questions" in result:
-        console.print(_questions_table(asked, result["questions"]))
+    if table is not None:
+        console.print(table)
     if "plot" in result:
         console.print(f"Drawn: {result['plot']}")
 
