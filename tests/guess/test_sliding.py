@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -249,3 +250,24 @@ def test_pairs_of_pieces_are_a_quick_bound(prior, text):
     assert 0.97 * true <= found <= 1.2 * true
     assert bounded(cut, rates, QUICK[1]).attained <= found
     assert bounded(cut, rates, QUICK[1], enough=found * 1.01).odds == found
+
+
+def test_pairs_of_small_pieces_are_sharp_and_what_lies_beyond_all_pieces_counts():
+    rates, victim = np.array([0.3, 0.2]), np.array([7.5, 8.5])
+    family = family_of(histogram(), "x within 2 and y within 3", rates)
+    weight, x, y = grid_of(histogram(), 320)
+    inside = inside_of(parse_goal("x within 2 and y within 3"), victim, x, y)
+    first, second = (np.exp(-k * np.abs(np.subtract.outer(z, z))) for k, z in zip(rates, (x[:, 0], y[0]), strict=True))
+    true = float((weight / (first @ (weight * ~inside) @ second))[inside].sum())
+    cut = cut_up(family.law, Placed(family.region, victim, np.zeros(2)), rates, Grain(40, 3, 1.1, 0.3))
+    assert 0.995 * true <= paired(cut, rates) <= 1.04 * true
+    more = replace(cut, beyond=np.full(len(cut.points), 0.3))
+    assert paired(more, rates) >= paired(cut, rates) + 0.3
+
+
+def test_edges_of_the_prior_that_a_circle_crosses_are_counted():
+    family = family_of(histogram(), "(x, y) within 2.5")
+    rows = moving(family.law, Placed(family.region, np.array([7.3, 8.4]), np.array([0.31, 0.17])), 0)
+    crossed = [sum(a < e < b for e in (0, 4, 8, 12, 16)) for a, b in zip(rows.near, rows.far, strict=True)]
+    assert rows.crossed.tolist() == crossed
+    assert 0 < sum(crossed) < len(crossed)
