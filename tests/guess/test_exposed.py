@@ -69,3 +69,28 @@ def test_one_axis_may_not_matter():
     hill.first = lambda: np.ones((hill.lines[0].size - 1, 1))  # type: ignore[method-assign]  # one row
     found = worst(hill)
     assert hill.height <= found.gain <= hill.height * (1 + GAP) + 1e-8
+
+
+class Uneven(Hill):
+    """Somebody inside the last box gains .3, of whom corners tell nothing; the bound for one victim, .4, is rough.
+
+    What is added to corners is only about those who gain more than is known already: here nobody.
+    """
+
+    def gain(self, v):
+        return 0.4 if np.array_equal(v, [0.0, -3.0]) else 0.1
+
+    def first(self):
+        bounds = super().first()
+        bounds[0, 0] = 0.25
+        return bounds
+
+    def exposed(self, place, *, sharp):
+        return Exposed(place, 0.1, 0.2, 0.2, place)
+
+    def more(self, box, known, bound):
+        return 0.0 if known >= 0.3 else 0.5
+
+
+def test_who_gains_less_than_the_bound_for_one_victim_is_not_forgotten():
+    assert worst(Uneven((0.0, -3.0))).gain >= 0.3

@@ -202,6 +202,23 @@ def test_what_is_added_is_made_of_curvature_and_jumps(text):
     assert total > 0
 
 
+def test_a_jump_bends_what_is_added():
+    """ψ' is at most `lifts` and at least e^{−J}, and bends by at most `bend` as far as corners are from each other."""
+    family, rise = family_of(wide_bell(), "x within 3 and y within 3", jump=0.7), math.expm1(0.7)
+    box, sliding = family.box(np.array([6.9, 7.9]), np.array([7.3, 8.1])), family.sliding
+    pieces = box.cut.pieces
+    after, top = (a / (1 + rise * (1 - a)) for a in (pieces.least + 0.1, min(pieces.most + 0.3, 1.0)))
+    known = [(wide, sliding._known(box, axis, after, top)) for axis, wide in ((0, 0.4), (1, 0.2))]
+    spread = sum(wide * k.largest(np.ones(k.rows.length.size)) for wide, k in known)
+    lowest = 1 + rise * max(after - 2 * spread, 0.0)
+    lifts, bend = (1 + rise) / lowest**2, 2 * rise * (1 + rise) / lowest**3
+    total = sum(
+        max(k.bent(r, lifts, math.exp(-0.7)), 0) * wide**2 / 8 for r, (wide, k) in zip((0.3, 0.2), known, strict=True)
+    )
+    assert family.more(box, 0.1, 0.3) == pytest.approx(total + bend * spread**2 / 8, rel=1e-6)
+    assert bend * spread**2 > 0.01 * total
+
+
 def totals(goal, victim, grid, parts=4):
     """The share of each cell of a grid in the victim's goal, by counting points."""
     _, x, y = grid
