@@ -326,6 +326,14 @@ def test_conditions_on_single_values_are_exact(goal, slope, jump):
     assert nw.guess(prior, goal, slope=slope, jump=jump, victim=at).gain == pytest.approx(worst, abs=1e-7)
 
 
+def test_the_worst_of_single_values_may_stand_between():
+    """Only between 1 and 2 (and 2 and 3) is 0 (or 4) the only value at a distance of more than 1 and up to 2."""
+    prior, lift = nw.Atoms({0: 0.4, 2: 0.2, 4: 0.4}), np.exp(0.6)
+    worst = nw.guess(prior, "within 2 and not within 1", jump=0.6)
+    assert worst.gain == pytest.approx(0.4 * lift / (0.6 + 0.4 * lift) - 0.4, abs=1e-8)
+    assert 1 < worst.victim < 3
+
+
 def test_conditions_on_a_column_of_a_file():
     """A hundred programmes were solved, and the rest was bounded: 65 seconds for .99."""
     values = np.unique(np.random.default_rng(1).normal(0, 10, 3000).round(4))
