@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nowiser as nw
-from nowiser.guess.chain import Chain, chains, worst_by_chain
+from nowiser.guess.chain import Chain, chains
 from nowiser.guess.region import region_of
 from nowiser.guess.solids import Solids, solids_of
 from nowiser.model.cost import Cost
@@ -61,7 +61,6 @@ def test_only_one_condition_on_each_attribute_makes_a_chain() -> None:
         region = region_of(parse_goal(goal), NAMES)
         assert region is not None
         assert chains(prior, region, np.ones(3), 0.0) == []
-    assert worst_by_chain([], None) is None
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ from functools import cached_property
 import numpy as np
 
 from nowiser.guess.bivariate import Bivariate
+from nowiser.guess.exposed import GAP, likeliest
 from nowiser.guess.formula import Leaf, Node
 from nowiser.guess.gauss import ndtr
 from nowiser.guess.region import Band, Region
@@ -165,18 +166,27 @@ def _guessed(chain: Chain) -> float:
     return chain.gain(chain.regions.exposed(chain.prior.mean[chain.pair], sharp=False).gain)
 
 
-def worst_by_chain(found: list[Chain], limit: float | None) -> tuple[float, Floats] | None:
-    """A bound on everybody's gain, and the place of somebody whose gain is large; with a limit the bound is at most
-    the limit only if nobody gains more. None where there is no chain.
+def worst_by_chain(chain: Chain, limit: float | None) -> tuple[float, Floats]:
+    """A bound on everybody's gain, and the place of somebody whose gain is large.
+
+    With a limit the bound is at most the limit only if nobody gains more than the limit.
     """
-    for chain in found[:1]:
-        two = chain.regions
-        allowed = None if limit is None else chain.room(limit)
-        if allowed is not None and allowed <= 0:
-            return 1.0, np.array(chain.prior.mean, float)  # what the third adds is too much already
-        worst = worst_region(two, allowed)
-        place = np.empty(3)
-        place[chain.pair] = worst.at
-        place[chain.last] = chain.prior.mean[chain.last] + chain.slopes @ (worst.at - chain.prior.mean[chain.pair])
-        return chain.gain(worst.gain), place
-    return None
+    allowed = None if limit is None else chain.room(limit)
+    if allowed is not None and allowed <= 0:  # what the third adds is too much already
+        return 1.0, np.array(chain.prior.mean, float)
+    worst = worst_region(chain.regions, allowed)
+    return chain.gain(worst.gain), _place(chain, worst.at)
+
+
+def about_by_chain(chain: Chain) -> tuple[float, Floats]:
+    """The same, about: from whom the search for the worst victim of two attributes begins with."""
+    found = likeliest(chain.regions)
+    return chain.gain(min(1.0, found.own * (1 + GAP))), _place(chain, found.at)
+
+
+def _place(chain: Chain, at: Floats) -> Floats:
+    """Somebody who is there with two attributes, and in the middle of what is left with the third."""
+    place, mean = np.empty(3), chain.prior.mean
+    place[chain.pair] = at
+    place[chain.last] = mean[chain.last] + chain.slopes @ (at - mean[chain.pair])
+    return place

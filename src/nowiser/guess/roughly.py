@@ -13,6 +13,7 @@ from nowiser.guess.exposed import GAP, Exposed, likeliest
 from nowiser.guess.on_map import discs_of
 from nowiser.guess.on_plane import asked_of
 from nowiser.guess.regions import Regions
+from nowiser.guess.solids import Solids, about_worst
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
 
@@ -25,8 +26,10 @@ def roughly(prior: Priors, goal: Goal, costs: Cost | Mapping[str, Cost]) -> tupl
     discs = discs_of(prior, goal, costs)
     if discs is not None:
         return _with_room(likeliest(discs))
-    regions = asked_of(prior, goal, costs).regions
-    return _with_room(likeliest(regions)) if isinstance(regions, Regions) else None
+    shapes = asked_of(prior, goal, costs).shapes
+    if isinstance(shapes, Solids):
+        return about_worst(shapes)
+    return _with_room(likeliest(shapes)) if isinstance(shapes, Regions) else None
 
 
 def _with_room(found: Exposed) -> tuple[float, float]:

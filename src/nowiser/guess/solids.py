@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from nowiser.guess.alone import Alone
-from nowiser.guess.chain import chains, worst_by_chain
+from nowiser.guess.chain import Chain, about_by_chain, chains, worst_by_chain
 from nowiser.guess.drifting import COARSE, Box, Corner, Drifting
 from nowiser.guess.exposed import FINEST, Exposed
 from nowiser.guess.maps import enclosing
@@ -36,8 +36,7 @@ QUICK = COARSE, Effort(60, (1.0, 0.1, 0.02), 8)
 SHARP = Fine(6, 1.5, 3.0, 9_000, 600), Effort(216, (1.0, 0.3, 0.1, 0.03, 0.01), 12)
 GAP = 0.4  # how far the bound for everybody may stay above that of one victim
 LARGE = 0.5  # the widest box whose corners are looked at, in scales of the goal
-CORNERS, FEW = 1_000, 60  # victims that are looked at for one question, at most; of a normal prior, which takes longer
-CERTAIN = 0.9  # a bound that says hardly anything
+CORNERS = 1_000  # victims that are looked at for one question, at most
 BOXES = 60_000
 
 
@@ -174,20 +173,35 @@ def worst_solid(solids: Solids, limit: float | None = None) -> Exposed:
 
     With a limit, `gain` is at most the limit only if nobody gains more than the limit.
     """
-    capped = None
-    if isinstance(solids.law, Trivariate):
-        capped = worst_by_chain(chains(solids.law.prior, solids.region, solids.rates, solids.jump), limit)
-    if capped is not None and (limit is not None or capped[0] < CERTAIN):
-        his = solids.exposed(capped[1], sharp=limit is None)
-        return replace(his, own=min(his.own, capped[0]), gain=capped[0])
+    if (links := _links(solids)) is not None:
+        gain, place = worst_by_chain(links, limit)
+        his = solids.exposed(place, sharp=limit is None)
+        return replace(his, own=min(his.own, gain), gain=gain)
     search = _Search(solids, limit)
-    while search.open() and len(search.known) < (CORNERS if capped is None else FEW) and search.number < BOXES:
+    while search.open() and len(search.known) < CORNERS and search.number < BOXES:
         search.step()
     found = search.found(sharp=limit is None)
     if limit is None:
-        return found if capped is None else replace(found, gain=min(found.gain, capped[0]))
+        return found
     settled = not search.open() and found.own <= limit
     return replace(found, gain=found.own if settled else max(found.gain, limit * (1 + 1e-9)))
+
+
+def about_worst(solids: Solids) -> tuple[float, float] | None:
+    """Before and after that `worst_solid` would probably report; None where that takes as long."""
+    if (links := _links(solids)) is None:
+        return None
+    gain, place = about_by_chain(links)
+    before = solids.box(place, place).least
+    return before, min(1.0, before + gain)
+
+
+def _links(solids: Solids) -> Chain | None:
+    """Of a normal prior, where the goal is one condition on each attribute."""
+    if not isinstance(solids.law, Trivariate):
+        return None
+    found = chains(solids.law.prior, solids.region, solids.rates, solids.jump)
+    return found[0] if found else None
 
 
 class _Search:
