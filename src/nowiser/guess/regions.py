@@ -77,9 +77,10 @@ class Regions:
         """Even ones, and those beyond which a border meets an edge of the prior or the end of another band."""
         if isinstance(self.law, Bivariate):
             mean, away = float(self.law.prior.mean[axis]), FARTHEST * float(self.law.spread[axis])
-            # whoever is mirrored gains the same, where all bands move with the victim
-            fixed = any(b.radius is None for b in self.region.bands)
-            low, high = mean - away if axis or fixed else mean, mean + away
+            # whoever is mirrored gains the same, where all bands move with the victim: at the mean, or along each axis
+            moves = all(b.radius is not None for b in self.region.bands)
+            half = moves and (axis == 0 or not self.law.prior.covariance[0, 1])
+            low, high = mean if half else mean - away, mean + away
         else:
             low, high = self.law.support[axis]
         if not self.region.moves(axis):
