@@ -9,6 +9,7 @@ import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.guess.apart import apart
 from nowiser.guess.conditioned import conditioned
+from nowiser.guess.follow import Objective
 from nowiser.guess.formula import Compound, holds, simple_goals
 from nowiser.guess.pattern import pattern
 from nowiser.guess.programme import Programme, axis_rows, solve
@@ -129,6 +130,7 @@ GOALS = [
     "within 1 and not in {1, 3}",
     "within 1 or in [4, 5]",
     "not (within 2 and not within 1)",
+    "in [0, 3] and not in {3}",
 ]
 ASKED = [("histogram", text) for text in GOALS] + [
     (name, text) for name, start in (("normal", 0), ("gamma", 1)) for text in GOALS[start::2]
@@ -356,3 +358,21 @@ def test_a_jump_alone_sees_masses_only(name, text):
         assert m * lift / (1 - m + m * lift) - m <= worst.gain
     m = nw.guess(PRIORS[name], text, victim=worst.victim).before
     assert worst.gain == pytest.approx(m * lift / (1 - m + m * lift) - m, rel=2e-3)
+
+
+@pytest.mark.parametrize("slope", [0.4, 0.0])
+@pytest.mark.parametrize(("up", "down"), [(1.0, 1.0), (1.0, 0.1), (0.3, 1.0)])
+def test_no_range_is_bounded_below_one_of_its_victims(slope, up, down):
+    """As a part of a larger goal, too: what is asked for is up·after − down·before."""
+    cost, objective = nw.Cost(slope, 0.3), Objective(np.zeros(1), np.array([up]), np.array([down]))
+    for text in ("within 1 or in {0}", "within 2 and not within 1", "not (within 1 or in [4, 5])"):
+        profile = conditioned(PRIORS["histogram"], Compound(None, nw.parse_goal(text)), cost, "x").parts[0].profile
+        lo = np.array([0.0, 0.2, 1.0, 1.2, 2.0, 3.1, 4.0])
+        hi = lo + np.array([0.1, 0.5, 1.0, 0.4, 2.0, 0.3, 1.0])
+        inside = np.linspace(lo, hi, 41)[1:-1]
+        had = objective.of(
+            profile._mass(profile._goals(inside.ravel(), inside.ravel(), wide=True)), profile.after(inside.ravel())
+        )
+        for a, b, most in zip(lo, hi, had.reshape(inside.shape).max(axis=0), strict=True):
+            assert not profile._pay(np.array([a]), np.array([b]), most - 1e-6, objective)
+            assert profile._pay(np.array([a]), np.array([b]), most + 1.0, objective)
