@@ -57,8 +57,7 @@ def _number(prior: Prior, goal: Goal, cost: Cost, what: str) -> Profile:
         assert goal.low is not None
         assert goal.high is not None
         low, high = goal.low, goal.high
-        listed = np.array_equal(starts, ends)
-        if high < row.low or low > row.high or (listed and not ((starts >= low) & (starts <= high)).any()):
+        if high < row.low or low > row.high:
             raise Misconfigured(
                 f"no possible value of {what} ({row.low:g} to {row.high:g}) is in `{goal}`: the goal is never met"
             )
