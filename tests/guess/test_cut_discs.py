@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import nowiser as nw
-from nowiser.guess.joint import _truth
 from nowiser.guess.programme import Programme, solve
 from nowiser.guess.space import space_of
+from nowiser.guess.truth import truth as told
 from nowiser.model.goal import parse_goal
 
 GOALS = {
@@ -33,7 +33,7 @@ def test_shares_enclose_what_is_inside(goal):
     priors = {"x": nw.Uniform(0, 8), "y": nw.Histogram([0, 2, 7], [0.3, 0.7])}
     ends = {"x": np.array([3.0, 6.0]), "y": np.array([4.0, 5.0])}
     space = space_of(priors, ("x", "y"), ends, 200)
-    found = _truth(space, parse_goal(goal), VICTIM)
+    found = told(space, parse_goal(goal), VICTIM)
     part = (np.arange(30) + 0.5) / 30
     x, y = (b[:-1, None] + np.diff(b)[:, None] * part for b in space.borders)
     inside = truth(goal, x[:, None, :, None], y[None, :, None, :]).mean(axis=(2, 3))

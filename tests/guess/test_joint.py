@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.guess.formula import holds, simple_goals
-from nowiser.guess.joint import _truth
 from nowiser.guess.space import _boxes, space_of
+from nowiser.guess.truth import truth
 from nowiser.model.goal import In, On, Within, parse_goal
 
 LEAVES = st.one_of(
@@ -46,7 +46,7 @@ def test_a_cell_is_inside_at_least_and_at_most_for_every_victim_of_a_cell(goal, 
     at = tuple(int(random.integers(n)) for n in space.masses.shape)
     middle = {a.name: float(a.places[i]) for a, i in zip(space.axes, at, strict=True)}
     slack = {a.name: float(a.half[i]) for a, i in zip(space.axes, at, strict=True)}
-    found = _truth(space, goal, middle, slack)
+    found = truth(space, goal, middle, slack)
     assert (found.least <= found.most).all()
     for _ in range(20):
         victim = {n: middle[n] + slack[n] * random.uniform(-1, 1) for n in middle}

@@ -16,17 +16,17 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.candidates import candidates, value_of
-from nowiser.guess.disc import Shares, disc
-from nowiser.guess.formula import Formula, Leaf, formula, simple_goals
+from nowiser.guess.disc import Shares
+from nowiser.guess.formula import simple_goals
 from nowiser.guess.graded import Focus
 from nowiser.guess.metric import Question, reach_of, solved
 from nowiser.guess.odds import lifted, odds_of
-from nowiser.guess.programme import Mask, Solution
-from nowiser.guess.rounding import grain
+from nowiser.guess.programme import Solution
 from nowiser.guess.space import Space, space_of
+from nowiser.guess.truth import truth
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
-from nowiser.model.goal import Exactly, Goal, In, On, Present, Within
+from nowiser.model.goal import Exactly, Goal, In, On, Within
 from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
@@ -43,6 +43,14 @@ def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], vi
     whole = None if victim is None else _victim(prior.names, victim)
     prior = that_matters(prior, asked, costs)
     victim = None if whole is None else {n: whole[n] for n in prior.names}
+    if isinstance(prior, MultivariateNormal) and isinstance(costs, Mapping) and is_about_fewer(prior, asked):
+        from nowiser.guess.fewer import by_fewer
+
+        fewer = by_fewer(prior, asked, costs, victim)
+        if victim is None or len(prior.names) > 3:
+            return fewer
+        other = _ceiling(prior, prior.names, asked, costs, victim)
+        return other if other.gain < fewer.gain else fewer
     if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
         from nowiser.guess.marginal import by_one_number
 
@@ -64,6 +72,11 @@ def that_matters(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost]) -> 
     else:
         kept = tuple(n for n in prior.names if n in goal.attributes or costs.get(n))
     return about(prior, kept) if len(goal.attributes) > 1 and len(kept) < len(prior.names) else prior
+
+
+def is_about_fewer(prior: Joint, goal: Goal) -> bool:
+    """Whether a goal is about several attributes, but not about all that matter (see `fewer`)."""
+    return 1 < len(goal.attributes) < len(prior.names)
 
 
 def _is_enough(prior: Joint, found: Advantage) -> bool:
@@ -119,7 +132,7 @@ def _ceiling(
     space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
     question = _in_order(question, names, space)
     if known is not None:
-        shares = _truth(space, goal, known)
+        shares = truth(space, goal, known)
         before = _least_mass(space, shares)
         found = solved(space, question, shares.most, shares.most_area)
         most = float(((space.masses + space.off) * shares.most).sum())
@@ -246,90 +259,6 @@ def _focus(goal: Goal, victim: dict[str, Any] | None) -> Focus | None:
     return Focus(victim, goal.goal.radius)
 
 
-def _truth(space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float] | None = None) -> Shares:
-    """At least and at most which share of each cell is inside the goal. `slack`: the victim is only known this well.
-
-    What a negated part has at most is what the part has not at least.
-    """
-    discs: dict[int, Shares] = {}
-    answers: list[tuple[Mask, Mask]] = []
-    for i, part in enumerate(simple_goals(goal)):
-        if isinstance(part, On) and len(part.attributes) > 1:
-            discs[i] = disc(space, part, victim)
-            answers.append((discs[i].least > 0, discs[i].most > 0))
-        else:
-            answers.append(_met(space, part, victim, slack or {}))
-    if not all((d.least == d.most).all() for d in discs.values()):
-        from nowiser.guess.cut_discs import cut_by_discs
-
-        alone = isinstance(goal, On)
-        return discs[0] if alone else cut_by_discs(formula(goal), answers, discs, _whether, space.masses.shape)
-    of = formula(goal)
-    least, most = (
-        np.broadcast_to(_whether(of, answers, above=above), space.masses.shape).astype(float) for above in (False, True)
-    )
-    return Shares(least, most, least, most)
-
-
-def _whether(of: Formula, answers: list[tuple[Mask, Mask]], *, above: bool) -> Mask:
-    """Which cells are inside at least, or (`above`) at most, from the same about the simple goals."""
-    if isinstance(of, Leaf):
-        found = answers[of.index][above != of.negated]
-        return np.logical_not(found) if of.negated else found
-    parts = [_whether(part, answers, above=above) for part in of.parts]
-    found = parts[0]
-    for part in parts[1:]:
-        found = found & part if of.every else found | part
-    return found
-
-
-def _met(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, float]) -> tuple[Mask, Mask]:
-    """The cells that lie wholly inside a simple goal, and those that it touches; of points both are the same."""
-    if isinstance(part, Present):
-        raise Misconfigured("presence is independent of values; it cannot be part of a joint prior")
-    assert isinstance(part, On)
-    name = part.attributes[0]
-    i = space.axis(name)
-    axis, shape = space.axes[i], [-1 if j == i else 1 for j in range(len(space.axes))]
-    goal, x, loose = part.goal, victim[name], slack.get(name, 0.0)
-
-    def both(least: Any, most: Any = None) -> tuple[Mask, Mask]:
-        return np.asarray(least, bool).reshape(shape), np.asarray(least if most is None else most, bool).reshape(shape)
-
-    if axis.places is None:
-        if isinstance(goal, Within):
-            raise Misconfigured(f"{name} has labels, which have no distances; ask `exactly` or `in`")
-        if isinstance(goal, In):
-            allowed = goal.values if goal.values is not None else ()
-            return both([label in allowed for label in axis.labels])
-        if x not in axis.labels:
-            raise Misconfigured(f"victim must be one of the values of {name}, found {x!r}")
-        return both([label == x for label in axis.labels])
-    single = axis.half == 0
-    if isinstance(goal, In) and goal.values is not None:
-        return both(np.isin(axis.places, [float(v) for v in goal.values if not isinstance(v, str)]) & single)
-    if isinstance(goal, In):
-        assert goal.low is not None
-        assert goal.high is not None
-        low, high, loose = goal.low, goal.high, 0.0
-    else:
-        radius = goal.radius if isinstance(goal, Within) else 0.0
-        if isinstance(goal, Exactly) and not single.any():
-            raise Misconfigured(f"nobody can be guessed exactly on a continuous scale ({name}); ask for `within`")
-        if not isinstance(x, (int, float)) or not axis.places[0] - axis.half[0] <= x <= axis.places[-1] + axis.half[-1]:
-            raise Misconfigured(f"victim must have a possible value of {name}, found {x!r}")
-        low, high = x - radius, x + radius
-    if axis.borders is None:
-        # a value at the very radius is inside, also when its distance is rounded
-        loose = float(grain(np.asarray(x, float), goal.radius)) if isinstance(goal, Within) else 0.0
-        return both((axis.places >= low - loose) & (axis.places <= high + loose))
-    left, right = axis.borders[:-1], axis.borders[1:]
-    near = loose + (float(grain(np.asarray(x, float), goal.radius)) if isinstance(goal, Within) else 0.0)
-    touched = (right > low - loose) & (left < high + loose)
-    touched = np.where(single, (left >= low - near) & (right <= high + near), touched & (not isinstance(goal, Exactly)))
-    return both((left >= low + loose) & (right <= high - loose) & touched, touched)
-
-
 def _least_mass(space: Space, shares: Shares) -> float:
     return float((np.maximum(space.masses - space.off, 0.0) * shares.least).sum())
 
@@ -367,7 +296,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for who, slack in candidates(space, goal):
-        shares = _truth(space, goal, who, slack)
+        shares = truth(space, goal, who, slack)
         inside, low = shares.most > 0, _least_mass(space, shares)
         key = inside.tobytes()
         if inside.any() and (key not in goals or low < goals[key][0]):

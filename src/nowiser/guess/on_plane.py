@@ -11,7 +11,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.exposed import Exposed
-from nowiser.guess.joint import answer_of, named, question_of, that_matters
+from nowiser.guess.joint import answer_of, is_about_fewer, named, question_of, that_matters
 from nowiser.guess.plane import as_joint
 from nowiser.guess.region import region_of
 from nowiser.guess.regions import Regions, law_of, worst_region
@@ -66,6 +66,10 @@ def asked_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Asked:
         return Asked(prior, goal.attributes, goal, costs)
     goal = named(goal, prior.names)
     joint = that_matters(prior, goal, costs)
+    if isinstance(joint, MultivariateNormal) and isinstance(costs, Mapping) and is_about_fewer(joint, goal):
+        from nowiser.guess.fewer import without_others
+
+        joint, costs = without_others(joint, goal, costs)
     return Asked(joint, joint.names, goal, costs)
 
 
