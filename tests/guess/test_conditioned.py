@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.ceiling import _raised
+from nowiser.guess.ceiling import raised
 from nowiser.guess.conditioned import conditioned, merged
 from nowiser.guess.conditions import stretches
 from nowiser.guess.formula import Compound, holds, simple_goals
@@ -241,11 +241,11 @@ def test_the_order_of_conditions_does_not_matter(prior):
 
 def test_a_bound_on_everybody_is_never_cut_off():
     for before, after, gain in ((0.85, 1.0, 0.3), (0.2, 0.6, 0.4), (0.5, 0.9, 0.4001), (0.999, 1.0, 1.0)):
-        low, high = _raised(before, after, gain)
+        low, high = raised(before, after, gain)
         assert 0 <= low <= before
         assert high <= 1
         assert Fraction(high) - Fraction(low) >= Fraction(gain) - Fraction(1, 10**16)
-    assert _raised(1.0, 1.0, 1e-14) == (1.0, 1.0)
+    assert raised(1.0, 1.0, 1e-14) == (1.0, 1.0)
 
 
 def test_a_part_that_is_said_twice_is_one():

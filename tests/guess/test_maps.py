@@ -165,7 +165,7 @@ def test_calibration_keeps_the_promise(prior, radius):
 def test_what_cannot_be_looked_for_says_what_to_give_instead():
     cube = nw.JointHistogram(("x", "y", "z"), [[0, 1]] * 3, [[[1.0]]])
     with pytest.raises(Misconfigured, match="maps of two attributes, found 3") as refused:
-        nw.guess(cube, nw.Within(0.2), slope=1.0)
+        plane_of(cube, ("x", "y", "z"))
     assert "victim=" in str(refused.value.hint)
     with pytest.raises(Misconfigured, match="too small for a map"):
         nw.guess(square(), nw.Within(0.001), slope=1.0)

@@ -141,7 +141,7 @@ def gain_of(
         leaf = simple_goals(goal)[0]
         if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple):
             _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
-            return _raised(float(found.figures.before), float(found.figures.after), found.gain)
+            return raised(float(found.figures.before), float(found.figures.after), found.gain)
     if victim is None and may_be_on_plane(prior, goal):
         from nowiser.guess.on_map import gain_on_map
         from nowiser.guess.on_plane import asked_of, gain_on_plane
@@ -251,7 +251,7 @@ def _advantage(
     before = float(np.atleast_1d(figures.before)[0])
     after = float(np.atleast_1d(figures.after)[0])
     smallest = float(np.atleast_1d(figures.smallest)[0])
-    found, (before, after) = before, _raised(before, after, gain or 0.0)
+    found, (before, after) = before, raised(before, after, gain or 0.0)
     negated = _negations(formula(goal))
     witnesses = [
         _denied(p.witness(x, misled=True)) if negated[i] else p.witness(x, misled=False) for i, (p, x) in enumerate(at)
@@ -279,7 +279,7 @@ def _advantage(
     )
 
 
-def _raised(before: float, after: float, gain: float) -> tuple[float, float]:
+def raised(before: float, after: float, gain: float) -> tuple[float, float]:
     """The figures of the worst victim found, so far apart as `gain`, which bounds everybody's, says.
 
     There is no more than certainty. Where his prior probability leaves less room than that, the gain is that of

@@ -121,8 +121,11 @@ def _ceiling(
 ) -> Advantage:
     question = question_of(names, goal, costs)
     known = None if victim is None else _victim(names, victim)
+    from nowiser.guess.boxed import is_boxed, worst_boxed
     from nowiser.guess.on_map import is_plain_disc, on_map
 
+    if known is None and isinstance(goal, On) and is_boxed(prior, goal):
+        return worst_boxed(prior, goal, costs)
     if is_plain_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
         return on_map(prior, names, goal, costs, known)
     from nowiser.guess.on_plane import Asked, on_plane
@@ -290,8 +293,7 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
 def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
     if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
         raise Misconfigured(
-            "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone, and no "
-            "attribute has single values",
+            "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone",
             hint="Give the victim, ask about the disc alone, or give the prior as JointAtoms.",
         )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}

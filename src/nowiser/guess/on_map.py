@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.boxed import is_boxed
 from nowiser.guess.exposed import within_limit, worst
 from nowiser.guess.joint import Joint, answer_of, named, question_of
 from nowiser.guess.line import EPS, line
@@ -60,7 +61,7 @@ def discs_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Discs 
     """The discs around all victims of a continuous map; None for every other question."""
     names = getattr(prior, "names", None) or goal.attributes
     asked = named(goal, names) if names else goal
-    if not is_plain_disc(prior, asked):
+    if not is_plain_disc(prior, asked) or is_boxed(prior, asked):
         return None
     if len(asked.attributes) < len(names) and isinstance(costs, Cost):
         names, prior = asked.attributes, about(prior, asked.attributes)
