@@ -133,7 +133,7 @@ class Shares:
     def _soft(self, mass: Floats, factor: Floats, heights: Floats, temperature: float) -> tuple[Floats, Floats]:
         values = factor * heights
         best = (values.min if temperature < 0 else values.max)(axis=1)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             share = np.exp((values / best - 1) / temperature)
             weight = mass / (best[:, 0] * abs(temperature))
         if not np.isfinite(weight).all():  # nothing left of e^{−k|x−z|}: such pieces count nothing
