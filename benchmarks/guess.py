@@ -11,7 +11,7 @@ import nowiser as nw
 from benchmarks.peers import ask
 from nowiser.guess import published
 from nowiser.guess.ceiling import _worst
-from nowiser.guess.programme import Programme, axis_rows, solve
+from nowiser.guess.grid.programme import Programme, axis_rows, solve
 
 
 def best_of(run, times=5):

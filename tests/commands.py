@@ -23,8 +23,9 @@ IMPORTED = (
     *(f"nowiser.cli.{name}" for name in ("guess", "init", "check", "query", "explain", "prepare", "ledger")),
     *(f"nowiser.cli.{name}" for name in ("publish", "risk", "compare", "telling", "questions", "prior_text")),
     *(f"nowiser.microdata.{name}" for name in ("publish", "measure", "compare", "for_policy")),
-    *("nowiser.gateway", "nowiser.engines.duckdb", "nowiser.ledger.sqlite", "nowiser.guess.ceiling", "pyarrow.csv"),
-    *("nowiser.guess.calibrate", "nowiser.guess.worst", "nowiser.report.printed", "rich.console", "pyarrow.parquet"),
+    *(f"nowiser.guess.{name}" for name in ("ceiling", "calibrate", "number.worst")),
+    *("nowiser.gateway", "nowiser.engines.duckdb", "nowiser.ledger.sqlite", "nowiser.report.printed"),
+    *("rich.console", "pyarrow.csv", "pyarrow.parquet"),
 )
 
 

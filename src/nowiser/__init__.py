@@ -44,7 +44,7 @@ _HOMES: dict[str, str] = {
     "Attacker": "nowiser.model.attacker",
     "largest": "nowiser.guess.calibrate",
     "scale": "nowiser.guess.calibrate",
-    "expected": "nowiser.guess.expected",
+    "expected": "nowiser.guess.average.expected",
     "bounds": "nowiser.guess.published",
     "knowing": "nowiser.guess.knowledge",
     "knowing_part": "nowiser.guess.part_known",
@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     from nowiser.gateway import Gateway as Gateway
     from nowiser.gateway import open as open  # noqa: A004 (nw.open reads as intended)
     from nowiser.guess.ask import guess as guess
+    from nowiser.guess.average.expected import expected as expected
     from nowiser.guess.calibrate import largest as largest
     from nowiser.guess.calibrate import scale as scale
-    from nowiser.guess.expected import expected as expected
     from nowiser.guess.knowledge import knowing as knowing
     from nowiser.guess.part_known import knowing_part as knowing_part
     from nowiser.guess.published import bounds as bounds

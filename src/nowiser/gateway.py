@@ -24,7 +24,7 @@ from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated
-from nowiser.guess import allowance
+from nowiser.guess.budget import allowance
 from nowiser.ledger.base import Ledger, Reservation
 from nowiser.meanwhile import meanwhile
 from nowiser.model.charge import Charge

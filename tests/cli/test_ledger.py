@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from nowiser.cli.main import app
 from nowiser.errors import LedgerBroken, Misconfigured
-from nowiser.guess.allowance import admit, largest_multiple
+from nowiser.guess.budget.allowance import admit, largest_multiple
 from nowiser.ledger import for_policy
 from nowiser.model.charge import Account, Charge
 from nowiser.policy import read

@@ -138,7 +138,7 @@ slopes = st.floats(0, 8)
 
 
 def some_victim(prior, share):
-    from nowiser.guess.line import line
+    from nowiser.guess.density.line import line
 
     row = line(prior)
     starts, ends = row.victims()

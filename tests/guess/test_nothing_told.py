@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nowiser as nw
-from nowiser.guess.joint import _after
+from nowiser.guess.grid.joint import _after
 from nowiser.model.goal import parse_goal
 
 TABLE = nw.JointHistogram(("x", "y"), [[0.0, 1.0, 2.5, 3.0], [0.0, 0.5, 3.0]], np.full((3, 2), 1 / 6))

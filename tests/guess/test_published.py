@@ -11,7 +11,8 @@ from scipy.integrate import quad
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess import published, tradeoff
+from nowiser.guess import published
+from nowiser.guess.average import tradeoff
 
 CANTEEN = nw.Uniform(12, 28)
 

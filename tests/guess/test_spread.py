@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import nowiser as nw
-from nowiser.guess.cells import CellLine
-from nowiser.guess.cut import cells_of
-from nowiser.guess.follow import PLAIN, Follow
-from nowiser.guess.leaf import profile_of
-from nowiser.guess.profile import Near
+from nowiser.guess.density.cells import CellLine
+from nowiser.guess.density.cut import cells_of
+from nowiser.guess.number.follow import PLAIN, Follow
+from nowiser.guess.number.leaf import profile_of
+from nowiser.guess.number.profile import Near
 
 PRIORS = [
     (nw.LogNormal(3, 0.4), 2.0),

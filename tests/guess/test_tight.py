@@ -29,7 +29,7 @@ GOALS: dict[str, Goal] = {
 
 def replayed(law: Any, witness: Witness, goal: Goal, victim: float) -> float:
     """The posterior of the goal when the telling output was seen."""
-    from nowiser.guess.conditions import stretches
+    from nowiser.guess.number.conditions import stretches
 
     low, high = (float(np.clip(x, -900, 900)) for x in law.support())
     turns = {low, high, *np.clip(law.ppf([1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999, 1 - 1e-6]), low, high).tolist()}

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.errors import Exhausted
-from nowiser.guess.allowance import largest_multiple, share_used
+from nowiser.guess.budget.allowance import largest_multiple, share_used
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Protect, Table

@@ -11,7 +11,7 @@ from nowiser.errors import NowiserError
 if TYPE_CHECKING:
     from nowiser.cli.buying import Purchase
     from nowiser.cli.inspecting import Inspection
-    from nowiser.guess.allowance import Guess
+    from nowiser.guess.budget.allowance import Guess
     from nowiser.model.charge import Charge
     from nowiser.model.policy import Policy
 
@@ -45,7 +45,7 @@ class _Report:
     """Everything that can be said; one broken part does not hide the others."""
 
     def __init__(self, policy: "Policy") -> None:
-        from nowiser.guess.allowance import share_used, unguarded
+        from nowiser.guess.budget.allowance import share_used, unguarded
 
         self.policy = policy
         self.failures: dict[str, NowiserError] = {}
@@ -96,7 +96,7 @@ class _Report:
 
     def _judge(self, totals: "Charge") -> None:
         """Where every attacker stands. A promise that nothing can break is a problem of its own."""
-        from nowiser.guess.allowance import refuse_empty_promises, standing
+        from nowiser.guess.budget.allowance import refuse_empty_promises, standing
 
         try:
             self.guesses = standing(self.policy, totals)

@@ -56,8 +56,8 @@ def demo(
 def tell() -> dict[str, Any]:
     """The figures of the story: the promise, the noise that keeps it, and what other bounds would have cost."""
     from nowiser.guess.ask import guess
+    from nowiser.guess.average.expected import expected
     from nowiser.guess.calibrate import largest
-    from nowiser.guess.expected import expected
     from nowiser.guess.published import simplified_slope
     from nowiser.model.goal import Within
     from nowiser.model.prior import Uniform

@@ -2,6 +2,12 @@
 
 The package is itself the question: `nowiser.guess(prior, goal, slope=1.0)` is `nowiser.guess.ask.guess`.
 Heavy parts are imported when first used.
+
+Begin with `ask` and `ceiling`: they choose which theorem applies. Then, by what the question is about,
+`number` (goals on one number, whose priors are in `density`), `parts` (several independent attributes),
+`grid` (dependent ones, by linear programme), `plane` and `solid` (two, three and more continuous ones);
+`calibrate` goes back from a gain to a cost, `average` says what attackers reach on average, `budget` what was told
+so far, `correlated` what other people's records tell.
 """
 
 import sys

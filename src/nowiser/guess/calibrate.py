@@ -13,7 +13,7 @@ from typing import Any, overload
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.ask import Priors
-from nowiser.guess.formula import simple_goals
+from nowiser.guess.parts.formula import simple_goals
 from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, Not, On, Within, parse_goal
@@ -129,7 +129,7 @@ def _figures(
     from nowiser.guess.ceiling import gain_of
 
     if rough:
-        from nowiser.guess.roughly import roughly
+        from nowiser.guess.plane.roughly import roughly
 
         about = roughly(prior, goal, costs)
         if about is not None:
@@ -202,8 +202,8 @@ def _is_searched_on_plane(prior: Priors, goal: Goal, costs: Cost | Mapping[str, 
 
     if not may_be_on_plane(prior, goal):
         return False  # without the import, which takes longer than most answers
-    from nowiser.guess.on_map import is_disc
-    from nowiser.guess.on_plane import asked_of
+    from nowiser.guess.plane.on_map import is_disc
+    from nowiser.guess.plane.on_plane import asked_of
 
     return is_disc(prior, goal) or asked_of(prior, goal, costs).shapes is not None
 
@@ -222,7 +222,7 @@ def _sharpness(prior: Priors, goal: Goal, victim: Any) -> float:
     """How sharply a largest cost can be told."""
     one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
     if victim is None and isinstance(one, Prior) and len(simple_goals(goal)) > 1:
-        from nowiser.guess.conditioned import leaves_gaps  # here, for it takes longer than most answers
+        from nowiser.guess.number.conditioned import leaves_gaps  # here, for it takes longer than most answers
 
         if leaves_gaps(one, goal):
             return LOOSE

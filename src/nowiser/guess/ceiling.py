@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess import closed
-from nowiser.guess.formula import Compound, Formula, Leaf, formula, name_of, rounded, simple_goals
-from nowiser.guess.leaf import profile_of
-from nowiser.guess.profile import Figures, Near, Profile
-from nowiser.guess.worst import Worst, worst_of
+from nowiser.guess.number import closed
+from nowiser.guess.number.leaf import profile_of
+from nowiser.guess.number.profile import Figures, Near, Profile
+from nowiser.guess.number.worst import Worst, worst_of
+from nowiser.guess.parts.formula import Compound, Formula, Leaf, formula, name_of, rounded, simple_goals
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import Goal, On, Within
@@ -23,7 +23,7 @@ from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, 
 from nowiser.model.witness import Witness
 
 if TYPE_CHECKING:
-    from nowiser.guess.conditioned import Conditioned
+    from nowiser.guess.number.conditioned import Conditioned
 
 ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
 
@@ -47,7 +47,7 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
 
 def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
     if isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
-        from nowiser.guess.joint import joint_ceiling
+        from nowiser.guess.grid.joint import joint_ceiling
 
         return joint_ceiling(prior, goal, costs, victim)
     quick = _quick(prior, goal, costs, victim)
@@ -61,8 +61,8 @@ def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
     names = [name_of(part) for part in parts]
     priors = _priors(prior, names)
     if len(set(names)) < len(names) or any(isinstance(name, tuple) for name in names):
-        from nowiser.guess.classes import by_classes
-        from nowiser.guess.joint import repeated_ceiling
+        from nowiser.guess.grid.joint import repeated_ceiling
+        from nowiser.guess.parts.classes import by_classes
 
         if (answer := by_classes(prior, goal, _of_goal(costs, goal), victim)) is not None:
             return replace(answer, costs=costs)
@@ -83,7 +83,7 @@ def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
 
 def _merged(goal: Goal, priors: list[Prior], victim: Any) -> Goal:
     """Conditions on one number taken together where they are one interval; the goal itself where some are not."""
-    from nowiser.guess.conditioned import is_plain, merged
+    from nowiser.guess.number.conditioned import is_plain, merged
 
     of = dict(zip(map(name_of, simple_goals(goal)), priors, strict=True))
     whole = merged(goal)
@@ -143,8 +143,8 @@ def gain_of(
             _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
             return raised(float(found.figures.before), float(found.figures.after), found.gain)
     if victim is None and may_be_on_plane(prior, goal):
-        from nowiser.guess.on_map import gain_on_map
-        from nowiser.guess.on_plane import asked_of, gain_on_plane
+        from nowiser.guess.plane.on_map import gain_on_map
+        from nowiser.guess.plane.on_plane import asked_of, gain_on_plane
 
         found_there = gain_on_map(prior, goal, costs, limit) or gain_on_plane(asked_of(prior, goal, costs), limit)
         if found_there is not None:
@@ -175,9 +175,9 @@ def _worst(
         profile, one = _searched(*key[0], negated=of.negated)
         figures = profile.at(np.array([one.x]))
         return figures.negated() if of.negated else figures, (one.x,), one.gain, (profile,)
-    from nowiser.guess.corners import worst_of_several
-    from nowiser.guess.several import worst_with_one_range
-    from nowiser.guess.still import still
+    from nowiser.guess.parts.corners import worst_of_several
+    from nowiser.guess.parts.several import worst_with_one_range
+    from nowiser.guess.parts.still import still
 
     profiles = tuple(still(profile_of(*one)) for one in key)
     several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
@@ -297,7 +297,7 @@ def _is_attained(profile: Profile, x: float) -> bool:
     Where a prior is approximated, the ceiling is that of what approximates it plus all that may be wrong about that.
     """
     if hasattr(profile, "parts"):
-        from nowiser.guess.gapped import Gapped
+        from nowiser.guess.number.gapped import Gapped
 
         part = cast("Conditioned", profile).part(x)
         if isinstance(part.profile, Gapped):

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess import law
 from nowiser.guess.correlated.revealed import worst_output
+from nowiser.guess.density import law
 from nowiser.model.advantage import points
 from nowiser.model.checks import number
 from nowiser.model.goal import Goal, In, On, Within, parse_goal

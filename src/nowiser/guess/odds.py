@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.guess.line import EPS
+from nowiser.guess.density.line import EPS
 
 
 def lifted(odds: Any, jump: float) -> Any:

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess import law
+from nowiser.guess.average.tradeoff import laplace, pure
+from nowiser.guess.density import law
 from nowiser.guess.rounding import grain
-from nowiser.guess.tradeoff import laplace, pure
 from nowiser.model.checks import number
 from nowiser.model.goal import Exactly, Goal, In, On, Within, parse_goal
 from nowiser.model.prior import Categories, LogNormal, Normal, Presence, Prior

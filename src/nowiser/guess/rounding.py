@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.line import EPS
+from nowiser.guess.density.line import EPS
 from nowiser.model.priors.base import Floats
 
 FINEST = 256.0  # steps of the doubles that a radius must have at least: then its goal is at most 1 in 256 too wide

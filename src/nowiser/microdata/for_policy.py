@@ -187,7 +187,7 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
             )
         _measured(attacker, joint, candidate, run)
     if charge := charged(candidate):
-        from nowiser.guess import allowance
+        from nowiser.guess.budget import allowance
         from nowiser.ledger.opening import for_policy
 
         with for_policy(policy) as ledger, _said_of_rows():
@@ -283,7 +283,7 @@ def enter(policy: Policy, table: str, candidate: Candidate, digest: str) -> None
 
     Admitted like an answer, under the ledger's lock: raises Exhausted, with nothing charged, if a promise would break.
     """
-    from nowiser.guess import allowance
+    from nowiser.guess.budget import allowance
     from nowiser.ledger.opening import for_policy
 
     charge = charged(candidate)

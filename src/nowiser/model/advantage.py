@@ -74,7 +74,7 @@ class Advantage:
             spent = {"costs": self.costs}
         elif isinstance(self.costs, Mapping) and len(self.costs) != 1:
             return None
-        return import_module("nowiser.guess.expected").expected(self.prior, self.asked, **spent)
+        return import_module("nowiser.guess.average.expected").expected(self.prior, self.asked, **spent)
 
     @property
     def expected(self) -> float | None:

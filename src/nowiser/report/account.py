@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from nowiser.guess.allowance import Guess, share_used, standing
-from nowiser.guess.exposure import failing
+from nowiser.guess.budget.allowance import Guess, share_used, standing
+from nowiser.guess.budget.exposure import failing
 from nowiser.ledger.base import Entry
 from nowiser.model.charge import PICO, Charge, from_json
 from nowiser.model.policy import Policy

@@ -21,7 +21,7 @@ from fractions import Fraction
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.exposure import exposure, up
+from nowiser.guess.budget.exposure import exposure, up
 from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.columns import chosen
 from nowiser.microdata.risk.belief import believe

@@ -57,7 +57,7 @@ class _Believed:
 
 
 def _line(advantage: Advantage, prior: Any) -> Any:
-    from nowiser.guess import law
+    from nowiser.guess.density import law
 
     fixed = law.points(prior)
     if fixed is not None:
@@ -70,7 +70,7 @@ def _believed(advantage: Advantage, prior: Any) -> _Believed | None:
     """None where the picture would not show what is said."""
     import numpy as np
 
-    from nowiser.guess import law
+    from nowiser.guess.density import law
 
     low, high = _visible(prior, advantage)
     edges, wide = np.linspace(low, high, 401), BAR * (high - low)
@@ -188,7 +188,7 @@ def _visible(prior: Any, advantage: Advantage) -> tuple[float, float]:
     """The support, without tails nobody would see before or after; three times as wide at most."""
     import numpy as np
 
-    from nowiser.guess import law
+    from nowiser.guess.density import law
 
     low, high = law.support(prior)
     if law.bounded(prior):

@@ -16,8 +16,8 @@ def questions(
 ) -> Any:
     """What `n` answers of `slope` each allow at worst (the promise) and what they allow on average (simulated)."""
     from nowiser.guess.ask import guess
-    from nowiser.guess.expected import expected
-    from nowiser.guess.repeated import after_questions
+    from nowiser.guess.average.expected import expected
+    from nowiser.guess.average.repeated import after_questions
 
     alt = altair()
     if prior.kind != "line" or not isinstance(goal, Within):
@@ -72,8 +72,8 @@ def _highest(prior: Prior, goal: Within, slope: float) -> float:
     """
     import numpy as np
 
-    from nowiser.guess import law
     from nowiser.guess.ask import guess
+    from nowiser.guess.density import law
 
     worst = guess(prior, goal, slope=slope)
     single = law.atoms(prior)[0]

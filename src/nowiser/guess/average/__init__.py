@@ -1,0 +1,1 @@
+"""What the best attacker reaches on average, beside the ceiling."""

@@ -1,0 +1,1 @@
+"""What has been told so far, and what may still be asked."""

@@ -1,0 +1,226 @@
+"""How much may still be asked: totals and a policy in, admissions and shares out.
+
+A promise is kept when after ≤ before + gain for every attacker. The *allowance* is everything that can be charged
+until a promise would break; a charge uses the share 1/λ of it, where λ is the largest multiple of that charge that
+keeps every promise. All answers count together, whoever asked: k analysts who put their answers together have one
+allowance, not k. An analyst's own share is a further limit inside it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import log
+from typing import Any
+
+from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
+from nowiser.guess.budget.exposure import Known, exposure, failing
+from nowiser.guess.budget.frontier import figures, gaussian, keeps, largest
+from nowiser.guess.budget.goal_bounds import before_after, empty_promise
+from nowiser.model.attacker import Attacker
+from nowiser.model.charge import PICO, Account, Charge
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Role
+
+NOTHING = Charge()
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One attacker, so far: how well he guessed before, at most guesses now, and may guess at most."""
+
+    guess: str
+    before: float
+    after: float
+    limit: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {"guess": self.guess, "before": self.before, "after": self.after, "limit": self.limit}
+
+    def __str__(self) -> str:
+        return f"{self.guess}: {self.before:.1%} → at most {self.after:.1%} (limit {self.limit:.1%})"
+
+
+def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
+    """Before → after of every attacker's worst victim, given everything charged.
+
+    The worst victim is the one who gains the attacker most, and may be another one for other totals. Before anything
+    is charged nobody gains; shown is the victim who is guessed best.
+    """
+    found = []
+    for attacker in policy.attackers:
+        before, after = figures(policy, attacker, totals)
+        found.append(Guess(attacker.text, before, max(before, after), min(1.0, before + float(attacker.gain))))
+    return tuple(found)
+
+
+def refuse_empty_promises(policy: Policy) -> None:
+    """Raise Misconfigured for a promise that no answer could break: before + gain is certainty for every victim."""
+    for attacker in policy.attackers:
+        if (before := empty_promise(policy, attacker)) is not None:
+            raise Misconfigured(
+                f"the promise about `{attacker.text}` is empty: every victim is guessed right with {before:.1%} or more"
+                f" beforehand, so {float(attacker.gain):.1%} more would be certainty",
+                hint="Choose a narrower goal, a smaller gain, or another prior.",
+            )
+
+
+def unguarded(policy: Policy) -> tuple[str, ...]:
+    """Sensitive attributes that no attacker's goal is charged for: answers about them are never used up."""
+    found = []
+    for table in policy.tables:
+        for column in table.columns:
+            name = f"{table.name}.{column.name}"
+            if table.is_public or column.role is not Role.SENSITIVE:
+                continue
+            about = Charge.of([(Account("jump", (name,)), PICO)])
+            if not any(exposure(policy, attacker, about) for attacker in policy.attackers):
+                found.append(name)
+    return tuple(found)
+
+
+def admit(policy: Policy, charge: Charge, *, analyst: str | None = None) -> Callable[[Charge, Charge], None]:
+    """What `Ledger.reserve` calls with everybody's totals and the analyst's own."""
+
+    def check(totals: Charge, own: Charge) -> None:
+        admits(policy, totals, charge, analyst=analyst, own=own)
+
+    return check
+
+
+def admits(
+    policy: Policy, totals: Charge, charge: Charge, *, analyst: str | None = None, own: Charge = NOTHING
+) -> None:
+    """Return quietly if every promise is kept after this charge; otherwise raise Exhausted, saying what is left."""
+    after = totals + charge
+    _check_delta(policy, after)
+    for attacker in policy.attackers:
+        if not keeps(policy, attacker, after):
+            _refuse(policy, attacker, totals, after)
+    if analyst is None or not policy.analysts:
+        return
+    if analyst not in policy.analysts:
+        raise NotAuthorised(f"the policy gives no share of the allowance to {analyst!r}", hint=_ANALYSTS)
+    share = policy.analysts[analyst]
+    scaled = (own + charge).times(1 / share) if share > 0 else None
+    if charge and (scaled is None or not all(keeps(policy, attacker, scaled) for attacker in policy.attackers)):
+        left = max(Fraction(0), share - share_used(policy, own))
+        raise Exhausted(
+            f"this would use more than the share of {analyst!r}, which is {_percent(share)} of the allowance",
+            hint=f"{_percent(left)} of the allowance is left for {analyst!r}. Ask for less precision, or ask less.",
+        )
+
+
+def share_used(policy: Policy, totals: Charge) -> Fraction:
+    """Which share of the allowance these totals use, from 0 to 1; rounded up, by at most a hundredth of itself."""
+    multiples = [largest(policy, attacker, totals, displayed=True) for attacker in policy.attackers]
+    return min(Fraction(1), max((1 / m if m else Fraction(1) for m in multiples if m is not None), default=Fraction(0)))
+
+
+def largest_multiple(
+    policy: Policy,
+    totals: Charge,
+    unit: Charge,
+    share: Fraction,
+    *,
+    analyst: str | None = None,
+    own: Charge = NOTHING,
+) -> Fraction:
+    """The factor s for which `unit.times(s)` spends `share` of the whole allowance, rounded down.
+
+    Where Gaussian noise meets other noise, in the totals or in the unit, costs do not add up in proportion: there the
+    share used may grow by `share`, given what has been charged so far.
+
+    Raises Exhausted when that much is not left, on top of `totals` and (for an analyst) `own`.
+    What no attacker is after is treated as if the attacker with the smallest gain were, knowing nothing beforehand.
+    """
+    if not any(account.kind != "delta" for account, _ in unit.amounts):
+        raise ValueError("a question that costs nothing needs no noise")
+    if not 0 < share <= 1:
+        raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
+    factor, guarded = _spending(Known(policy), unit, share)
+    if not factor:
+        raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
+    if guarded and gaussian(totals + unit) and not _one_kind(totals + unit):
+        factor = _on_top(policy, totals, unit, factor, share)
+    admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
+    return factor
+
+
+@lru_cache(maxsize=1024)
+def _spending(known: Known, unit: Charge, share: Fraction) -> tuple[Fraction, bool]:
+    """The factor whose charge is `share` of an untouched allowance, and whether an attacker is after it at all."""
+    policy = known.policy
+    multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
+    factor = share * min(multiples, default=_undefended(policy, unit))
+    return factor * (1 - _rounding(policy, unit, factor)) if factor else factor, bool(multiples)
+
+
+def _one_kind(charge: Charge) -> bool:
+    """Only Gaussian noise: then multiples of ρ use multiples of the allowance."""
+    return all(account.kind in ("rho", "rho_presence", "delta") for account, _ in charge.amounts)
+
+
+def _on_top(policy: Policy, totals: Charge, unit: Charge, most: Fraction, share: Fraction) -> Fraction:
+    """The largest factor, to one hundredth and up to `most`, whose charge raises the share used by at most `share`."""
+    limit = share_used(policy, totals) + share * Fraction(101, 100)
+
+    def fits(factor: Fraction) -> bool:
+        return share_used(policy, totals + unit.times(factor)) <= limit
+
+    low, high = Fraction(0), most
+    if fits(high):
+        return high
+    for _ in range(60):
+        middle = (low + high) / 2 if low else high / 16
+        low, high = (middle, high) if fits(middle) else (low, middle)
+        if low and high - low <= low / 50:
+            return low
+    raise Exhausted("Gaussian noise on top of other noise would use more of the allowance than that")
+
+
+def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
+    """How much less to spend, because whole piconats are charged, rounded up: n questions of 1/n must fit together.
+
+    Rounding adds at most one piconat to each account. A hundredfold, since those may hurt more than what was meant.
+    """
+    ones = Charge(tuple((account, 1) for account, _ in unit.amounts))
+    shares = [
+        exposure(policy, a, ones).reach / (meant * factor)
+        for a in policy.attackers
+        if (meant := exposure(policy, a, unit).reach)
+    ]
+    return min(Fraction(1, 2), 100 * max(shares, default=Fraction(0)))
+
+
+def _undefended(policy: Policy, unit: Charge) -> Fraction:
+    gain = min((float(a.gain) for a in policy.attackers if a.gain > 0), default=0.01)
+    total = Fraction(sum(n for a, n in unit.amounts if a.kind != "delta"), PICO)
+    return Fraction(2 * log((1 + gain) / (1 - gain))) / total if total else Fraction(1)
+
+
+def _check_delta(policy: Policy, totals: Charge) -> None:
+    allowed = policy.delta + policy.key_delta
+    if (used := failing(policy, totals)) > allowed:
+        raise Exhausted(
+            f"the promise could then fail with probability {float(used):.3g}; the policy allows {float(allowed):.3g}",
+            hint="Declare the possible values of the columns you group by, or let the policy allow more.",
+        )
+
+
+def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -> None:
+    _, would = before_after(policy, attacker, exposure(policy, attacker, after))
+    before, now = before_after(policy, attacker, exposure(policy, attacker, totals))
+    left = max(Fraction(0), 1 - share_used(policy, totals))
+    raise Exhausted(
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.2%} afterwards "
+        f"({before:.2%} before any answer, {now:.2%} so far, {before + float(attacker.gain):.2%} allowed)",
+        hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
+    )
+
+
+_ANALYSTS = "The custodian lists analysts and their shares under `analysts:` in the policy."
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(share) * 100:.3g} %"

@@ -1,0 +1,158 @@
+"""The integrals A and B of a prior in exponential pieces (see `chord_line`), at its points and between them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from nowiser.guess.density.chords import Chords
+from nowiser.guess.ranges import Indices
+from nowiser.model.priors.base import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """A and B at the points with their heaps, and B without, for one k."""
+
+    left: Floats
+    right: Floats
+    after: Floats
+
+
+class ChordSums:
+    """Pieces, heaps and what is loose, and their integrals for the last few k."""
+
+    def __init__(self, chords: Chords) -> None:
+        self.chords = chords
+        self.low, self.high = chords.ends
+        self.points = chords.points
+        self.off = chords.off
+        # what lies beyond the points is loose, too (for k < 0 the sums begin with it)
+        (low, high), (first, last) = chords.ends, (float(chords.points[0]), float(chords.points[-1]))
+        outside = (low, first, chords.beyond[0]), (last, high, chords.beyond[1])
+        self.inner = chords.loose
+        self.loose = (*chords.loose, *(one for one in outside if one[2] > 0)) if chords.off else ()
+        self.width = np.diff(self.points)
+        self.heaps = np.zeros(self.points.size) if chords.heaps is None else chords.heaps
+        self.atoms = self.points[self.heaps > 0]
+        self._heaped = np.append(0.0, np.cumsum(self.heaps[self.heaps > 0]))
+        self.starts, self.stops = np.exp(chords.logs)
+        with np.errstate(invalid="ignore"):
+            self.slope = np.where(self.starts > 0, (chords.logs[1] - chords.logs[0]) / self.width, 0.0)
+        self.masses = self.starts * piece(0.0, self.slope, self.width)
+        self.below = np.concatenate([[chords.beyond[0]], self.masses]).cumsum()
+        self.total = float(self.below[-1]) + chords.beyond[1] + float(self._heaped[-1])
+        self._sums: dict[float, _Sums] = {}
+
+    def _cell(self, y: Floats) -> Indices:
+        """The cell that begins at or before y and ends after it."""
+        return np.clip(np.searchsorted(self.points, y, "right") - 1, 0, self.width.size - 1)
+
+    def _cell_before(self, y: Floats) -> Indices:
+        """The cell that begins before y and ends there or after it."""
+        return np.clip(np.searchsorted(self.points, y, "left") - 1, 0, self.width.size - 1)
+
+    def sums(self, k: float) -> _Sums:
+        if k not in self._sums:
+            if len(self._sums) >= 8:
+                self._sums.pop(next(iter(self._sums)))
+            self._sums[k] = self._summed(k)
+        return self._sums[k]
+
+    def _summed(self, k: float) -> _Sums:
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            shrink = np.exp(-k * self.width)
+            ahead = self.starts * piece(k, self.slope, self.width)
+            back = self.stops * piece(k, -self.slope, self.width)
+            start, end = (0.0, 0.0) if k > 0 else (self._rest(k, 0), self._rest(k, 1))
+            left = running(shrink, ahead + self.heaps[1:], start + float(self.heaps[0]))
+            right = running(shrink[::-1], (back + self.heaps[:-1])[::-1], end + float(self.heaps[-1]))[::-1]
+            return _Sums(left, right, np.append(right[1:] * shrink + back, end))
+
+    def _rest(self, k: float, side: int) -> float:
+        """∫ e^{|k|·distance from the outermost point} over what lies beyond it, from above."""
+        mass, rate, end = self.chords.beyond[side], self.chords.rates[side], self.chords.ends[side]
+        if not mass:
+            return 0.0
+        away = abs(end - float(self.points[-side]))
+        found = mass * math.exp(min(-k * away, 700.0)) if -k * away < 700 else math.inf
+        if rate > -k:
+            found = min(found, self.chords.edges[side] / (rate + k))
+        return found
+
+    def stray(self, k: float, near: tuple[Floats, Floats], border: Floats, side: int) -> Floats:
+        """What loose masses add at most to A(y) (side 0) or B(y) (side 1), for all y between two points.
+
+        For k > 0 what lies beyond the `border` (l or u) altogether is left out, of A(l) as well: it would help.
+        """
+        first, last = near
+        found = np.zeros(first.shape)
+        for a, b, mass in self.loose if k > 0 else self.inner:
+            if k > 0:
+                away = np.maximum(np.maximum(first - b, 0.0) if side == 0 else np.maximum(a - last, 0.0), 0.0)
+                inside = (b > border) & (a < last) if side == 0 else (a < border) & (b > first)
+            else:
+                away = np.maximum(last - a if side == 0 else b - first, 0.0)
+                inside = away > 0
+            found = found + np.where(inside, mass * np.exp(np.minimum(-k * away, 700.0)), 0.0)
+        return found
+
+    def _left(self, k: float, y: Floats, i: Indices) -> Floats:
+        """Ln A(y) for y in cell i; without a heap at its end."""
+        h = np.maximum(y - self.points[i], 0.0)
+        return np.asarray(np.log(self.sums(k).left[i] * np.exp(-k * h) + self.starts[i] * piece(k, self.slope[i], h)))
+
+    def _right(self, k: float, y: Floats, i: Indices) -> Floats:
+        """Ln B(y) for y in cell i; without a heap at its start."""
+        h, j = np.maximum(self.points[i + 1] - y, 0.0), i + 1
+        return np.asarray(np.log(self.sums(k).right[j] * np.exp(-k * h) + self.stops[i] * piece(k, -self.slope[i], h)))
+
+    def _most(self, k: float, y: Floats, log: Floats, border: Floats, side: int) -> Floats:
+        """Ln A(y) or ln B(y) of the pieces with what is loose."""
+        if not self.loose:
+            return log
+        return np.asarray(np.logaddexp(log, np.log(self.stray(k, (y, y), border, side))))
+
+    def weight(self, k: float, t: Floats) -> Floats:
+        """∫ e^{−k|x−t|} dπ."""
+        near = np.clip(t, self.points[0], self.points[-1])
+        i = self._cell(near)
+        with np.errstate(all="ignore"):
+            both = np.exp(np.logaddexp(self._left(k, near, i), self._right(k, near, i)) - k * np.abs(t - near))
+        return both / self.total
+
+    def drift(self, k: float, t: Floats) -> Floats:
+        """The slope of ln `weight` at t."""
+        near = np.clip(t, self.points[0], self.points[-1])
+        i = self._cell(near)
+        with np.errstate(all="ignore"):
+            return k * np.tanh((self._right(k, near, i) - self._left(k, near, i)) / 2)
+
+
+def running(shrink: Floats, gain: Floats, start: float) -> Floats:
+    """x₀ = start, xᵢ₊₁ = shrinkᵢ·xᵢ + gainᵢ, in blocks: all of them a step at a time, then from block to block."""
+    n = shrink.size
+    many = max(math.isqrt(n), 1)
+    rows = -(-n // many)
+    flat = np.ones(rows * many), np.zeros(rows * many)
+    flat[0][:n], flat[1][:n] = shrink, gain
+    less, more = (one.reshape(rows, many).T.copy() for one in flat)
+    for j in range(1, many):
+        more[j] += less[j] * more[j - 1]
+        less[j] *= less[j - 1]
+    found, now = np.empty(rows), start
+    for i, (factor, term) in enumerate(zip(less[-1].tolist(), more[-1].tolist(), strict=True)):
+        found[i] = now
+        now = factor * now + term if now else term
+    every = np.where(found > 0, less * found, 0.0) + more
+    return np.append(start, every.T.ravel()[:n])
+
+
+def piece(k: float, slope: Floats, width: Floats) -> Floats:
+    """∫_0^w e^{s·y − k(w−y)} dy = (e^{sw} − e^{−kw})/(k + s), written so that nothing cancels."""
+    turn = k + slope
+    safe = np.where(np.abs(turn * width) > 1e-9, turn, 1.0)
+    with np.errstate(all="ignore"):
+        rising = np.exp(slope * width) * np.where(safe == turn, -np.expm1(-turn * width) / safe, width)
+        falling = np.exp(-k * width) * np.where(safe == turn, np.expm1(turn * width) / safe, width)
+    return np.where(turn >= 0, rising, falling)

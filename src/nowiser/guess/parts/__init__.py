@@ -1,0 +1,1 @@
+"""Goals with several parts on attributes that are independent of each other."""

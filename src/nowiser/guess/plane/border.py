@@ -1,0 +1,265 @@
+"""A region on a plane in pieces, points of its border, and the bound on its odds where each attribute has its own cost.
+
+Cells are finest next to where bands end and grow from there on; those ends are lines of the grid. Any points will do to
+share the pieces out among (`sharing`); the best are corners of cells on the border, with which no cell's distance to a
+point has a bend inside the cell, and points of the circle where there is one.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nowiser.guess.plane.bivariate import Bivariate
+from nowiser.guess.plane.pieces import Grain, Pieces, Side, Sums, box_borders
+from nowiser.guess.plane.plane import Table
+from nowiser.guess.plane.region import Band, Placed, Region
+from nowiser.guess.plane.sharing import Effort, Shares, equalised
+from nowiser.guess.ranges import distinct
+from nowiser.model.priors.base import Floats
+
+Law = Bivariate | Table
+
+SPARE = 1 + 1e-10  # far above the rounding error of sums of positive terms
+LITTLE = 1e-6  # the smallest share of the outside that a point must hold to be used
+FAINT = 1e-7  # the smallest share of what is left at the border that is noticed
+MOST_LINES = 120  # along an axis
+SEVERAL = 40  # places of a peak, and as many of a valley, that are tried first
+AROUND = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 2), -1).reshape(-1, 2)
+SAMPLES = 400  # of a stretch that is to be cut into cells
+CIRCLE = 48  # points
+TAIL = 9.0  # standard deviations beyond which nothing is counted outside
+LONG = 0.5  # the widest cells of a region that goes on and on, as a share of the width of a band
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A region in pieces (places as seen from the victim), with points of its border.
+
+    `beyond`: what all that is not in a piece may add inside, at each point; `far`: how many standard deviations out
+    that is, where there is something. `extent`: of the inside, along both axes.
+    """
+
+    pieces: Pieces
+    points: Floats
+    beyond: Floats
+    far: Floats | None
+    extent: Floats
+    scale: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A bound on the odds; the best cone (sign 1) or valley (−1), its peak as seen from the victim, and its odds."""
+
+    odds: float
+    peak: Floats
+    sign: int
+    attained: float
+
+
+def cut_up(law: Law, placed: Placed, rates: Floats, grain: Grain) -> Cut:
+    """What the region of a victim has, or (with a slack) what those of several have together."""
+    at, scale = placed.at, _scales(law, placed.region)
+    ends, far = _ends(law, placed, rates, scale)
+    cells = []
+    for i in range(2):
+        cuts, size = placed.cuts(i) or [float(at[i])], _Size(2 * scale[i] / grain.across, grain, rates[i])
+        if placed.is_endless:
+            size = replace(size, core=law.core(i), longest=LONG * scale[i])
+        cells.append(_lines(ends[i], cuts, size))
+    borders = box_borders(law.edges, cells, grain.parts)
+    found = law.boxes(borders)
+    least, most, cut = placed.shares(borders, found.tilt)
+    sums = Sums([c - v for c, v in zip(cells, at, strict=True)], [b - v for b, v in zip(borders, at, strict=True)])
+    outside = found.least * (1 - most)
+    inner, outer = (sums.side(mass, found.tilt, cut, rates) for mass in (found.most * most, outside))
+    upper = min(1.0, (1 - float(outside.sum())) * (1 + 1e-13))
+    points = _points(placed, cells)
+    beyond = np.zeros(len(points))
+    if far is not None:
+        beyond = law.beyond(rates, points, far)
+    extent = np.full(2, math.inf) if far is not None else _extent(borders, most)
+    pieces = Pieces(inner, outer, float((found.least * least).sum()), upper)
+    return Cut(pieces, points - at, beyond, far, extent, scale)
+
+
+def bounded(cut: Cut, rates: Floats, effort: Effort, *, enough: float = 0.0) -> Bound:
+    """The bound on the odds of a region. It stops as soon as that is at most `enough`, and then tells of no peak."""
+    inside, outside = cut.pieces.inside, cut.pieces.outside
+    if not inside.mass.size and not cut.beyond.any():
+        return Bound(0.0, np.zeros(2), 1, 0.0)
+    if not outside.mass.size or not len(cut.points):
+        return Bound(math.inf, np.zeros(2), 1, math.inf)
+    if enough > 0 and (odds := paired(cut, rates)) <= enough:
+        return Bound(odds, np.zeros(2), 1, 0.0)
+    peak, sign, attained = _peak(inside, outside, rates, cut.scale)
+    up, down = inside.lifted(cut.points, rates), outside.lowered(cut.points, rates)
+    left = outside.mass * down.max(axis=1)
+    some = left > FAINT * left.sum()
+    mass = inside.mass
+    if cut.beyond.any():
+        mass, up = np.append(mass, 1.0), np.vstack([up, cut.beyond])
+    if not np.isfinite(up).all() or not some.any():
+        return Bound(math.inf, peak, sign, attained)
+    away = sign * (np.abs(cut.points - peak) @ rates)
+    heights = np.exp(np.maximum(away.min() - away, -600.0))
+    cost = float(rates @ cut.scale)
+    # points at which hardly anything of the outside is held would have to be left without any of the inside as well
+    apart = np.abs(cut.points[:, None] - cut.points) @ rates
+    with np.errstate(over="ignore"):
+        apart = np.exp(apart) * SPARE
+    worth = Shares(mass, up, outside.mass[some], down[some], apart).out(heights, effort.stages[0] * cost)[1] * heights
+    least = np.sort(worth)[-min(effort.points, worth.size)]
+    kept = (worth > LITTLE * worth.max()) & (worth >= least)
+    shares = Shares(mass, up[:, kept], outside.mass[some], down[np.ix_(some, kept)], apart[np.ix_(kept, kept)])
+    return Bound(equalised(shares, heights[kept], cost, effort, enough) * SPARE, peak, sign, attained)
+
+
+def paired(cut: Cut, rates: Floats) -> float:
+    """A quick bound on the odds, without points: every piece inside is held against all that is outside.
+
+    With V(x) = ∫_outside e^{−cost of x to y} dπ(y), h(x)·V(x) is at most what h has outside, for every x. So the odds
+    are at most ∫_inside dπ(x)/V(x); and 1/V(x) is at most 1/V(c) times e^{cost of x to c}, with c the middle of its
+    piece.
+    """
+    inside, outside = cut.pieces.inside, cut.pieces.outside
+    with np.errstate(all="ignore"):
+        # of the averages over pieces, the simplest: not as sharp as those of `Side`, in a third of the time
+        near = np.sqrt(inside.spread) @ rates
+        far = inside.reach @ rates
+        bent = np.where(far > 1e-3, (np.expm1(far) - far) / far**2, 0.5 + far)
+        found = float(inside.mass @ ((1 + near + near**2 * bent) / outside.left(inside.place, rates)))
+        if cut.beyond.any():
+            z = int(np.argmin(cut.beyond))
+            found += float(cut.beyond[z] / outside.left(cut.points[z : z + 1], rates)[0])
+    return found * SPARE if np.isfinite(found) else math.inf
+
+
+def _scales(law: Law, region: Region) -> Floats:
+    """How far one must go, along each axis, for a region to look different."""
+    found = []
+    for i in range(2):
+        own = [part.scale for part in region.parts if not isinstance(part, Band) or part.axis == i]
+        wide = float(law.spread[i]) if isinstance(law, Bivariate) else float(np.ptp(law.edges[i])) / 4
+        found.append(min([*own, wide]))
+    return np.array(found)
+
+
+def _ends(law: Law, placed: Placed, rates: Floats, scale: Floats) -> tuple[list[tuple[float, float]], Floats | None]:
+    """Between which borders the prior is cut up; and, where the region goes beyond them, how far out they are."""
+    if not isinstance(law, Bivariate):
+        return law.support, None
+    mean, spread, far = law.prior.mean, law.spread, np.full(2, TAIL)
+    if placed.is_endless:
+        a = rates * spread
+        far = 2 * a + math.sqrt(140 + 4 * float(a @ a))
+    ends = []
+    for i in range(2):
+        cuts = [*placed.cuts(i), float(placed.at[i])]
+        low, high = mean[i] - far[i] * spread[i], mean[i] + far[i] * spread[i]
+        ends.append((min(float(low), min(cuts) - 2 * scale[i]), max(float(high), max(cuts) + 2 * scale[i])))
+    return ends, far if placed.is_endless else None
+
+
+@dataclass(frozen=True)
+class _Size:
+    """How wide cells are: `base` next to a cut, growing from there on, no wider than the grain's nats.
+
+    Where a region goes on and on, no wider than `longest` in the core of the prior.
+    """
+
+    base: float
+    grain: Grain
+    rate: float
+    core: tuple[float, float] | None = None
+    longest: float = 0.0
+
+    def at(self, x: Floats, cuts: list[float]) -> Floats:
+        away = np.abs(x[:, None] - np.array(cuts)).min(axis=1)
+        found = np.minimum(self.base + (self.grain.growth - 1) * away, self.grain.nats / max(self.rate, 1e-300))
+        if self.core is not None:
+            out = np.maximum(np.maximum(self.core[0] - x, x - self.core[1]), 0.0)
+            found = np.minimum(found, self.longest + (self.grain.growth - 1) * out)
+        return np.asarray(np.maximum(found, self.base))
+
+    def wider(self) -> "_Size":
+        grain = replace(self.grain, nats=1.4 * self.grain.nats)
+        return replace(self, base=1.4 * self.base, longest=1.4 * self.longest, grain=grain)
+
+
+def _lines(ends: tuple[float, float], cuts: list[float], size: _Size) -> Floats:
+    """Lines from end to end: all cuts, and between them cells of this size, or of wider ones where that is too many."""
+    low, high = ends
+    fixed = distinct(np.array([low, high, *[c for c in cuts if low < c < high]]))
+    while True:
+        found = []
+        for a, b in itertools.pairwise(fixed.tolist()):
+            x = np.linspace(a, b, SAMPLES)
+            many = 1 / size.at(x, cuts)
+            steps = np.concatenate([[0.0], np.cumsum((many[1:] + many[:-1]) / 2 * np.diff(x))])
+            count = max(math.ceil(steps[-1] - 0.25), 1)
+            found.append(np.interp(np.arange(count) / count * steps[-1], steps, x))
+        if sum(f.size for f in found) <= MOST_LINES or len(found) > MOST_LINES // 2:
+            return distinct(np.append(np.concatenate(found), high))
+        size = size.wider()
+
+
+def _points(placed: Placed, cells: list[Floats]) -> Floats:
+    """Corners of cells where the region ends, and points of its circle."""
+    found, inside = [], [placed.touched(cells, disc) for disc in (0.0, 1.0)]
+    nodes, discs = np.stack(np.meshgrid(*cells, indexing="ij"), -1), placed.region.discs
+    radius = discs[0].radius + float(np.hypot(*placed.slack)) if discs else 0.0
+    within = np.hypot(*np.moveaxis(nodes - placed.at, -1, 0)) < radius
+    for met, here in zip(inside, (~within, within), strict=True):
+        wide = np.pad(met, 1, mode="edge")
+        four = [wide[a : a + met.shape[0] + 1, b : b + met.shape[1] + 1] for a in (0, 1) for b in (0, 1)]
+        found.append(nodes[np.logical_or.reduce(four) & ~np.logical_and.reduce(four) & here])
+    if radius:
+        angle = (np.arange(CIRCLE) + 0.5) / CIRCLE * 2 * np.pi
+        circle = placed.at + radius * np.stack([np.cos(angle), np.sin(angle)], -1)
+        where = [np.searchsorted(c, circle[:, i], "right") - 1 for i, c in enumerate(cells)]
+        real = np.logical_and.reduce([(w >= 0) & (w < c.size - 1) for w, c in zip(where, cells, strict=True)])
+        i, j = (w[real] for w in where)
+        found.append(circle[real][inside[0][i, j] != inside[1][i, j]])
+    return np.concatenate(found)
+
+
+def _extent(borders: list[Floats], share_: Floats) -> Floats:
+    """How wide the inside is along both axes."""
+    found = []
+    for axis, b in enumerate(borders):
+        some = np.flatnonzero(share_.any(axis=1 - axis))
+        found.append(float(b[some[-1] + 1] - b[some[0]]) if some.size else 0.0)
+    return np.array(found)
+
+
+def _peak(inside: Side, outside: Side, rates: Floats, scale: Floats) -> tuple[Floats, int, float]:
+    """The best cone inside or valley outside: its peak, its sign and its odds."""
+    best: tuple[float, Floats, int] = (0.0, np.zeros(2), 1)
+    for sign, side in ((1, inside), (-1, outside)):
+        # as many in each part as there is mass, and the heaviest
+        total = np.cumsum(side.mass)
+        spread = np.searchsorted(total, (np.arange(SEVERAL) + 0.5) / SEVERAL * total[-1])
+        heavy = np.argsort(-side.mass)[: SEVERAL // 2]
+        tried, step = np.vstack([np.zeros(2), side.place[spread], side.place[heavy]]), scale / 3
+        found, at = 0.0, tried[0]
+        for _ in range(5):
+            odds = _odds(inside, outside, rates, tried, sign)
+            i = int(np.argmax(odds))
+            if odds[i] > found:
+                found, at = float(odds[i]), tried[i]
+            tried, step = at + step * AROUND, step / 2.5
+        if found > best[0]:
+            best = found, at, sign
+    return best[1], best[2], best[0]
+
+
+def _odds(inside: Side, outside: Side, rates: Floats, peaks: Floats, sign: int) -> Floats:
+    """Of the likelihoods e^{−sign·cost of the distance from the peak}."""
+    costs = [sign * side.costs(peaks, rates) for side in (inside, outside)]
+    least = np.minimum(costs[0].min(axis=0), costs[1].min(axis=0))
+    left, out = (np.einsum("i,ij->j", s.mass, np.exp(least - c)) for s, c in zip((inside, outside), costs, strict=True))
+    with np.errstate(divide="ignore"):
+        return np.where(out > 0, left / out, np.inf)

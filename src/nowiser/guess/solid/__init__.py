@@ -1,0 +1,1 @@
+"""Three and more continuous attributes that depend on each other."""
