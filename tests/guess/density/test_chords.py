@@ -8,6 +8,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.density.bends import Bends
 from nowiser.guess.density.chords import WORST, _wrong, chords_of
 from nowiser.guess.density.curves import curve_of
+from nowiser.guess.density.line import line
 
 FAMILIES = [
     nw.Frozen("t", 3.0, loc=20.0, scale=5.0),
@@ -75,3 +76,18 @@ def test_discrete_families_are_heaps_and_unknown_ones_have_no_chords():
 def test_nothing_left_is_refused():
     with pytest.raises(Misconfigured, match="nothing of"):
         chords_of(nw.Truncated(nw.Frozen("pareto", 2.0), -5.0, 0.5))
+
+
+def test_what_is_heaped_at_an_end_that_was_cut_is_nowhere_else():
+    """Intervals beside the range of a part were taken as that end itself: its mass counted for everybody."""
+    cut = nw.Truncated(nw.Atoms({0: 0.4, 2: 0.3, 5: 0.3}), 2, 6)
+    beside = chords_of(cut).exact(np.array([-1.0, 1.0, 6.5]), np.array([0.0, 2.0, 7.0]))
+    np.testing.assert_allclose(beside, [0.0, 0.5, 0.0], atol=1e-12)
+    found, told = (
+        nw.guess(nw.Mixture([(0.5, part), (0.5, nw.Normal(0, 1))]), nw.Within(0.5), slope=0.1, victim=-1)
+        for part in (cut, nw.Atoms({2: 0.5, 5: 0.5}))
+    )
+    assert found.before == pytest.approx(told.before, abs=1e-12)
+    assert found.after == pytest.approx(told.after, abs=1e-9)
+    row = line(nw.Mixture([(0.5, cut), (0.5, nw.Frozen("gamma", 2.0, loc=2.0))]))
+    assert row.mass(np.array([0.0]), np.array([1.0])) == 0.0

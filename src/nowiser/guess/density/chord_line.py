@@ -97,7 +97,8 @@ class ChordLine(ChordSums):
         """Prior probability of [l, u]: of single goals by the distribution function, of many by the pieces."""
         l, u = np.asarray(l, float), np.maximum(np.asarray(u, float), l)
         if self.off and l.size <= FEW:
-            return np.clip(self.chords.exact(np.clip(l, self.low, self.high), np.clip(u, self.low, self.high)), 0, 1)
+            found = self.chords.exact(np.clip(l, self.low, self.high), np.clip(u, self.low, self.high))
+            return np.where((u < self.low) | (l > self.high), 0.0, np.clip(found, 0.0, 1.0))
         i, j = self._cell(l), self._cell(u)
         start = np.clip(l, self.points[0], self.points[-1])
         within = np.clip(u, self.points[0], self.points[-1]) - start

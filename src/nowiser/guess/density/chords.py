@@ -363,7 +363,12 @@ def cut_off(whole: Chords, low: float, high: float, prior: Prior) -> Chords:
         at = np.clip(np.searchsorted(whole.points, points), 0, whole.points.size - 1)
         heaps = np.where(whole.points[at] == points, heaps[at], 0.0) / total
     kept = low <= whole.points[0], high >= whole.points[-1]
-    exact = whole.exact
+
+    def exact(a: Floats, b: Floats) -> Floats:
+        """Nothing where both are on one side: not even what is heaped at the end that they are clipped to."""
+        found = whole.exact(np.clip(a, low, high), np.clip(b, low, high)) / total
+        return np.where((b < low) | (a > high), 0.0, found)
+
     return Chords(
         points,
         np.array(logs) - math.log(total),
@@ -373,7 +378,7 @@ def cut_off(whole: Chords, low: float, high: float, prior: Prior) -> Chords:
         (whole.rates[0] if kept[0] else 0.0, whole.rates[1] if kept[1] else 0.0),
         (max(low, whole.victims[0]), min(high, whole.victims[1])),
         whole.concave,
-        lambda a, b: exact(np.clip(a, low, high), np.clip(b, low, high)) / total,
+        exact,
         heaps,
         (whole.edges[0] / total, whole.edges[1] / total),
         tuple((max(a, low), min(b, high), mass / total) for a, b, mass in whole.loose if a < high and b > low),
