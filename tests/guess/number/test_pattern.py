@@ -115,6 +115,15 @@ def test_priors_are_taken_apart():
     assert found.masses.sum() == pytest.approx(1)
 
 
+def test_a_part_that_has_next_to_nothing_left_is_no_reason_to_refuse():
+    cut = nw.Truncated(nw.Mixture([(0.5, nw.Frozen("laplace")), (0.5, nw.Normal(9, 1))]), -4, -2)
+    found = nw.guess(cut, nw.Within(0.5) | nw.In.between(-2.2, -2.1), slope=0.2, victim=-3.4)
+    alone = nw.guess(
+        nw.Truncated(nw.Frozen("laplace"), -4, -2), nw.Within(0.5) | nw.In.between(-2.2, -2.1), slope=0.2, victim=-3.4
+    )
+    assert (found.before, found.after) == pytest.approx((alone.before, alone.after), abs=1e-6)
+
+
 HISTOGRAM = nw.Histogram([0, 1, 3, 6], [0.2, 0.5, 0.3])
 PRIORS = {
     "histogram": nw.Mixture([(0.3, nw.Atoms({0: 0.5, 3: 0.5})), (0.7, HISTOGRAM)]),

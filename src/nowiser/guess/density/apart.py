@@ -52,7 +52,7 @@ def apart(prior: Prior) -> Apart:
     spread: list[tuple[float, Prior]] = []
     for weight, part in _parts(prior):
         row = line(part)
-        if row.atoms.size:  # of parts that are no mixtures: nothing else
+        if row.atoms.size:  # nothing else
             masses = row.mass(row.atoms, row.atoms)
             for x, mass in zip(row.atoms.tolist(), (weight * masses).tolist(), strict=True):
                 single[x] = single.get(x, 0.0) + mass
@@ -76,13 +76,20 @@ def apart(prior: Prior) -> Apart:
 
 
 def _parts(prior: Prior) -> list[tuple[float, Prior]]:
-    """Priors that are no mixtures, each with its weight: what is cut off a mixture is cut off its parts."""
+    """Single values and densities, each with its weight: what is cut off a mixture is cut off all its single values,
+    and off all its densities, of which some may have next to nothing left.
+    """
     if isinstance(prior, Mixture):
         found = [(w * inner, part) for w, whole in prior.parts for inner, part in _parts(whole)]
     elif isinstance(prior, Truncated) and isinstance(prior.prior, (Mixture, Truncated)):
-        ends = np.array([prior.low]), np.array([prior.high])
-        every = [(w * float(line(part).mass(*ends)[0]), part) for w, part in _parts(prior.prior)]
-        found = [(w, Truncated(part, prior.low, prior.high)) for w, part in every if w > 0]
+        ends, found, every = (np.array([prior.low]), np.array([prior.high])), [], _parts(prior.prior)
+        for single in (False, True):
+            some = [(w, part) for w, part in every if bool(line(part).atoms.size) == single]
+            if some:
+                weight = math.fsum(w for w, _ in some)
+                whole = some[0][1] if len(some) == 1 else Mixture([(w / weight, part) for w, part in some])
+                found.append((weight * float(line(whole).mass(*ends)[0]), Truncated(whole, prior.low, prior.high)))
+        found = [(w, part) for w, part in found if w > 0]
     else:
         return [(1.0, prior)]
     total = math.fsum(w for w, _ in found)
