@@ -62,6 +62,18 @@ def test_comparison_puts_the_tight_ceiling_first(prior):
     assert all(b.condition for b in found)
 
 
+def test_only_what_is_attained_is_called_tight():
+    mixed = nw.Mixture([(0.3, nw.Atoms({0: 1.0})), (0.7, nw.LogNormal(3, 1))])
+    cases = [(mixed, nw.Exactly(), None), (mixed, nw.Within(2), None), (CANTEEN, nw.Within(2), None)]
+    found = [published.bounds(prior, goal, slope=1.0, victim=who)[0] for prior, goal, who in cases]
+    assert not nw.guess(*cases[0][:2], slope=1.0).tight
+    assert found[0].name == "nowiser"
+    assert "upper bound" in found[0].condition
+    assert [b.name for b in found[1:]] == ["nowiser (tight)"] * 2
+    assert found[1].condition.startswith("attained for this person")  # the bound for everybody is a little higher
+    assert found[2].condition.startswith("attained:")
+
+
 def test_bounds_on_average_hold_for_the_best_attacker():
     for prior, goal, slope in ((CANTEEN, nw.Within(2), 0.2), (nw.Uniform(0, 3), nw.Within(1), 0.4)):
         real = nw.expected(prior, goal, slope=slope).after

@@ -15,6 +15,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.average.tradeoff import laplace, pure
 from nowiser.guess.density import law
 from nowiser.guess.rounding import grain
+from nowiser.model.advantage import Advantage
 from nowiser.model.checks import number
 from nowiser.model.goal import Exactly, Goal, In, On, Within, parse_goal
 from nowiser.model.prior import Categories, LogNormal, Normal, Presence, Prior
@@ -131,7 +132,7 @@ def one_minus_f(prior: Prior, goal: Goal, slope: float, jump: float) -> Bound:
 def bounds(
     prior: Prior, goal: Goal | str, *, slope: float = 0.0, jump: float = 0.0, victim: Any = None
 ) -> tuple[Bound, ...]:
-    """The tight ceiling and every published bound for the same victim, sharpest first among those that hold always.
+    """Our ceiling and every published bound for the same victim, sharpest first among those that hold always.
 
     Without a victim the worst one of the tight ceiling is taken, for all of them.
     """
@@ -146,11 +147,11 @@ def bounds(
             f"prior must be the known prior of one attribute, for other bounds to exist; found {prior!r}"
         )
     slope, jump = number("slope", slope, low=0.0), number("jump", jump, low=0.0)
-    tight = guess(prior, wanted, slope=slope, jump=jump, victim=victim)
-    who = tight.victim if victim is None else victim
+    ours = guess(prior, wanted, slope=slope, jump=jump, victim=victim)
+    who, everybody = (ours.victim if victim is None else victim), ours.tight
     if victim is None and isinstance(wanted, Within):  # his own figure, as that of the others
-        tight = guess(prior, wanted, slope=slope, jump=jump, victim=who)
-    found = [Bound("nowiser (tight)", tight.after, "for every output", "attained: no smaller bound exists")]
+        ours = guess(prior, wanted, slope=slope, jump=jump, victim=who)
+    found = [_ours(ours, only=not everybody)]
     if prior.kind == "line" and isinstance(wanted, Within):
         found += [f(prior, wanted, slope, jump, who) for f in (main_theorem, pleak, rings)]
     found.append(simplified(prior, wanted, slope, jump, who))
@@ -158,6 +159,14 @@ def bounds(
     order = {"for every output": 0, "on average": 1}
     # those that agree in all digits they have stay in this order, ours first
     return tuple(sorted(found, key=lambda b: (order[b.holds], b.value is None, round(b.value or 0.0, 6))))
+
+
+def _ours(found: Advantage, *, only: bool) -> Bound:
+    """`only`: it is this victim's; the bound for everybody may be a little higher."""
+    if found.tight:
+        who = "attained for this person" if only else "attained"
+        return Bound("nowiser (tight)", found.after, "for every output", f"{who}: no smaller bound exists")
+    return Bound("nowiser", found.after, "for every output", "an upper bound; the exact figure may be lower")
 
 
 def simplified_slope(before: float, gain: float, reach: float) -> float:

@@ -51,11 +51,13 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
         .mark_text(align="left", dx=5, baseline="top", color=INK)
         .encode(x="before:Q", y=alt.value(-14), text=alt.value(f"before: {100 * before:.1f} %"))
     )
-    tight = next(r["value"] for r in rows if r["ours"])
+    ours = next(r for r in rows if r["ours"])
+    most = f"{100 * ours['value']:.1f} %"
+    said_of_ours = f"{most} can happen" if ours["name"] == "nowiser (tight)" else f"At most {most}"
     chart = alt.layer(stem, start, said, dot, text).properties(width=480, height=36 * len(rows))
     return themed(
         chart,
-        title or f"{100 * tight:.1f} % can happen; other bounds fear more",
+        title or f"{said_of_ours}; other bounds fear more",
         "Blue and grey hold for every output; orange only on average over outputs",
     )
 
