@@ -207,6 +207,17 @@ BAD = [
     (["--prior", "a=uniform:0:1", "--prior", "uniform:0:1", "--goal", "a within 1"], "need a name each"),
     (["--prior", "unknown", "--within", "2", "--compare"], "range|--compare needs"),
     (["--joint", "nowhere.csv", "--goal", "a exactly"], "--joint must name a csv or parquet file"),
+    (
+        ["--prior", ".5*uniform:0:1+.5*", "--within", "1"],
+        r"'\.5\*uniform:0:1\+\.5\*': a prior must stand after '\.5\*'",
+    ),
+    (["--prior", ".5*uniform:0:1+", "--within", "1"], "a weight and a prior must stand after the \\+"),
+    (["--prior", ".5*uniform:0:1+uniform:1:2", "--within", "1"], "must stand before 'uniform:1:2', as in"),
+    (["--prior", "*uniform:0:1+.5*uniform:1:2", "--within", "1"], "a weight and \\* must stand before 'uniform:0:1'"),
+    (["--prior=-.5*uniform:0:1+1.5*uniform:1:2", "--within", "1"], "a weight must be between 0 and 1; found '-.5'"),
+    (["--prior", ".5*uniform:0:1+-.5*uniform:1:2", "--within", "1"], "a weight must be between 0 and 1; found '-.5'"),
+    (["--prior", ".5*uniform:0:1+nan*uniform:1:2", "--within", "1"], "a weight must be between 0 and 1; found 'nan'"),
+    (["--prior", ".5*uniform:0:1+half*uniform:1:2", "--within", "1"], "a number must stand where 'half' stands"),
 ]
 
 
@@ -251,6 +262,7 @@ def test_the_help_has_an_example(run):
         ("scipy:gamma:2:scale=3", Frozen("gamma", 2, scale=3)),
         ("uniform:-5:-1", Uniform(-5, -1)),
         (".3*atoms:0=1+70%*lognormal:1e+0:1", Mixture([(0.3, Atoms({0: 1.0})), (0.7, LogNormal(1, 1))])),
+        ("3e-1*atoms:0=1 + 70 % * normal:1:1e+0", Mixture([(0.3, Atoms({0: 1.0})), (0.7, Normal(1, 1))])),
     ],
 )
 def test_every_form_of_a_prior(text, prior):

@@ -21,8 +21,10 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 
-MIXED = re.compile(r"\s*[\d.]+%?\s*\*")  # a prior that begins with its weight
-BETWEEN = re.compile(r"\+(?=\s*[\d.]+%?\s*\*)")
+# a prior that begins with its weight, or with a * before which one is missing; and where the next part begins
+MIXED = re.compile(r"\s*[-+]?[\d.]*(?:e[-+]?\d+)?\s*%?\s*\*", re.IGNORECASE)
+BETWEEN = re.compile(r"\+(?=\s*[-+]?(?:e[-+]\d|[^:=+*])*\*|\s*$)", re.IGNORECASE)
+UNWEIGHTED = re.compile(r"\+\s*[a-z]\w*(?=:|$)", re.IGNORECASE)
 
 FORMS = (
     "uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:v=p,…, histogram:edges:masses, "
@@ -47,8 +49,7 @@ def prior(text: str) -> Any:
     from nowiser.model import prior as priors
 
     if MIXED.match(text):
-        pairs = [part.split("*", 1) for part in BETWEEN.split(text)]
-        return priors.Mixture([(_number(text, weight), prior(part)) for weight, part in pairs])
+        return priors.Mixture([_weighed(text, part) for part in BETWEEN.split(text)])
     kind, _, rest = text.partition(":")
     parts = rest.split(":") if rest else []
     match kind.strip().lower():
@@ -78,6 +79,24 @@ def prior(text: str) -> Any:
             return _scipy(text, parts)
         case _:
             return _from_file(text)
+
+
+def _weighed(text: str, part: str) -> tuple[float, Any]:
+    """One part of a mixture; whatever is missing is named in the whole text."""
+    weight, star, whole = (piece.strip() for piece in part.partition("*"))
+    if not whole:
+        missing = (
+            f"a prior must stand after {weight + star!r}" if star else "a weight and a prior must stand after the +"
+        )
+        raise Misconfigured(f"--prior {text!r}: {missing}")
+    bare = UNWEIGHTED.search(whole)
+    if not weight or bare:
+        behind = whole[bare.start() + 1 :].strip() if bare else whole
+        raise Misconfigured(f"--prior {text!r}: a weight and * must stand before {behind!r}, as in .3*{behind}")
+    share = _number(text, weight)
+    if not 0 <= share <= 1:
+        raise Misconfigured(f"--prior {text!r}: a weight must be between 0 and 1; found {weight!r}")
+    return share, prior(whole)
 
 
 def joint(path: Path) -> Any:
