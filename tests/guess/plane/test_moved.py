@@ -10,7 +10,8 @@ import pytest
 from nowiser.guess.plane.maps import COARSE
 from nowiser.guess.plane.moved import Around, Values
 from nowiser.guess.plane.pieces import everything
-from nowiser.guess.plane.plane import Blocks, plane_of
+from nowiser.guess.plane.plane import plane_of
+from nowiser.guess.plane.table import Blocks
 
 sys.path.insert(0, str(Path(__file__).parent))
 from planes import NAMES, bell, histogram, square

@@ -17,7 +17,7 @@ from nowiser.guess.grid.metric import Question
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.plane.region import Band, Placed, share
 from nowiser.model.cost import Cost
-from nowiser.model.prior import JointHistogram, MultivariateNormal
+from nowiser.model.prior import JointHistogram, MultivariateNormal, Prior
 from nowiser.model.priors.base import Floats
 
 
@@ -25,16 +25,20 @@ from nowiser.model.priors.base import Floats
 class Alone:
     """A prior of two attributes with a rate each, and one jump for both."""
 
-    prior: MultivariateNormal | JointHistogram
+    prior: MultivariateNormal | JointHistogram | tuple[Prior, Prior]  # of two independent ones
     rates: Floats
     jump: float
 
     @cached_property
     def lines(self) -> list[Line]:
+        if isinstance(self.prior, tuple):
+            return [line(prior) for prior in self.prior]
         return [line(marginal(self.prior, name)) for name in self.prior.names]
 
     @cached_property
     def costs(self) -> list[Cost]:
+        if isinstance(self.prior, tuple):
+            return [Cost(rate, self.jump) for rate in self.rates.tolist()]
         question = Question(tuple(self.rates.tolist()), (self.jump, *[0.0] * (self.rates.size - 1)))
         return [effective(self.prior, question, name) for name in self.prior.names]
 

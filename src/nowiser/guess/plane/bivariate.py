@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nowiser.guess.plane.plane import SPARE, Boxes
+from nowiser.guess.plane.table import SPARE, Boxes
 from nowiser.model.prior import MultivariateNormal
 from nowiser.model.priors.base import Floats
 
@@ -35,6 +35,15 @@ class Bivariate:
     @property
     def edges(self) -> tuple[Floats, Floats]:
         return np.zeros(0), np.zeros(0)
+
+    @property
+    def slip(self) -> float:
+        """What is known of this prior is exact (see `product`)."""
+        return 0.0
+
+    def open_ends(self, axis: int, low: float, high: float) -> list[tuple[float, float, float]]:  # noqa: ARG002 (along neither)
+        """Nothing that a double could hold lies beyond the last marks (see `product`)."""
+        return []
 
     def core(self, axis: int) -> tuple[float, float]:
         """Where nearly everybody is."""
@@ -118,13 +127,19 @@ class Bivariate:
 
     def _below(self, borders: list[Floats]) -> Floats:
         """The distribution function at all corners."""
-        from scipy.special import ndtr, owens_t
-
         mean, r = self.prior.mean, float(self.prior.covariance[0, 1] / self.spread.prod())
         h, k = (borders[0][:, None] - mean[0]) / self.spread[0], (borders[1][None, :] - mean[1]) / self.spread[1]
-        rest = math.sqrt((1 - r) * (1 + r))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            a, b = (k / h - r) / rest, (h / k - r) / rest
+        return below(h, k, r)
+
+
+def below(h: Floats, k: Floats, r: float) -> Floats:
+    """The distribution function of two standard normal numbers with correlation r; ends may be infinite."""
+    from scipy.special import ndtr, owens_t
+
+    rest = math.sqrt((1 - r) * (1 + r))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        a, b = (k / h - r) / rest, (h / k - r) / rest
         apart = (h * k < 0) | ((h * k == 0) & (h + k < 0))
         found = (ndtr(h) + ndtr(k)) / 2 - owens_t(h, a) - owens_t(k, b) - np.where(apart, 0.5, 0.0)
-        return np.where((h == 0) & (k == 0), 0.25 + math.asin(r) / (2 * math.pi), found)
+    found = np.where((h == 0) & (k == 0), 0.25 + math.asin(r) / (2 * math.pi), found)
+    return np.where(np.isinf(h) | np.isinf(k), np.minimum(ndtr(h), ndtr(k)), found)

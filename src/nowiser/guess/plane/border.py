@@ -1,4 +1,5 @@
-"""A region on a plane in pieces, points of its border, and the bound on its odds where each attribute has its own cost.
+"""A region on a plane in pieces, points of its border, and the bound on its odds: where each attribute has a cost, or
+where distances have one.
 
 Cells are finest next to where bands end and grow from there on; those ends are lines of the grid. Any points will do to
 share the pieces out among (`sharing`); the best are corners of cells on the border, with which no cell's distance to a
@@ -11,15 +12,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nowiser.guess.plane.bivariate import Bivariate
-from nowiser.guess.plane.pieces import Grain, Pieces, Side, Sums, box_borders
-from nowiser.guess.plane.plane import Table
+from nowiser.guess.plane.outer import Law, Outer, outer_of
+from nowiser.guess.plane.pieces import Grain, Pieces, Rate, Side, Sums, box_borders
+from nowiser.guess.plane.product import Product
 from nowiser.guess.plane.region import Band, Placed, Region
+from nowiser.guess.plane.row import FARTHEST
 from nowiser.guess.plane.sharing import Effort, Shares, equalised
 from nowiser.guess.ranges import distinct
 from nowiser.model.priors.base import Floats
-
-Law = Bivariate | Table
 
 SPARE = 1 + 1e-10  # far above the rounding error of sums of positive terms
 LITTLE = 1e-6  # the smallest share of the outside that a point must hold to be used
@@ -29,22 +29,21 @@ SEVERAL = 40  # places of a peak, and as many of a valley, that are tried first
 AROUND = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 2), -1).reshape(-1, 2)
 SAMPLES = 400  # of a stretch that is to be cut into cells
 CIRCLE = 48  # points
-TAIL = 9.0  # standard deviations beyond which nothing is counted outside
-LONG = 0.5  # the widest cells of a region that goes on and on, as a share of the width of a band
+LONG, SHORT = 0.5, 0.15  # the widest cells of a region that goes on and on: of the width of a band; and in nats
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
     """A region in pieces (places as seen from the victim), with points of its border.
 
-    `beyond`: what all that is not in a piece may add inside, at each point; `far`: how many standard deviations out
-    that is, where there is something. `extent`: of the inside, along both axes.
+    `beyond`: what all that is not in a piece may add inside, at each point (see `outer`). `extent`: of the inside,
+    along both axes.
     """
 
     pieces: Pieces
     points: Floats
     beyond: Floats
-    far: Floats | None
+    outer: Outer
     extent: Floats
     scale: Floats
 
@@ -59,37 +58,53 @@ class Bound:
     attained: float
 
 
-def cut_up(law: Law, placed: Placed, rates: Floats, grain: Grain) -> Cut:
-    """What the region of a victim has, or (with a slack) what those of several have together."""
+def cut_up(law: Law, placed: Placed, rates: Floats, grain: Grain, *, straight: bool = False) -> Cut:
+    """What the region of a victim has, or (with a slack) what those of several have together.
+
+    `straight`: for Euclidean distances, of which the rate is that of both axes.
+    """
     at, scale = placed.at, _scales(law, placed.region)
-    ends, far = _ends(law, placed, rates, scale)
+    outer = outer_of(law, placed, rates, scale)
     cells = []
     for i in range(2):
         cuts, size = placed.cuts(i) or [float(at[i])], _Size(2 * scale[i] / grain.across, grain, rates[i])
-        if placed.is_endless:
-            size = replace(size, core=law.core(i), longest=LONG * scale[i])
-        cells.append(_lines(ends[i], cuts, size))
+        if outer.is_endless or placed.is_endless:
+            longest = max(LONG * scale[i], SHORT / rates[i] if outer.odds and rates[i] else 0.0)
+            size = replace(size, core=law.core(i), longest=longest)
+        cells.append(_lines(outer.ends[i], cuts, size))
     borders = box_borders(law.edges, cells, grain.parts)
     found = law.boxes(borders)
     least, most, cut = placed.shares(borders, found.tilt)
     sums = Sums([c - v for c, v in zip(cells, at, strict=True)], [b - v for b, v in zip(borders, at, strict=True)])
     outside = found.least * (1 - most)
-    inner, outer = (sums.side(mass, found.tilt, cut, rates) for mass in (found.most * most, outside))
-    upper = min(1.0, (1 - float(outside.sum())) * (1 + 1e-13))
+    tilts = None if straight else rates
+    inner, outer_side = (sums.side(mass, found.tilt, cut, tilts) for mass in (found.most * most, outside))
+    tails = (0.0, 0.0) if law.support == outer.ends else _tails(law, placed, cells)
+    upper = min(1.0, (1 - float(outside.sum()) - tails[1]) * (1 + 1e-13))
     points = _points(placed, cells)
-    beyond = np.zeros(len(points))
-    if far is not None:
-        beyond = law.beyond(rates, points, far)
-    extent = np.full(2, math.inf) if far is not None else _extent(borders, most)
-    pieces = Pieces(inner, outer, float((found.least * least).sum()), upper)
-    return Cut(pieces, points - at, beyond, far, extent, scale)
+    beyond = np.zeros(len(points)) if outer.lifted is None else outer.lifted(points)
+    extent = np.full(2, math.inf) if outer.is_endless else _extent(borders, most)
+    pieces = Pieces(inner, outer_side, float((found.least * least).sum()) + tails[0], upper)
+    return Cut(pieces, points - at, beyond, outer, extent, scale)
 
 
-def bounded(cut: Cut, rates: Floats, effort: Effort, *, enough: float = 0.0) -> Bound:
+def _tails(law: Law, placed: Placed, cells: list[Floats]) -> tuple[float, float]:
+    """How much of what lies beyond all cells is surely inside, and how much surely outside."""
+    if not isinstance(law, Product):
+        return 0.0, 0.0
+    wide = [distinct(np.clip([-FARTHEST, *c, FARTHEST], *ends)) for c, ends in zip(cells, law.support, strict=True)]
+    mass = np.multiply.outer(*[row.masses(b)[0] for row, b in zip(law.rows, wide, strict=True)])
+    inner = [(b[:-1] >= c[0]) & (b[1:] <= c[-1]) for b, c in zip(wide, cells, strict=True)]
+    mass = np.where(np.logical_and.outer(*inner), 0.0, mass)
+    least, most, _ = placed.shares(wide, np.full(mass.shape, np.inf))
+    return float((mass * least).sum()), float((mass * (1 - most)).sum())
+
+
+def bounded(cut: Cut, rates: Rate, effort: Effort, *, enough: float = 0.0) -> Bound:
     """The bound on the odds of a region. It stops as soon as that is at most `enough`, and then tells of no peak."""
     inside, outside = cut.pieces.inside, cut.pieces.outside
     if not inside.mass.size and not cut.beyond.any():
-        return Bound(0.0, np.zeros(2), 1, 0.0)
+        return Bound(cut.outer.odds, np.zeros(2), 1, 0.0)
     if not outside.mass.size or not len(cut.points):
         return Bound(math.inf, np.zeros(2), 1, math.inf)
     if enough > 0 and (odds := paired(cut, rates)) <= enough:
@@ -103,21 +118,29 @@ def bounded(cut: Cut, rates: Floats, effort: Effort, *, enough: float = 0.0) -> 
         mass, up = np.append(mass, 1.0), np.vstack([up, cut.beyond])
     if not np.isfinite(up).all() or not some.any():
         return Bound(math.inf, peak, sign, attained)
-    away = sign * (np.abs(cut.points - peak) @ rates)
+    away = sign * _cost(cut.points - peak, rates)
     heights = np.exp(np.maximum(away.min() - away, -600.0))
-    cost = float(rates @ cut.scale)
+    cost = float(_cost(cut.scale, rates))
     # points at which hardly anything of the outside is held would have to be left without any of the inside as well
-    apart = np.abs(cut.points[:, None] - cut.points) @ rates
+    apart = _cost(cut.points[:, None] - cut.points, rates)
     with np.errstate(over="ignore"):
         apart = np.exp(apart) * SPARE
     worth = Shares(mass, up, outside.mass[some], down[some], apart).out(heights, effort.stages[0] * cost)[1] * heights
     least = np.sort(worth)[-min(effort.points, worth.size)]
     kept = (worth > LITTLE * worth.max()) & (worth >= least)
     shares = Shares(mass, up[:, kept], outside.mass[some], down[np.ix_(some, kept)], apart[np.ix_(kept, kept)])
-    return Bound(equalised(shares, heights[kept], cost, effort, enough) * SPARE, peak, sign, attained)
+    odds = equalised(shares, heights[kept], cost, effort, enough) * SPARE
+    return Bound(max(odds, cut.outer.odds), peak, sign, attained)
 
 
-def paired(cut: Cut, rates: Floats) -> float:
+def _cost(away: Floats, rates: Rate) -> Floats:
+    """Of going so far along both axes."""
+    if isinstance(rates, float):
+        return np.asarray(rates * np.hypot(away[..., 0], away[..., 1]))
+    return np.asarray(np.abs(away) @ rates)
+
+
+def paired(cut: Cut, rates: Rate) -> float:
     """A quick bound on the odds, without points: every piece inside is held against all that is outside.
 
     With V(x) = ∫_outside e^{−cost of x to y} dπ(y), h(x)·V(x) is at most what h has outside, for every x. So the odds
@@ -127,14 +150,13 @@ def paired(cut: Cut, rates: Floats) -> float:
     inside, outside = cut.pieces.inside, cut.pieces.outside
     with np.errstate(all="ignore"):
         # of the averages over pieces, the simplest: not as sharp as those of `Side`, in a third of the time
-        near = np.sqrt(inside.spread) @ rates
-        far = inside.reach @ rates
+        near, far = _cost(np.sqrt(inside.spread), rates), _cost(inside.reach, rates)
         bent = np.where(far > 1e-3, (np.expm1(far) - far) / far**2, 0.5 + far)
         found = float(inside.mass @ ((1 + near + near**2 * bent) / outside.left(inside.place, rates)))
         if cut.beyond.any():
             z = int(np.argmin(cut.beyond))
             found += float(cut.beyond[z] / outside.left(cut.points[z : z + 1], rates)[0])
-    return found * SPARE if np.isfinite(found) else math.inf
+    return max(found * SPARE, cut.outer.odds) if np.isfinite(found) else math.inf
 
 
 def _scales(law: Law, region: Region) -> Floats:
@@ -142,25 +164,8 @@ def _scales(law: Law, region: Region) -> Floats:
     found = []
     for i in range(2):
         own = [part.scale for part in region.parts if not isinstance(part, Band) or part.axis == i]
-        wide = float(law.spread[i]) if isinstance(law, Bivariate) else float(np.ptp(law.edges[i])) / 4
-        found.append(min([*own, wide]))
+        found.append(min([*own, float(law.spread[i])]))
     return np.array(found)
-
-
-def _ends(law: Law, placed: Placed, rates: Floats, scale: Floats) -> tuple[list[tuple[float, float]], Floats | None]:
-    """Between which borders the prior is cut up; and, where the region goes beyond them, how far out they are."""
-    if not isinstance(law, Bivariate):
-        return law.support, None
-    mean, spread, far = law.prior.mean, law.spread, np.full(2, TAIL)
-    if placed.is_endless:
-        a = rates * spread
-        far = 2 * a + math.sqrt(140 + 4 * float(a @ a))
-    ends = []
-    for i in range(2):
-        cuts = [*placed.cuts(i), float(placed.at[i])]
-        low, high = mean[i] - far[i] * spread[i], mean[i] + far[i] * spread[i]
-        ends.append((min(float(low), min(cuts) - 2 * scale[i]), max(float(high), max(cuts) + 2 * scale[i])))
-    return ends, far if placed.is_endless else None
 
 
 @dataclass(frozen=True)
@@ -235,7 +240,7 @@ def _extent(borders: list[Floats], share_: Floats) -> Floats:
     return np.array(found)
 
 
-def _peak(inside: Side, outside: Side, rates: Floats, scale: Floats) -> tuple[Floats, int, float]:
+def _peak(inside: Side, outside: Side, rates: Rate, scale: Floats) -> tuple[Floats, int, float]:
     """The best cone inside or valley outside: its peak, its sign and its odds."""
     best: tuple[float, Floats, int] = (0.0, np.zeros(2), 1)
     for sign, side in ((1, inside), (-1, outside)):
@@ -256,7 +261,7 @@ def _peak(inside: Side, outside: Side, rates: Floats, scale: Floats) -> tuple[Fl
     return best[1], best[2], best[0]
 
 
-def _odds(inside: Side, outside: Side, rates: Floats, peaks: Floats, sign: int) -> Floats:
+def _odds(inside: Side, outside: Side, rates: Rate, peaks: Floats, sign: int) -> Floats:
     """Of the likelihoods e^{−sign·cost of the distance from the peak}."""
     costs = [sign * side.costs(peaks, rates) for side in (inside, outside)]
     least = np.minimum(costs[0].min(axis=0), costs[1].min(axis=0))

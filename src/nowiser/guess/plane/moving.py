@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.guess.plane.border import Law
+from nowiser.guess.plane.outer import Law, borders_of
 from nowiser.guess.plane.region import Band, Limits, Placed, Round, share
 from nowiser.guess.ranges import distinct
 from nowiser.model.priors.base import Floats
@@ -29,6 +29,7 @@ class Moving:
     victims; `length`: of the slab, for each of them. `inside`, `outside`: whether the region surely is (is not) on the
     left, and on the right. `room`: how far to the left, and to the right, no other border is met, nor what belongs to
     another moving one. `crossed`: how many lines at which density or region may change are crossed on the way.
+    `endless`: whether the slab stands for all that lies beyond it (`Product.open_ends`).
     """
 
     axis: int
@@ -41,6 +42,7 @@ class Moving:
     outside: tuple[Any, Any]
     room: tuple[Floats, Floats]
     crossed: Floats
+    endless: Any = False
 
     @property
     def middle(self) -> Floats:
@@ -59,7 +61,7 @@ class _Rows:
     and `above` across.
 
     `first`, `last`: places of the plane across, for all victims. `kind`: 0 for the end of a band, −1 and 1 for the left
-    and the right half of a circle.
+    and the right half of a circle. `endless`: as in `Moving`.
     """
 
     low: Floats
@@ -70,6 +72,7 @@ class _Rows:
     last: Floats
     length: Floats
     kind: Floats
+    endless: Any
 
 
 def moving(law: Law, placed: Placed, axis: int) -> Moving | None:
@@ -98,6 +101,7 @@ def moving(law: Law, placed: Placed, axis: int) -> Moving | None:
         (left_most <= 0, right_most <= 0),
         _room(placed, axis, rows, static),
         crossed,
+        rows.endless,
     )
     return _only(whole, ~same)
 
@@ -105,24 +109,30 @@ def moving(law: Law, placed: Placed, axis: int) -> Moving | None:
 def _only(whole: Moving, some: Any) -> Moving | None:
     if not some.any():
         return None
-    near, far, first, last, length, crossed = (
-        x[some] for x in (whole.near, whole.far, whole.first, whole.last, whole.length, whole.crossed)
+    near, far, first, last, length, crossed, endless = (
+        x[some] for x in (whole.near, whole.far, whole.first, whole.last, whole.length, whole.crossed, whole.endless)
     )
     inside, outside, room = ((x[some], y[some]) for x, y in (whole.inside, whole.outside, whole.room))
-    return Moving(whole.axis, near, far, first, last, length, inside, outside, room, crossed)
+    return Moving(whole.axis, near, far, first, last, length, inside, outside, room, crossed, endless)
 
 
 def _of_bands(law: Law, placed: Placed, axis: int) -> list[_Rows]:
     """Ends of bands. Slabs end where bands of the other axis do, for the nearest and for the farthest victim."""
     other = 1 - axis
+    beyond = law.open_ends(other, *borders_of(placed, other))
     marks = law.marks(other, SLABS)
+    marks = np.append(marks, [b if b < marks[0] else a for a, b, _ in beyond])
     ends = distinct(np.concatenate([marks, placed.cuts(other), law.edges[other]]))
-    ends = ends[(ends >= marks[0]) & (ends <= marks[-1])]
-    first, last, one = ends[:-1], ends[1:], np.ones(ends.size - 1)
+    ends = ends[(ends >= marks.min()) & (ends <= marks.max())]
+    # slabs beyond which nothing changes any more stand for all that lies there
+    outer = np.array(beyond).reshape(-1, 3)
+    first, last = np.append(ends[:-1], outer[:, 0]), np.append(ends[1:], outer[:, 1])
+    length, one = np.append(np.diff(ends), outer[:, 2]), np.ones(first.size)
+    endless = np.arange(one.size) >= ends.size - 1
     below, above = first - placed.at[other] - placed.slack[other], last - placed.at[other] + placed.slack[other]
     radii = {b.radius for b in placed.region.bands if b.axis == axis and b.radius is not None}
     return [
-        _Rows(s * r * one, s * r * one, below, above, first, last, last - first, 0 * one)
+        _Rows(s * r * one, s * r * one, below, above, first, last, length, 0 * one, endless)
         for r in sorted(radii)
         for s in (-1, 1)
     ]
@@ -141,7 +151,8 @@ def _of_disc(placed: Placed, axis: int) -> list[_Rows]:
         first, last = placed.at[other] + below - placed.slack[other], placed.at[other] + above + placed.slack[other]
         for side in (-1.0, 1.0):
             low, high = (least, most) if side > 0 else (-most, -least)
-            found.append(_Rows(low, high, below, above, first, last, above - below, np.full(least.size, side)))
+            sides, endless = np.full(least.size, side), np.zeros(least.size, bool)
+            found.append(_Rows(low, high, below, above, first, last, above - below, sides, endless))
     return found
 
 

@@ -1,27 +1,36 @@
-"""Regions on a plane, where each attribute has its own cost: one victim, or the worst of all.
+"""Regions on a plane, where each attribute has its own cost or distances have one: one victim, or the worst of all.
 
 One victim's ceiling is that of `border`. The worst is found by the search of `exposed`, in which the victims of a box
 are bounded as discs are (`maps`), with `sliding` between corners. The quickest bound of a region that goes on and on is
 another: nobody's gain is more than the mass that is not in it.
+
+Where distances have a cost (`straight`), one victim's bound is that of straight distances. Along each axis, and for the
+sum of both, the same rate holds as well: what is added between corners and the quickest bounds are those.
 """
 
 import math
+from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.grid.space import is_points
 from nowiser.guess.odds import lifted
 from nowiser.guess.plane.alone import Alone
 from nowiser.guess.plane.bivariate import Bivariate
-from nowiser.guess.plane.border import Bound, Cut, Law, bounded, cut_up
+from nowiser.guess.plane.border import Bound, Cut, bounded, cut_up
 from nowiser.guess.plane.exposed import WORK, Exposed, Seen, within_limit, worst
 from nowiser.guess.plane.maps import BOXES, enclosing, lowered
-from nowiser.guess.plane.pieces import Grain
-from nowiser.guess.plane.plane import FARTHEST, Table
+from nowiser.guess.plane.outer import Law
+from nowiser.guess.plane.pieces import Grain, Rate
+from nowiser.guess.plane.plane import FARTHEST, as_joint
+from nowiser.guess.plane.product import Product
 from nowiser.guess.plane.region import Band, Limits, Placed, Region, Round, share
 from nowiser.guess.plane.sharing import Effort
 from nowiser.guess.plane.sliding import Box, Sliding
+from nowiser.guess.plane.table import Table
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import JointHistogram, MultivariateNormal
 from nowiser.model.priors.base import Floats
@@ -33,16 +42,29 @@ ROUGH = Grain(18, 3, 1.35, 2.0), Effort(128, (0.3, 0.1, 0.03, 0.01), 8)
 SHARP = Grain(40, 3, 1.2, 1.5), Effort(180, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 20)
 
 
-def law_of(prior: MultivariateNormal | JointHistogram) -> Law:
-    """A prior of two attributes, along their own axes."""
-    return Bivariate(prior) if isinstance(prior, MultivariateNormal) else Table(prior)
+def law_of(prior: Any, names: tuple[str, ...] = ()) -> Law | None:
+    """A prior of two attributes, along their own axes; None where it has single values or is none of two numbers."""
+    prior = as_joint(prior, names)
+    if isinstance(prior, MultivariateNormal):
+        return Bivariate(prior)
+    if isinstance(prior, JointHistogram):
+        return Table(prior)
+    if not isinstance(prior, Mapping) or any(prior[n].kind != "line" or is_points(prior[n]) for n in names):
+        return None
+    law = Product((prior[names[0]], prior[names[1]]))
+    return None if any(row.line.atoms.size for row in law.rows) else law
 
 
 class Regions:
     """A region for each victim of a plane (see `exposed.Family`). Jumps of both attributes count together."""
 
-    def __init__(self, law: Law, region: Region, rates: Floats, jump: float) -> None:
-        self.law, self.region, self.rates, self.jump = law, region, rates, jump
+    def __init__(self, law: Law, region: Region, rates: Floats, jump: float, *, straight: bool = False) -> None:
+        self.law, self.region, self.rates, self.jump, self.straight = law, region, rates, jump, straight
+
+    @property
+    def rate(self) -> Rate:
+        """Of distances."""
+        return float(self.rates[0]) if self.straight else self.rates
 
     @cached_property
     def is_endless(self) -> bool:
@@ -81,6 +103,8 @@ class Regions:
             moves = all(b.radius is not None for b in self.region.bands)
             half = moves and (axis == 0 or not self.law.prior.covariance[0, 1])
             low, high = mean if half else mean - away, mean + away
+        elif isinstance(self.law, Product):
+            low, high = self.law.rows[axis].people
         else:
             low, high = self.law.support[axis]
         if not self.region.moves(axis):
@@ -99,7 +123,7 @@ class Regions:
 
     def first(self) -> Floats:
         """∫ (e^J·f⁺ − 1) dπ over all of which regions of the box have something; or, if less, the mass of all else."""
-        cells, mass = self._cells
+        cells, mass, missing = self._cells
         middle = np.stack(np.meshgrid(*[(c[:-1] + c[1:]) / 2 for c in cells], indexing="ij"), -1).reshape(-1, 2)
         half = np.add.outer(*[k * np.diff(c) / 2 for k, c in zip(self.rates.tolist(), cells, strict=True)])
         with np.errstate(over="ignore", invalid="ignore"):
@@ -107,18 +131,31 @@ class Regions:
             above = np.where(mass > 0, mass * np.maximum(top - 1, 0.0), 0.0)
         found = _screened(self.region, above, cells, self.lines)
         if self.is_endless:
-            found = np.minimum(found, _screened(self.region.denied(), mass, cells, self.lines))
-        return np.minimum(found * (1 + 1e-9) + 1e-12, 1.0)
+            found = found if not missing else np.full(found.shape, 1.0)
+            found = np.minimum(found, _screened(self.region.denied(), mass, cells, self.lines) + missing)
+        return np.minimum(found * (1 + 1e-9) + 1e-12 + self.law.slip, 1.0)
 
     @cached_property
-    def _cells(self) -> tuple[list[Floats], Floats]:
-        """The prior in cells for screening, and their masses from above."""
+    def _cells(self) -> tuple[list[Floats], Floats, float]:
+        """The prior in cells for screening, their masses from above, and what may be missing.
+
+        Cells go on as far as a region that ends somewhere does, around any of the victims.
+        """
         cells = [distinct(np.concatenate([self.law.marks(i, SCREEN), self.law.edges[i]])) for i in range(2)]
-        return cells, self.law.boxes(cells).most
+        if not isinstance(self.law, Product):
+            return cells, self.law.boxes(cells).most, 0.0
+        wide = 2 * max(part.scale for part in self.region.parts)
+        for i, (low, high) in enumerate(self.law.support):
+            outer = np.array([self.lines[i][0] - wide, self.lines[i][-1] + wide])
+            statics = [e for b in self.region.bands if b.axis == i and b.radius is None for e in (b.low, b.high)]
+            outer = np.clip(np.append(outer, statics), low, high)
+            cells[i] = distinct(np.append(cells[i], [outer.min(), outer.max()]))
+        boxes = self.law.boxes(cells)
+        return cells, boxes.most, max(1 - float(boxes.least.sum()), 0.0)
 
     def likely(self, places: Floats) -> Floats:
         """The gains of cones, valleys and of what is one along one axis and the other along the other, on cells."""
-        cells, mass = self._cells
+        cells, mass, _ = self._cells
         middles = [(c[:-1] + c[1:]) / 2 for c in cells]
         found = np.zeros(len(places))
         for i, v in enumerate(places):
@@ -147,33 +184,34 @@ class Regions:
 
     def smallest(self, place: Floats) -> float:
         """The smallest posterior of one victim, from below: 1 minus the ceiling of everything else."""
-        other = Regions(self.law, self.region.denied(), self.rates, self.jump)
         if not self.rates.any() and not self.jump:
             return 1.0  # what he has before
-        placed = Placed(other.region, place, np.zeros(2))
-        found = bounded(cut_up(self.law, placed, self.rates, SHARP[0]), self.rates, SHARP[1])
+        placed = Placed(self.region.denied(), place, np.zeros(2))
+        found = bounded(self._cut(placed, SHARP[0]), self.rate, SHARP[1])
         return 1 - min(_after(found, self.jump), self.alone.after(placed))
 
     def box(self, low: Floats, high: Floats) -> Box:
         placed = Placed(self.region, (low + high) / 2, (high - low) / 2)
-        cut = cut_up(self.law, placed, self.rates, QUICK[0])
-        return Box(placed, cut)
+        return Box(placed, self._cut(placed, QUICK[0]))
 
     def more(self, box: Box, known: float, bound: float) -> float:
         return self.sliding.more(box, known, bound)
 
     def enclosed(self, box: Box) -> float:
-        return self._gain(bounded(box.cut, self.rates, QUICK[1]), box.cut, box.placed)
+        return self._gain(bounded(box.cut, self.rate, QUICK[1]), box.cut, box.placed)
 
     def _placed(self, place: Floats) -> Placed:
         return Placed(self.region, place, np.zeros(2))
 
+    def _cut(self, placed: Placed, grain: Grain) -> Cut:
+        return cut_up(self.law, placed, self.rates, grain, straight=self.straight)
+
     def _bounded(self, place: Floats, how: tuple[Grain, Effort], enough: float = -1.0) -> tuple[Cut, Bound, float]:
         """The region of a victim in pieces, and its bound; no sharper than a gain of at most `enough` needs."""
         grain, effort = how
-        cut = cut_up(self.law, self._placed(place), self.rates, grain)
+        cut = self._cut(self._placed(place), grain)
         level = lowered(cut.pieces.least + enough, self.jump) if enough > 0 else 0.0
-        return cut, bounded(cut, self.rates, effort, enough=level), level
+        return cut, bounded(cut, self.rate, effort, enough=level), level
 
     def _gain(self, found: Bound, cut: Cut, placed: Placed) -> float:
         if not self.rates.any() and not self.jump:
@@ -181,7 +219,7 @@ class Regions:
         with np.errstate(invalid="ignore"):
             reach = float(np.nansum(cut.extent * self.rates)) + self.jump
         gain = enclosing(_after(found, self.jump), cut.pieces.most, cut.pieces.least, reach)
-        return max(min(gain, self.alone.after(placed) - cut.pieces.least), 0.0)
+        return max(min(gain + self.law.slip, self.alone.after(placed) - cut.pieces.least), 0.0)
 
 
 def _after(found: Bound, jump: float) -> float:

@@ -43,9 +43,10 @@ from functools import cached_property
 
 import numpy as np
 
-from nowiser.guess.plane.border import Cut, Law
+from nowiser.guess.plane.border import Cut
 from nowiser.guess.plane.moved import Values
 from nowiser.guess.plane.moving import SLIP, Moving, moving
+from nowiser.guess.plane.outer import Law
 from nowiser.guess.plane.region import Placed, Region
 from nowiser.guess.plane.sharing import multiplied
 from nowiser.guess.ranges import distinct
@@ -84,21 +85,29 @@ class _Known:
                 np.where(p > 0, f * p * self.rows.length, 0.0) for f, p in zip(self.f, self.density, strict=True)
             )
         high = np.maximum(high * WHOLE, low)
-        return min(Values(low, high, c, total).largest(weights[None]) for c, total in self.limits)
+        found = []
+        for c, total in self.limits:
+            # no X is more than this; slabs that go on and on have no other limit
+            with np.errstate(divide="ignore", invalid="ignore"):
+                most = np.fmax(np.fmin(high, total * WHOLE / c), low)
+            found.append(Values(low, most, c, total).largest(weights[None]))
+        return min(found)
 
     def bent(self, rate: float, lifts: float, drops: float) -> float:
         """K, where ψ' is between `drops` and `lifts`."""
         (low, high), f, (least, most) = self.lean, self.f[0] * drops, self.density
-        up = rate + high
-        rest = np.where(most > 0, (high - low) * np.maximum(1 - f, 0.0) - high, 0.0)
-        rest = rest * np.where(rest > 0, most, least) + np.minimum(up, 0.0) * f * least
-        return self.largest(lifts * np.maximum(up, 0.0)) + float((rest * self.rows.length).sum())
+        with np.errstate(invalid="ignore", over="ignore"):  # of unknown slopes the sum is no number, and the bound none
+            up = rate + high
+            rest = np.where(most > 0, (high - low) * np.maximum(1 - f, 0.0) - high, 0.0)
+            rest = rest * np.where(rest > 0, most, least) + np.minimum(up, 0.0) * f * least
+            return self.largest(lifts * np.maximum(up, 0.0)) + float((rest * self.rows.length).sum())
 
     def jumps(self, lifts: float, drops: float) -> float:
         """M."""
         some = (self.rows.crossed > 0) & (self.density[1] > 0)
-        off = np.maximum(np.maximum(lifts * self.f[1][some] - 1, 1 - drops * self.f[0][some]), 0.0)
-        return float((self.rows.crossed[some] * self.rows.length[some] * self.density[1][some] * off).sum())
+        with np.errstate(invalid="ignore", over="ignore"):
+            off = np.maximum(np.maximum(lifts * self.f[1][some] - 1, 1 - drops * self.f[0][some]), 0.0)
+            return float((self.rows.crossed[some] * self.rows.length[some] * self.density[1][some] * off).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +177,9 @@ class Sliding:
         )
         half = (rows.far - rows.near) / 2 * self.rates[axis] + (rows.last - rows.first) / 2 * self.rates[1 - axis]
         f = self._values(box, rows.middle, half, after)
+        # of a slab that stands for all beyond it, only its mass is known
+        least, most = np.where(rows.endless, 0.0, least), np.where(np.isinf(rows.length), math.inf, most)
+        f = np.where(rows.endless, 0.0, f[0]), np.where(rows.endless, math.inf, f[1])
         to_left, to_right = (self._strips(rows, most, right=right) for right in (False, True))
         none = np.zeros(most.size)
         limits = [
@@ -182,8 +194,10 @@ class Sliding:
         seen, pieces = points - box.placed.at, box.cut.pieces
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             inside = np.einsum("i,ij->j", pieces.inside.mass, pieces.inside.lifted(seen, self.rates))
-            if box.cut.far is not None:
-                inside = inside + self.law.beyond(self.rates, points, box.cut.far)
+            if box.cut.outer.lifted is not None:
+                inside = inside + box.cut.outer.lifted(points)
+            if box.cut.outer.odds:  # nothing is known of tails that are held slice by slice
+                inside = inside + math.inf
             outside = np.einsum("i,ij->j", pieces.outside.mass, pieces.outside.lowered(seen, self.rates))
             low = np.nan_to_num(after / inside, nan=0.0, posinf=0.0) * np.exp(-half) / WHOLE
             high = np.fmin(self.highest(points), np.nan_to_num((1 - after) / outside, nan=math.inf)) * np.exp(half)
