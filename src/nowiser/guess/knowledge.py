@@ -161,7 +161,12 @@ def _sum(
     start, end = law.support(others) if unknown else (0.0, 0.0)
     step = max(radius / 100, (unknown * (end - start) + high - low) / _LATTICE)
     if step > radius / 4:
-        raise Misconfigured("unknown is too large for so fine a goal; the attacker learns next to nothing")
+        raise Misconfigured(
+            f"unknown is too large for so fine a goal: {unknown} people and the victim spread over "
+            f"{unknown * (end - start) + high - low:g}, which may be at most {_LATTICE / 4 * radius:g} for a radius of "
+            f"{radius:g}",
+            hint="Truncate the prior to the range that matters, or ask for a larger radius.",
+        )
     # cell borders at the ends of the goal, so that cells are wholly right or wholly wrong
     step = 2 * radius / max(8, round(2 * radius / step))
     x, w = _lattice(prior, step, victim - radius)

@@ -265,3 +265,15 @@ def test_the_victim_that_is_told_can_be_asked_about():
     assert worst.victim["y"] is None
     again = nw.guess(prior, "x within 1 and y in [0, 1]", costs=costs, victim=worst.victim)
     assert again.after == pytest.approx(worst.after, abs=1e-6)
+
+
+def test_who_the_victim_is_does_not_matter_where_all_have_one_goal():
+    fixed = nw.In.between(0, 1) | nw.In.between(3, 4)
+    found = nw.guess(nw.Normal(0, 5), fixed, slope=0.1)
+    assert found.victim is None
+    assert found.witness.victim is None
+    both = {"x": nw.Normal(0, 5), "d": nw.Categories(["a", "b"])}
+    goal, costs = "(x in [0, 1] or x in [3, 4]) and d exactly", {"x": nw.Cost(0.1), "d": nw.Cost(0.0, 1.0)}
+    worst = nw.guess(both, goal, costs=costs)
+    assert worst.victim["x"] is None
+    assert nw.guess(both, goal, costs=costs, victim=worst.victim).after == pytest.approx(worst.after, rel=1e-3)

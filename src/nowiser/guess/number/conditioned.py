@@ -58,6 +58,7 @@ class Conditioned:
     parts: tuple[Part, ...]
     whole: Near  # for what does not depend on the goal
     exactly: str | None = None  # of what, where nothing else is asked for
+    still: bool = False  # whether all victims have the same goal: then it does not matter who he is
 
     def start(self) -> tuple[Floats, Floats]:
         return np.array([p.first for p in self.parts]), np.array([p.last for p in self.parts])
@@ -88,10 +89,12 @@ class Conditioned:
         return Figures(np.where(alone, found.before, 0.0), np.where(alone, found.after, 1.0), np.zeros_like(lo))
 
     def coordinate(self, victim: Any) -> float:
+        if victim is None and self.still:  # as `victim` says who stands there
+            return middle(self.parts[0].first, self.parts[0].last)
         return self.whole.coordinate(victim)
 
     def victim(self, x: float) -> Any:
-        return float(x)
+        return None if self.still else float(x)
 
     def part(self, x: float) -> Part:
         """Where two stretches meet, that of one interval: their goals differ by a point at most."""
@@ -100,6 +103,9 @@ class Conditioned:
         return min(every, key=lambda p: isinstance(p.profile, Gapped))
 
     def witness(self, x: float, *, misled: bool) -> Witness:
+        return replace(self._witness(x, misled=misled), victim=self.victim(x))
+
+    def _witness(self, x: float, *, misled: bool) -> Witness:
         part = self.part(x)
         if part.profile is None:
             return Witness("randomised response", victim=x, outside=part.outside)
@@ -109,7 +115,6 @@ class Conditioned:
         if isinstance(part.profile, Gapped):
             return part.profile.witness(x)
         found = part.profile.witness(x + part.shift, misled=misled != part.outside)
-        found = replace(found, victim=x)
         return replace(found, outside=True, jump=-found.jump) if part.outside else found
 
 
@@ -148,7 +153,8 @@ def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditio
         never = all(p.profile is None and not p.outside for p in found)
     if never:
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
-    return Conditioned(row, found, whole, what if isinstance(bare(goal.goal), Exactly) else None)
+    only = what if isinstance(bare(goal.goal), Exactly) else None
+    return Conditioned(row, found, whole, only, still=not any(c.moves for c in asked.conditions))
 
 
 def _beside_singles(whole: Near, swept: Gapped, low: float, high: float) -> tuple[Part, ...]:
