@@ -50,6 +50,7 @@ LEAST = 1e-9  # the same as a gain
 FAINT = 1e-11  # a probability that rounding against ourselves may leave of nothing
 LOST = 4e-10  # the same where there are single values only: what rounding may do
 MOST = 6_000  # ranges that are looked at for one bound
+BELOW = (0.0, 1e-8, 1e-6, 1e-5, 1e-4)  # by which shares a ceiling may be rounded up
 GROWTH = (8, 8, 8, 4, 4, 64, 512)  # how much larger the next bounds are that are tried
 Goals = list[tuple[Indices, Spans]]
 
@@ -327,7 +328,7 @@ class Gapped:
     def witness(self, x: float) -> Witness:
         """The likelihood of the theorem of `sweep`, in the middle of each cell."""
         middle, cells, share = self._cells(x)
-        found = likelihood(cells, share, self.rate, self.jump, float(self.after(np.array([x]))[0]))
+        found = self._told(cells, share, float(self.after(np.array([x]))[0]))
         ((_, spans),) = self._goals(np.array([x]), np.array([x]), wide=True)
         outside = spans.inside[0]
         # single values at the ends are told apart
@@ -337,6 +338,15 @@ class Gapped:
         some = cells.masses > 0
         table = tuple(zip(middle[some].tolist(), found[some].tolist(), strict=True))
         return Witness("programme", victim=x, inside=tuple(sorted(pairs)), outside=outside, table=table)
+
+    def _told(self, cells: Cells, share: Floats, after: float) -> Floats:
+        """The likelihood of the theorem for a ceiling, or for one a little below it: whichever tells most.
+
+        A ceiling that is rounded up leaves z a little above zero somewhere in a tail, from where on the likelihood
+        would rise for nothing. In a heavy tail all of it would end up there.
+        """
+        every = [likelihood(cells, share, self.rate, self.jump, after * (1 - less)) for less in BELOW]
+        return max(every, key=lambda f: float((cells.masses * share) @ f) / float(cells.masses @ f))
 
 
 def _of_gain(objective: Objective, gain: float) -> float:
