@@ -63,5 +63,3 @@ def test_the_ceiling_stays_above_a_planar_laplace_attack_on_a_continuous_map():
 def test_what_is_not_possible_says_so():
     with pytest.raises(Misconfigured, match="possible value of y"):
         nw.guess(grid(), nw.Within(2.0), slope=1.0, victim=(1.0, 99.0))
-    with pytest.raises(Misconfigured, match="disc alone"):
-        nw.guess(grid(), "(x, y) within 2 and not (x, y) within 1", costs={"x": nw.Cost(1.0), "y": nw.Cost(1.0)})

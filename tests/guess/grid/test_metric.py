@@ -5,7 +5,7 @@ import pytest
 
 import nowiser as nw
 from nowiser.guess.grid.graded import _growing, fitted
-from nowiser.guess.grid.metric import _cut_off
+from nowiser.guess.grid.metric import cut_off
 from nowiser.guess.grid.space import space_of
 
 LABELS = nw.Categories({"a": 0.5, "b": 0.3, "c": 0.2})
@@ -64,7 +64,7 @@ def test_shares_of_steep_cells_are_numbers():
     """A cell that is whole, or hardly there, and so steep that e^span is no double."""
     share, span = np.array([1.0, 1.0, 1e-5, 0.5]), np.array([0.1, 1e4, 1e4, 2.0])
     with np.errstate(over="raise", invalid="raise"):
-        above, below = _cut_off(share, span)
+        above, below = cut_off(share, span)
     assert above == pytest.approx([0, 0, -np.log(1e-5), -np.log(0.5 + 0.5 * np.exp(-2))])
     assert below == pytest.approx([0, 0, 1e4, np.log(0.5 + 0.5 * np.exp(2))], abs=1e-4)
 

@@ -45,7 +45,7 @@ def candidates(space: Space, goal: Goal) -> Iterator[Guess]:
         for point in _centres(space, sorted({d.goal.radius for d in discs if isinstance(d.goal, Within)})):
             yield dict(zip(names, point, strict=True)), {}
         return
-    choices = [_guesses(axis, parts) for axis in space.axes]
+    choices = [guesses_of(axis, parts) for axis in space.axes]
     few = np.prod([float(len(c)) for c in choices]) <= MANY
     # records first: of several guesses that are right for the same people a real one is shown
     records = (
@@ -56,7 +56,7 @@ def candidates(space: Space, goal: Goal) -> Iterator[Guess]:
         yield dict(zip(names, guess, strict=True)), {}
 
 
-def _guesses(axis: Axis, parts: list[On]) -> list[Any]:
+def guesses_of(axis: Axis, parts: list[On]) -> list[Any]:
     """One guess for each set of values of one attribute that can be right."""
     own = [part.goal for part in parts if part.attributes == (axis.name,)]
     if not any(isinstance(goal, (Within, Exactly)) for goal in own):

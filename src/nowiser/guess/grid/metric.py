@@ -33,8 +33,8 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     **Cells.** The variables are averages over cells. Let h be a likelihood without the jump, h(x) ≤ e^{d(x,y)} h(y).
     Moving the uniform law on one box to that on another, axis by axis, moves no point farther than w, which has
     |Δcentre| + |Δhalf width| on each axis; so the plain averages obey m ≤ e^{d(w)} m' exactly, and between boxes of one
-    size nothing is lost. Averages weighted with a density that varies inside the cell are tied to them by `_leaning`,
-    averages over the part of a cell that a goal cuts off by `_cut_off`. Then m ≤ h ≤ f ≤ e^J h for averages of f.
+    size nothing is lost. Averages weighted with a density that varies inside the cell are tied to them by `leaning`,
+    averages over the part of a cell that a goal cuts off by `cut_off`. Then m ≤ h ≤ f ≤ e^J h for averages of f.
 
     **Cells beside points.** Where some axes have single values or labels, y, only the jumps J of the axes with cells,
     x, are taken out: h(x, y) = min over x' of e^{d(x,x')} f(x', y). Then h ≤ f ≤ e^J h as before, and whatever f obeys
@@ -54,7 +54,7 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     cells = [a.borders is not None for a in space.axes]
     jump = sum(j for j, cell in zip(question.jumps, cells, strict=True) if cell) + question.map_jump
     count = masses.size
-    span, (lean, lean_of_part) = 2 * _spread(space, question), _leaning(space, question)
+    span, (lean, lean_of_part) = 2 * spread(space, question), leaning(space, question)
     # the average of a cell is a variable of its own unless it is that of its only part
     own = ~whole | (lean > 0) | (jump > 0)
     steady = tuple(0.0 if cell else j for j, cell in zip(question.jumps, cells, strict=True))
@@ -67,7 +67,7 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     tied = np.concatenate([np.flatnonzero(own), n + np.arange(cut.size)])
     of = np.concatenate([np.flatnonzero(own), cut])
     loose = np.where(whole[of], lean[of], lean_of_part[of])
-    rises, falls = (np.minimum(d + loose, span[of]) for d in _cut_off(size[tied], span[of]))
+    rises, falls = (np.minimum(d + loose, span[of]) for d in cut_off(size[tied], span[of]))
     ties: Rows = (
         np.concatenate([tied, centre[of]]),
         np.concatenate([centre[of], tied]),
@@ -83,7 +83,7 @@ def solved(space: Space, question: Question, share: Floats, area: Floats) -> Sol
     return solve(Programme(full, joined([rows, ties])), mask & (full > 0))
 
 
-def _cut_off(share: Floats, span: Floats) -> tuple[Floats, Floats]:
+def cut_off(share: Floats, span: Floats) -> tuple[Floats, Floats]:
     """How far the average over a part with this share of a box's area can be above and below that of the whole box.
 
     As logarithms: everything else in the box is at most e^{±span} times the part's average.
@@ -93,7 +93,7 @@ def _cut_off(share: Floats, span: Floats) -> tuple[Floats, Floats]:
     return np.abs(above), np.maximum(below, 0.0)
 
 
-def _leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
+def leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
     """How far averages weighted with the density are from plain ones, as logarithms: over cells and over their parts.
 
     They differ by the covariance of value and density. *Cells:* at most the product of their standard deviations, each
@@ -105,7 +105,7 @@ def _leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
     if space.shape is None:
         return np.zeros(space.masses.size), np.zeros(space.masses.size)
     low, high = _ends(space)
-    span = 2 * _spread(space, question)
+    span = 2 * spread(space, question)
     rate = question.map_rate if question.map_rate is not None else float(np.hypot.reduce(question.rates))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         bottom, top = space.shape.heights(low, high)
@@ -114,7 +114,7 @@ def _leaning(space: Space, question: Question) -> tuple[Floats, Floats]:
             for found in (
                 top / bottom,
                 functools.reduce(np.maximum, [b - a for a, b in zip(low, high, strict=True)]),
-                space.shape.steepness(low, high),
+                np.sqrt(sum(m**2 for m in space.shape.slopes(low, high))),
             )
         )
         whole = (side / np.pi) ** 2 * rate * steep * np.exp(np.minimum(span, 300.0)) * tilt
@@ -142,7 +142,7 @@ def _deviation(part: Floats, span: Floats) -> Floats:
     return np.where(small, np.minimum(-np.log1p(-np.where(small, part, 0.0)), span), span)
 
 
-def _spread(space: Space, question: Question) -> Floats:
+def spread(space: Space, question: Question) -> Floats:
     """The largest cost from the centre of a cell to one of its points."""
     sizes = [a.half for a in space.axes]
     mesh = np.meshgrid(*sizes, indexing="ij")

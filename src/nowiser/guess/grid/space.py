@@ -85,7 +85,8 @@ class Shape:
     """Bounds over boxes, given by the lower and upper ends on each axis (arrays that broadcast against each other)."""
 
     heights: Callable[[list[Floats], list[Floats]], tuple[Floats, Floats]]  # of the density, up to one factor
-    steepness: Callable[[list[Floats], list[Floats]], Floats]  # of the slope of ln density, from above
+    slopes: Callable[[list[Floats], list[Floats]], list[Floats]]  # of ln density along each axis, the steepest
+    smooth: bool = False  # whether these slopes hold everywhere: also from one cell to the next
 
 
 def space_of(
@@ -108,18 +109,54 @@ def space_of(
     labels = [len(p.labels) for p in (prior[n] for n in used) if isinstance(p, Categories)]
     wide = max(1, sum(_is_wide(prior[n]) for n in used))
     each = max(4, int((cells / np.sqrt(np.prod(labels))) ** (1 / wide)))  # a few fewer where each has many labels
-    axes, masses = [], []
-    for name in used:
-        axis, share = _one(name, prior[name], cuts.get(name, np.zeros(0)), each, focus)
-        axes.append(axis)
-        masses.append(share)
+    return _product({n: prior[n] for n in used}, lambda n: _one(n, prior[n], cuts.get(n, np.zeros(0)), each, focus))
+
+
+def frame(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> dict[str, Floats | Axis]:
+    """Of each attribute the borders that a grid must have, ends first and last; or its axis, where it has points."""
+    if isinstance(prior, JointHistogram):
+        return dict(zip(prior.names, prior.edges, strict=True))
+    if isinstance(prior, MultivariateNormal):
+        return {n: _normal_ends(prior, i) for i, n in enumerate(prior.names)}
+    if isinstance(prior, Prior):
+        prior = {names[0]: prior}
+    found: dict[str, Floats | Axis] = {}
+    for name in (n for n in prior if n in names):
+        row = None if prior[name].kind != "line" or is_points(prior[name]) else line(prior[name])
+        if row is None:
+            found[name] = _one(name, prior[name], np.zeros(0), 4, None)[0]
+        else:
+            edges = row.starts if isinstance(row, CellLine) else np.zeros(0)
+            found[name] = distinct(np.concatenate([_ends(row), edges, row.atoms]))
+    return found
+
+
+def space_on(prior: Prior | Mapping[str, Prior], names: tuple[str, ...], borders: Mapping[str, Floats]) -> Space:
+    """The grid of a continuous prior with these borders of continuous attributes, those of `frame` among them."""
+    if isinstance(prior, JointHistogram):
+        return _histogram_on(prior, [borders[n] for n in prior.names])
+    if isinstance(prior, MultivariateNormal):
+        return _normal_on(prior, [borders[n] for n in prior.names])
+    whole = {names[0]: prior} if isinstance(prior, Prior) else prior
+
+    def one(name: str) -> tuple[Axis, Floats]:
+        return (
+            _on(name, whole[name], borders[name]) if name in borders else _one(name, whole[name], np.zeros(0), 4, None)
+        )
+
+    return _product({n: whole[n] for n in whole if n in names}, one)
+
+
+def _product(priors: Mapping[str, Prior], one: Callable[[str], tuple[Axis, Floats]]) -> Space:
+    """Independent attributes, from the axis and the masses of each."""
+    axes, masses = zip(*map(one, priors), strict=True)
     _checked_size([a.size for a in axes])
     grid = np.ones(())
     for share in masses:
         grid = np.multiply.outer(grid, share)
-    shape = _independent([prior[n] for n in used], axes)
-    wrong = sum(_density(prior[n]).wiggle() for n, a in zip(used, axes, strict=True) if a.borders is not None)
-    return Space(tuple(axes), grid, shape, wrong)
+    shape = _independent(list(priors.values()), list(axes))
+    wrong = sum(_density(p).wiggle() for p, a in zip(priors.values(), axes, strict=True) if a.borders is not None)
+    return Space(axes, grid, shape, wrong)
 
 
 def _density(prior: Prior) -> Line:
@@ -142,14 +179,14 @@ def _independent(priors: list[Prior], axes: list[Axis]) -> Shape | None:
             bottom, top = bottom * least.reshape(a.shape), top * most.reshape(a.shape)
         return bottom, top
 
-    def steepness(low: list[Floats], high: list[Floats]) -> Floats:
-        total = np.zeros(())
+    def slopes(low: list[Floats], high: list[Floats]) -> list[Floats]:
+        found = []
         for row, a, b in zip(rows, low, high, strict=True):
             falls, rises = (np.where(a.ravel() < b.ravel(), x, 0.0) for x in row.leanings(a.ravel(), b.ravel()))
-            total = total + np.maximum(np.abs(falls), np.abs(rises)).reshape(a.shape) ** 2
-        return np.sqrt(total)
+            found.append(np.maximum(np.abs(falls), np.abs(rises)).reshape(a.shape))
+        return found
 
-    return Shape(heights, steepness)
+    return Shape(heights, slopes)
 
 
 def _checked_size(sizes: list[int]) -> None:
@@ -194,7 +231,6 @@ def _atoms(prior: JointAtoms) -> Space:
 
 def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int, focus: Focus | None) -> Space:
     """The histogram's own cells, cut where the goal ends; in more pieces, the fewest first, while there are few."""
-    axes, masses = [], prior.masses
     every = []
     for name, edges in zip(prior.names, prior.edges, strict=True):
         extra = cuts.get(name, np.zeros(0))
@@ -207,6 +243,12 @@ def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int, fo
         if not (np.diff(halved) > 0).all():
             break
         every[fewest] = halved
+    return _histogram_on(prior, every)
+
+
+def _histogram_on(prior: JointHistogram, every: list[Floats]) -> Space:
+    """On these borders, with the edges among them."""
+    axes, masses = [], prior.masses
     for i, (name, edges, borders) in enumerate(zip(prior.names, prior.edges, every, strict=True)):
         at = np.searchsorted(edges, borders[:-1], "right") - 1
         share = np.diff(borders) / np.diff(edges)[at]
@@ -222,22 +264,30 @@ def _cells_axis(name: str, borders: Floats) -> Axis:
 
 def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, focus: Focus | None) -> Space:
     spread = np.sqrt(np.diag(prior.covariance))
-    axes = []
+    every = []
     for i, name in enumerate(prior.names):
-        low, high = prior.mean[i] - TAILS * spread[i], prior.mean[i] + TAILS * spread[i]
+        low, high = _normal_ends(prior, i)
         inner = prior.mean[i] + spread[i] * np.linspace(-4, 4, each)
         extra = cuts.get(name, np.zeros(0))
         borders = distinct(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]]))
-        axes.append(_cells_axis(name, borders if focus is None else graded(name, np.array([low, high]), focus, each)))
+        every.append(borders if focus is None else graded(name, np.array([low, high]), focus, each))
+    return _normal_on(prior, every)
+
+
+def _normal_ends(prior: MultivariateNormal, axis: int) -> Floats:
+    away = TAILS * float(np.sqrt(prior.covariance[axis, axis]))
+    return np.asarray(prior.mean[axis] + np.array([-away, away]))
+
+
+def _normal_on(prior: MultivariateNormal, every: list[Floats]) -> Space:
+    """On these borders."""
+    axes = tuple(_cells_axis(name, borders) for name, borders in zip(prior.names, every, strict=True))
     _checked_size([a.size for a in axes])
-    masses = _boxes(prior, tuple(tuple(a.borders) for a in axes if a.borders is not None))
-    return Space(tuple(axes), masses, _normal_shape(prior), NORMAL_OFF)
+    return Space(axes, _boxes(prior, tuple(map(tuple, every))), _normal_shape(prior), NORMAL_OFF)
 
 
 def _normal_shape(prior: MultivariateNormal) -> Shape:
-    """Ln density is concave: below its tangent at the centre of a box, above its lowest corner. Its slope is linear:
-    longest at a corner.
-    """
+    """Ln density is concave: below its tangent at the centre of a box, above its lowest corner; its slope is linear."""
     inverse = np.linalg.inv(prior.covariance)
 
     def stacked(ends: list[Floats]) -> Floats:
@@ -259,11 +309,12 @@ def _normal_shape(prior: MultivariateNormal) -> Shape:
         bottom = np.minimum.reduce([log(corner) for corner in corners(low, high)])
         return np.exp(np.maximum(bottom, -700.0)), np.exp(np.maximum(top, -700.0))
 
-    def steepness(low: list[Floats], high: list[Floats]) -> Floats:
-        lengths = [np.sqrt(((corner @ inverse) ** 2).sum(-1)) for corner in corners(low, high)]
-        return np.asarray(np.maximum.reduce(lengths))
+    def slopes(low: list[Floats], high: list[Floats]) -> list[Floats]:
+        centre = (stacked(low) + stacked(high)) / 2
+        half = (stacked(high) - stacked(low)) / 2
+        return list(np.moveaxis(np.abs(centre @ inverse) + half @ np.abs(inverse), -1, 0))
 
-    return Shape(heights, steepness)
+    return Shape(heights, slopes, smooth=True)
 
 
 @lru_cache(maxsize=16)
@@ -311,9 +362,8 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
     starts, ends = row.victims()
     if isinstance(row, CellLine) and (starts == ends).all():
         return Axis(name, starts), row.masses / row.total
-    single, marks = row.atoms, row.landmarks()
-    low = min(max(row.low, float(marks.min())), single.min(initial=np.inf))
-    high = max(min(row.high, float(marks.max())), single.max(initial=-np.inf))
+    single = row.atoms
+    low, high = _ends(row)
     fixed = np.concatenate([[low, high], cuts[(cuts > low) & (cuts < high)], single])
     if isinstance(row, CellLine) and row.starts.size <= each:
         fixed = np.concatenate([fixed, row.starts])  # the density is constant between the edges of a histogram
@@ -321,7 +371,22 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
     if focus is not None:
         fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else single
         borders = graded(name, np.concatenate([[low, high], fixed]), focus, each)
-    if not single.size:
+    return _on(name, prior, borders)
+
+
+def _ends(row: Line) -> tuple[float, float]:
+    """Between which values there is anybody."""
+    single, marks = row.atoms, row.landmarks()
+    return (
+        min(max(row.low, float(marks.min())), single.min(initial=np.inf)),
+        max(min(row.high, float(marks.max())), single.max(initial=-np.inf)),
+    )
+
+
+def _on(name: str, prior: Prior, borders: Floats) -> tuple[Axis, Floats]:
+    """A continuous attribute on these borders, single values among them."""
+    row = line(prior)
+    if not row.atoms.size:
         masses = row.mass(borders[:-1], borders[1:])
         return _cells_axis(name, borders), masses / masses.sum()
     taken = apart(prior)  # a single value beside a density is a cell of no width

@@ -6,7 +6,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.grid.cut_discs import cut_by_discs
-from nowiser.guess.grid.disc import Shares, disc
+from nowiser.guess.grid.disc import Shares, disc, touched
 from nowiser.guess.grid.programme import Mask
 from nowiser.guess.grid.space import Space
 from nowiser.guess.parts.formula import Formula, Leaf, formula, simple_goals
@@ -19,30 +19,42 @@ def truth(space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, flo
 
     What a negated part has at most is what the part has not at least.
     """
-    discs: dict[int, Shares] = {}
-    answers: list[tuple[Mask, Mask]] = []
+    answers, cut = answers_of(space, goal, victim, slack or {}), dict[int, Shares]()
     for i, part in enumerate(simple_goals(goal)):
-        if isinstance(part, On) and len(part.attributes) > 1:
-            discs[i] = disc(space, part, victim)
-            answers.append((discs[i].least > 0, discs[i].most > 0))
-        else:
-            answers.append(_met(space, part, victim, slack or {}))
-    if not all((d.least == d.most).all() for d in discs.values()):
-        alone = isinstance(goal, On)
-        return discs[0] if alone else cut_by_discs(formula(goal), answers, discs, _whether, space.masses.shape)
-    of = formula(goal)
-    least, most = (
-        np.broadcast_to(_whether(of, answers, above=above), space.masses.shape).astype(float) for above in (False, True)
-    )
+        if not slack and isinstance(part, On) and isinstance(part.goal, Within) and _cuts(space, part, answers[i]):
+            cut[i] = disc(space, part, victim)
+    of, shape = formula(goal), space.masses.shape
+    if cut:
+        return cut[0] if isinstance(goal, On) else cut_by_discs(of, answers, cut, whether, shape)
+    least, most = (np.broadcast_to(whether(of, answers, above=above), shape).astype(float) for above in (False, True))
     return Shares(least, most, least, most)
 
 
-def _whether(of: Formula, answers: list[tuple[Mask, Mask]], *, above: bool) -> Mask:
+def _cuts(space: Space, part: On, answer: tuple[Mask, Mask]) -> bool:
+    """Whether a simple goal ends inside cells."""
+    wide = all(space.axes[space.axis(n)].borders is not None for n in part.attributes)
+    return (len(part.attributes) > 1 or wide) and not np.array_equal(*answer)
+
+
+def answers_of(space: Space, goal: Goal, victim: dict[str, Any], slack: dict[str, float]) -> list[tuple[Mask, Mask]]:
+    """Of each simple goal the cells that are wholly inside for all victims who are known this well, and those that are
+    touched for some.
+    """
+    found = []
+    for part in simple_goals(goal):
+        if isinstance(part, On) and len(part.attributes) > 1:
+            found.append(touched(space, part, victim, slack))
+        else:
+            found.append(_met(space, part, victim, slack))
+    return found
+
+
+def whether(of: Formula, answers: list[tuple[Mask, Mask]], *, above: bool) -> Mask:
     """Which cells are inside at least, or (`above`) at most, from the same about the simple goals."""
     if isinstance(of, Leaf):
         found = answers[of.index][above != of.negated]
         return np.logical_not(found) if of.negated else found
-    parts = [_whether(part, answers, above=above) for part in of.parts]
+    parts = [whether(part, answers, above=above) for part in of.parts]
     found = parts[0]
     for part in parts[1:]:
         found = found & part if of.every else found | part

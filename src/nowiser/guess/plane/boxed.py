@@ -1,4 +1,5 @@
-"""The worst victim of a disc on maps that are no plane with a density: bounded by that of the box around it.
+"""The worst victim of a disc on maps of independent attributes that are no plane with a density: bounded by that of the
+box around it.
 
 The disc g of a victim (within r, on any number of attributes) lies in the box G around it (within r on each). With f a
 likelihood of prior mean 1, gain(g) = ∫_g (f − 1) dπ = gain(G) + ∫_{G∖g} (1 − f) dπ. Somewhere in g is f ≥ 1 (else

@@ -311,7 +311,7 @@ def _even(a: Floats) -> Floats:
     return np.where(a > 1e-4, np.sinh(np.maximum(a, 1e-4)) / np.maximum(a, 1e-4), 1 + a * a / 6)
 
 
-def quadrant(r: float, x: Floats, y: Floats) -> Floats:
+def quadrant(r: float | Floats, x: Floats, y: Floats) -> Floats:
     """The area of the disc around the origin that lies left of x and below y.
 
     With c(s) = √(r² − s²) it is ∫_{−r}^{x} c + sign(y)·min(|y|, c) ds.
@@ -323,6 +323,6 @@ def quadrant(r: float, x: Floats, y: Floats) -> Floats:
     return np.asarray(_under(r, x) + np.sign(y) * lower)
 
 
-def _under(r: float, x: Floats) -> Floats:
+def _under(r: float | Floats, x: Floats) -> Floats:
     """∫_{−r}^{x} √(r² − s²) ds."""
     return np.asarray((x * np.sqrt(np.maximum(r * r - x * x, 0.0)) + r * r * (np.arcsin(x / r) + np.pi / 2)) / 2)
