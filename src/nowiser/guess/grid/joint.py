@@ -20,7 +20,7 @@ from nowiser.guess.grid.disc import Shares
 from nowiser.guess.grid.graded import Focus
 from nowiser.guess.grid.metric import Question, reach_of, solved
 from nowiser.guess.grid.programme import Solution
-from nowiser.guess.grid.space import Space, space_of
+from nowiser.guess.grid.space import Axis, Space, frame, space_of
 from nowiser.guess.grid.truth import truth
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.parts.formula import simple_goals
@@ -125,13 +125,21 @@ def _ceiling(
     from nowiser.guess.plane.on_map import is_plain_disc, on_map
 
     if known is None and isinstance(goal, On) and is_boxed(prior, goal):
-        return worst_boxed(prior, goal, costs)
+        if not isinstance(prior, (JointHistogram, MultivariateNormal)):
+            return worst_boxed(prior, goal, costs)
+        from nowiser.guess.grid.on_cells import on_cells
+
+        return on_cells(prior, names, goal, costs, None)
     if is_plain_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
         return on_map(prior, names, goal, costs, known)
     from nowiser.guess.plane.on_plane import Asked, on_plane
 
     if (answer := on_plane(Asked(prior, names, goal, costs), known)) is not None:
         return answer
+    if _is_on_cells(prior, names, goal):
+        from nowiser.guess.grid.on_cells import on_cells
+
+        return on_cells(prior, names, goal, costs, known)
     space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
     question = _in_order(question, names, space)
     if known is not None:
@@ -148,6 +156,13 @@ def _ceiling(
     witness = _witness(space, found, shown)
     answer = answer_of(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
+
+
+def _is_on_cells(prior: Any, names: tuple[str, ...], goal: Goal) -> bool:
+    """Whether a goal has discs and some attribute is continuous."""
+    if isinstance(prior, JointAtoms) or not any(len(p.attributes) > 1 for p in simple_goals(goal)):
+        return False
+    return any(not isinstance(x, Axis) for x in frame(prior, names).values())
 
 
 def _after(ceiling: float, most: float, before: float, reach: float) -> float:
