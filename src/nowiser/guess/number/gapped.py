@@ -255,8 +255,12 @@ class Gapped:
         spans = self._goals(*x, wide=True)[0][1]
         if spans.inside[0] or not self.rate or not spans.ends.size:
             return 1.0
+        row = self.prior.density
+        weigh = getattr(row, "least_weight", None if row.wiggle() > FAINT else row.weight)
+        if weigh is None:  # what is known about the density is not enough
+            return 1.0
         middle, half = (spans.ends.min() + spans.ends.max()) / 2, (spans.ends.max() - spans.ends.min()) / 2
-        weight = self.prior.weight * float(self.prior.density.weight(self.rate, np.array([middle]))[0])
+        weight = self.prior.weight * float(weigh(self.rate, np.array([middle]))[0])
         weight += float(self.prior.masses @ np.exp(-self.rate * np.abs(self.prior.values - middle)))
         return math.expm1(min(self.rate * half + self.jump - math.log(weight), 700.0)) + 1e-12 if weight > 0 else 1.0
 
