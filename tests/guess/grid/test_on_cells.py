@@ -112,3 +112,19 @@ def test_from_cell_to_cell(euclid):
         assert (told <= cost + 2e-2).all()
         share.append(float((told[cost > 0] / cost[cost > 0]).max()))
     assert max(share) > 0.9
+
+
+def test_a_number_with_single_values_beside_labels():
+    """Conditions that mix attributes: against the programme for one victim after the other."""
+    prior = {
+        "x": nw.Mixture([(0.3, nw.Atoms({0: 1.0})), (0.7, nw.Normal(2, 1.5))]),
+        "dish": nw.Categories({"a": 0.5, "b": 0.3, "c": 0.2}),
+    }
+    goal, costs = "x within 1 and (dish exactly or x in {0})", {"x": nw.Cost(0.3), "dish": nw.Cost(0, 0.3)}
+    worst = nw.guess(prior, goal, costs=costs)
+    gains = [
+        nw.guess(prior, goal, costs=costs, victim={"x": x, "dish": dish}).gain
+        for x, dish in ((0.0, "a"), (0.3, "a"), (1.5, "b"))
+    ]
+    assert max(gains) <= worst.gain <= 1.3 * max(gains)
+    assert {name for name, _ in worst.witness.parts} == {"x", "dish"}

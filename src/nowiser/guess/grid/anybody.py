@@ -40,6 +40,7 @@ FINEST = 1e-9
 LARGE = 0.5  # the widest box whose corners are looked at, in radii
 LOCAL = 2.0  # the widest box that gets a grid of its own
 CORNERS, BOXES = 400, 20_000
+FEWER = 100  # of a normal prior, whose halves say more (`solid.halfspace`)
 LINES = 24  # borders of first boxes along an axis, at most
 GRIDS = {1: Fine(40, 1_500), 2: Fine(6, 5_000), 3: Fine(4, 16_000)}  # by how many axes have cells
 MAPS = {1: Fine(40, 800), 2: Fine(6, 2_000), 3: Fine(3, 3_000)}  # where all pairs of cells are looked at
@@ -106,8 +107,10 @@ class Asked:
             return float(edges.places[0]), float(edges.places[-1])
         if isinstance(self.prior, MultivariateNormal):
             i = self.prior.names.index(name)
-            away = FARTHEST * math.sqrt(float(self.prior.covariance[i, i]))
-            return float(self.prior.mean[i]) - away, float(self.prior.mean[i]) + away
+            away, mean = FARTHEST * math.sqrt(float(self.prior.covariance[i, i])), float(self.prior.mean[i])
+            # whoever is mirrored at the mean gains the same, where all that is asked moves with the victim
+            mirrored = name == self.moving[0] and not any(isinstance(p.goal, In) for p in self.parts)
+            return mean if mirrored else mean - away, mean + away
         return float(edges[0]), float(edges[-1])
 
     def lines(self, name: str) -> Floats:
@@ -212,7 +215,10 @@ class Search:
     def open(self) -> bool:
         """Whether somebody might gain noticeably more than the most exposed victim so far, or than the limit."""
         beyond = self.limit is not None and self.best is not None and self.best[0] > self.limit
-        spent = self.looked >= CORNERS or self.number >= BOXES
+        spent = (
+            self.looked >= (FEWER if isinstance(self.asked.prior, MultivariateNormal) else CORNERS)
+            or self.number >= BOXES
+        )
         return not beyond and not spent and bool(self.queue) and -self.queue[0][0] > self._target()
 
     def _target(self) -> float:

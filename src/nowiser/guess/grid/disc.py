@@ -122,7 +122,7 @@ def _weighed(
 def _place(axis: Any, x: Any) -> float:
     if axis.places is None:
         raise Misconfigured(f"{axis.name} has labels, which have no distances")
-    low, high = axis.places[0] - axis.half[0], axis.places[-1] + axis.half[-1]
+    low, high = axis.ends
     if isinstance(x, bool) or not isinstance(x, (int, float)) or not low <= x <= high:
         raise Misconfigured(f"victim must have a possible value of {axis.name} ({low:g} to {high:g}), found {x!r}")
     return float(x)

@@ -143,7 +143,7 @@ class Cells:
         cell, and at least 1/(s + (1 − s)e^{span}) times, because the rest differs by at most the span. Both masses,
         with these factors, err to the safe side where s is too large.
         """
-        space, lean = self.space, np.exp(self.lean)
+        space, lean = self.space, np.exp(np.minimum(self.lean, 700.0))
         inside = np.where(share > 0, space.masses * share + space.off * (space.masses > 0), 0.0)
         outside = np.where(share < 1, np.maximum(space.masses * (1 - share) - space.off, 0.0), 0.0)
         with np.errstate(over="ignore"):
@@ -223,7 +223,7 @@ class Cells:
         low, high = self._means
         masses, lean, off = self.space.masses, self.lean, self.space.off
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            least = 1 / along(high, (masses + off) * np.exp(lean))
+            least = 1 / along(high, (masses + off) * np.exp(np.minimum(lean, 700.0)))
             most = 1 / along(low, np.maximum(masses - off, 0.0) * np.exp(-lean))
         return np.nan_to_num(least, nan=0.0) * (1 - 1e-9), np.nan_to_num(most, nan=np.inf, posinf=np.inf) * (1 + 1e-9)
 

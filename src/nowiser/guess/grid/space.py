@@ -52,6 +52,13 @@ class Axis:
         return len(self.labels) if self.places is None else self.places.size
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and the largest number."""
+        every = self.places if self.borders is None else self.borders
+        assert every is not None
+        return float(every[0]), float(every[-1])
+
+    @property
     def half(self) -> Floats:
         """Half of each cell's width, zero for points."""
         return np.zeros(self.size) if self.borders is None else np.diff(self.borders) / 2
@@ -275,8 +282,7 @@ def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, fo
 
 
 def _normal_ends(prior: MultivariateNormal, axis: int) -> Floats:
-    away = TAILS * float(np.sqrt(prior.covariance[axis, axis]))
-    return np.asarray(prior.mean[axis] + np.array([-away, away]))
+    return np.asarray(prior.mean[axis] + TAILS * np.sqrt(prior.covariance[axis, axis]) * np.array([-1.0, 1.0]))
 
 
 def _normal_on(prior: MultivariateNormal, every: list[Floats]) -> Space:
@@ -326,9 +332,7 @@ def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) ->
     mean, spread = prior.mean, np.sqrt(np.diag(prior.covariance))
     lines = [np.array(b) for b in borders]
     if len(lines) > 3:
-        raise Misconfigured(
-            "a multivariate normal prior is evaluated for up to three attributes; give a joint histogram"
-        )
+        raise Misconfigured("a normal prior is cut into cells for up to three attributes; give a joint histogram")
     if len(lines) == 1:
         masses = np.diff(ndtr((lines[0] - mean[0]) / spread[0]))
     elif len(lines) == 2:

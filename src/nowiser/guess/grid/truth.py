@@ -94,7 +94,7 @@ def _met(space: Space, part: Goal, victim: dict[str, Any], slack: dict[str, floa
         radius = goal.radius if isinstance(goal, Within) else 0.0
         if isinstance(goal, Exactly) and not single.any():
             raise Misconfigured(f"nobody can be guessed exactly on a continuous scale ({name}); ask for `within`")
-        if not isinstance(x, (int, float)) or not axis.places[0] - axis.half[0] <= x <= axis.places[-1] + axis.half[-1]:
+        if not isinstance(x, (int, float)) or not axis.ends[0] <= x <= axis.ends[1]:
             raise Misconfigured(f"victim must have a possible value of {name}, found {x!r}")
         low, high = x - radius, x + radius
     if axis.borders is None:
