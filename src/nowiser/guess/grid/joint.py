@@ -136,7 +136,7 @@ def _ceiling(
 
     if (answer := on_plane(Asked(prior, names, goal, costs), known)) is not None:
         return answer
-    if _is_on_cells(prior, names, goal):
+    if _is_on_cells(prior, names, goal, worst=known is None):
         from nowiser.guess.grid.on_cells import on_cells
 
         return on_cells(prior, names, goal, costs, known)
@@ -158,11 +158,12 @@ def _ceiling(
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
 
 
-def _is_on_cells(prior: Any, names: tuple[str, ...], goal: Goal) -> bool:
-    """Whether a goal has discs and some attribute is continuous."""
-    if isinstance(prior, JointAtoms) or not any(len(p.attributes) > 1 for p in simple_goals(goal)):
+def _is_on_cells(prior: Any, names: tuple[str, ...], goal: Goal, *, worst: bool) -> bool:
+    """Whether the worst victim is looked for and one attribute is continuous, or some are and the goal has discs."""
+    if isinstance(prior, JointAtoms):
         return False
-    return any(not isinstance(x, Axis) for x in frame(prior, names).values())
+    dense = sum(not isinstance(x, Axis) for x in frame(prior, names).values())
+    return (dense == 1 and worst) or (dense > 0 and any(len(p.attributes) > 1 for p in simple_goals(goal)))
 
 
 def _after(ceiling: float, most: float, before: float, reach: float) -> float:
@@ -306,11 +307,6 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
 
 
 def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
-    if space.continuous and any(isinstance(p, On) and len(p.attributes) > 1 for p in simple_goals(goal)):
-        raise Misconfigured(
-            "the worst victim of a disc on a continuous map is looked for when the goal is that disc alone",
-            hint="Give the victim, ask about the disc alone, or give the prior as JointAtoms.",
-        )
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for who, slack in candidates(space, goal):
         shares = truth(space, goal, who, slack)
