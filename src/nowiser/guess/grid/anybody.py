@@ -39,7 +39,7 @@ GAP = 0.15  # how far the bound for everybody may stay above that of one victim
 FINEST = 1e-9
 LARGE = 0.5  # the widest box whose corners are looked at, in radii
 LOCAL = 2.0  # the widest box that gets a grid of its own
-CORNERS, BOXES = 400, 20_000
+CORNERS, BOXES = 400, 4_000
 FEWER = 100  # of a normal prior, whose halves say more (`solid.halfspace`)
 LINES = 24  # borders of first boxes along an axis, at most
 GRIDS = {1: Fine(40, 1_500), 2: Fine(6, 5_000), 3: Fine(4, 16_000)}  # by how many axes have cells
@@ -253,11 +253,12 @@ class Search:
         between = grid.between
         more = between.bent(box)
         total = sum(more.values())
-        if total < bound:
+        low, high = between.masses(box)
+        if total < min(bound, high - low):
             corner = max(self.look(grid, v) for v in _corners(box))
             bound = min(bound, between.gain(box, corner, total) + self.slivers)
-        elif math.isinf(total):
-            bound = min(bound, self._enclosed(box, grid))
+        elif high - low < bound:  # steep costs: what lies between all their goals and none is less
+            bound = min(bound, self._enclosed(box, grid) + self.slivers)
         return bound, more if 0 < total < math.inf else {n: box.wide(n) / unit_of(self.asked.parts, n) for n in box.low}
 
     def _enclosed(self, box: Box, grid: _Grid) -> float:
