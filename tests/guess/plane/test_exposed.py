@@ -14,6 +14,7 @@ class Hill:
     def __init__(self, top, height=0.4, count=7, more=1.0):
         self.top, self.height, self.factor = np.array(top), height, more
         self.lines = np.linspace(0.0, 7.0, count + 1), np.linspace(-3.0, 3.0, count)
+        self.most, self.boxes = 1.0, 0
 
     def gain(self, v):
         return self.height * math.exp(-float(((v - self.top) ** 2).sum()) / 2)
@@ -31,6 +32,7 @@ class Hill:
         return Exposed(place, 0.1, self.gain(place), self.gain(place), place, 1 if sharp else -1)
 
     def box(self, low, high):
+        self.boxes += 1
         return low, high
 
     def more(self, box, known, bound):
@@ -61,6 +63,28 @@ def test_a_limit_is_said_to_be_kept_only_where_it_is():
     assert within_limit(hill, 0.41).gain <= 0.41
     assert within_limit(hill, 0.39).gain > 0.39
     assert within_limit(hill, 0.41, work=1).gain > 0.41  # nothing is known yet
+
+
+def test_what_is_known_beforehand_is_never_exceeded_and_spares_a_search_that_is_near_it():
+    hill = Hill((3.21, 0.77))
+    for most, searched in [(0.41, False), (0.5, True)]:
+        hill.most, hill.boxes = most, 0
+        found = worst(hill)
+        assert hill.height <= found.gain <= most
+        assert (hill.boxes > 0) == searched
+    hill.most = 0.3  # said wrongly: then the bound is that of the victim who was looked at, not less
+    assert worst(hill).gain == worst(hill).own
+
+
+def test_a_search_in_vain_ends_early():
+    hill = Hill((3.21, 0.77), more=1e9)
+    hill.enclosed = lambda _: 1.0  # type: ignore[method-assign]  # which tells nothing
+    boxes = []
+    for most in (0.45, 0.6):  # only where somebody is known to gain nearly as much
+        hill.most, hill.boxes = most, 0
+        assert worst(hill, work=600).gain == most
+        boxes.append(hill.boxes)
+    assert boxes[0] < 0.25 * boxes[1]
 
 
 def test_one_axis_may_not_matter():

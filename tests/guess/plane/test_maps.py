@@ -8,7 +8,8 @@ import pytest
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.plane.maps import Disc, Discs, one_on_map, smallest_on_map, within_limit_on_map, worst_on_map
+from nowiser.guess.plane.exposed import within_limit, worst
+from nowiser.guess.plane.maps import Disc, Discs, one_on_map, smallest_on_map
 from nowiser.guess.plane.plane import plane_of
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -16,7 +17,7 @@ from planes import NAMES, attacked, bell, fine, histogram, shares, square
 
 
 def bound(prior, radius, slope, jump=0.0, work=400):
-    return worst_on_map(plane_of(prior, NAMES), Disc(radius, slope / radius, jump), work)
+    return worst(Discs(plane_of(prior, NAMES), Disc(radius, slope / radius, jump)), work)
 
 
 CASES = [
@@ -51,7 +52,7 @@ def test_nobody_gains_more(prior, radius, slope, jump):
 )
 def test_it_is_near_what_its_victim_gains_and_everybody_is_below(prior, radius, slope):
     plane, disc = plane_of(prior, NAMES), Disc(radius, slope / radius, 0.0)
-    found = worst_on_map(plane, disc)
+    found = worst(Discs(plane, disc))
     his = one_on_map(plane, disc, found.at)
     assert his.gain <= found.gain <= 1.12 * his.gain
     rng = np.random.default_rng(6)
@@ -65,7 +66,7 @@ def test_what_a_box_may_add_to_its_corners_is_added(monkeypatch):
     monkeypatch.setattr(Discs, "at", lambda self, place, _, *, rough: at(self, place, -1.0, rough=rough and False))
     for more in (0.0, 0.005):
         monkeypatch.setattr("nowiser.guess.plane.moved.Around.more", lambda *_, more=more: more)
-        found.append(worst_on_map(plane, disc).gain)
+        found.append(worst(Discs(plane, disc)).gain)
     assert found[1] - found[0] > 0.004
 
 
@@ -151,9 +152,9 @@ def test_a_disc_over_single_values_and_a_disc_on_two_of_three_attributes():
 
 def test_whether_anybody_gains_more_than_a_limit():
     plane = plane_of(bell(), NAMES)
-    gain = worst_on_map(plane, Disc(0.8, 0.5 / 0.8, 0.0)).gain
+    gain = worst(Discs(plane, Disc(0.8, 0.5 / 0.8, 0.0))).gain
     for limit, kept in ((1.02 * gain, True), (1.5 * gain, True), (0.85 * gain, False), (0.5 * gain, False)):
-        assert (within_limit_on_map(plane, Disc(0.8, 0.5 / 0.8, 0.0), limit).gain <= limit) == kept
+        assert (within_limit(Discs(plane, Disc(0.8, 0.5 / 0.8, 0.0)), limit).gain <= limit) == kept
 
 
 @pytest.mark.parametrize(("prior", "radius"), [(bell(), 0.8), pytest.param(square(), 6.0, marks=pytest.mark.long)])

@@ -43,14 +43,25 @@ def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], vi
     whole = None if victim is None else _victim(prior.names, victim)
     prior = that_matters(prior, asked, costs)
     victim = None if whole is None else {n: whole[n] for n in prior.names}
-    if isinstance(prior, MultivariateNormal) and isinstance(costs, Mapping) and is_about_fewer(prior, asked):
+    if not isinstance(prior, MultivariateNormal) or len(asked.attributes) < 2:
+        return _joint_ceiling(prior, asked, costs, victim)
+    from nowiser.guess.solid.any_normal import any_normal, sharpened
+
+    several = len(prior.names) > 3  # too many for a grid
+    if isinstance(costs, Mapping) and is_about_fewer(prior, asked):
         from nowiser.guess.solid.fewer import by_fewer
 
         fewer = by_fewer(prior, asked, costs, victim)
-        if victim is None or len(prior.names) > 3:
+        if victim is None or several:
             return fewer
         other = _ceiling(prior, prior.names, asked, costs, victim)
         return other if other.gain < fewer.gain else fewer
+    if several:
+        return any_normal(prior, asked, costs, victim)
+    return sharpened(_joint_ceiling(prior, asked, costs, victim), prior, asked, costs)
+
+
+def _joint_ceiling(prior: Joint, asked: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
     if not isinstance(prior, JointAtoms) and all(len(part.attributes) == 1 for part in simple_goals(asked)):
         from nowiser.guess.grid.marginal import by_one_number
 
@@ -307,6 +318,8 @@ def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) ->
 
 
 def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
+    from nowiser.guess.ceiling import raised
+
     goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
     for who, slack in candidates(space, goal):
         shares = truth(space, goal, who, slack)
@@ -339,7 +352,7 @@ def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, 
     gain, before, who, found, inside = best
     outside = (~inside).astype(float)
     smallest = 1 - solved(space, question, outside, outside).ceiling
-    after = before + max(gain, rest)
+    before, after = raised(before, before, max(gain, rest))
     return before, after, smallest, who, found, tight and after <= found.attained * ATTAINED
 
 

@@ -31,7 +31,7 @@ def by_classes(
     prior: Prior | Mapping[str, Prior], goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
 ) -> Advantage | None:
     """The ceiling class by class; None where the goal does not fall into several."""
-    from nowiser.guess.ceiling import ceiling
+    from nowiser.guess.ceiling import ceiling, raised
 
     asked, goal = goal, _without_not(goal)
     if not isinstance(goal, (And, Or)) or not isinstance(prior, Mapping) or isinstance(costs, Cost):
@@ -47,7 +47,7 @@ def by_classes(
     smallest = max(_joined([f.smallest for f in found], every=every) - room, 0.0)
     if victim is None:
         gains, largest = [f.gain for f in found], [_most(prior, g) for g in goals]
-        after = min(1.0, max(after, before + _gain(gains, largest, every=every) + room))
+        before, after = raised(before, after, _gain(gains, largest, every=every) + room)
     parts = tuple((", ".join(g.attributes), f.witness) for g, f in zip(goals, found, strict=True))
     return replace(
         found[0],

@@ -19,6 +19,8 @@ from nowiser.model.priors.base import Floats
 
 WORK = 16_000  # boxes that are looked at for one question, at most
 GAP, FINEST = 0.05, 1e-9  # how far the bound may stay above that of one victim
+NEAR = 0.1  # likewise, of what is known beforehand: then a search, of minutes, is not worth it
+FAR, VAIN = 0.3, 1 / 6  # likewise, where it has not come below that after this share of the work
 WORTH = 0.4  # up to which share of the gain what is added to corners is worth looking at them
 TRIED, SEEDS = 600, 3  # victims of whom it is asked about how much they gain, and with how many of them it begins
 EACH = 10  # what looking at a victim counts, next to looking at a box
@@ -48,7 +50,9 @@ class Seen:
 
 
 class Family(Protocol):
-    """A goal for each victim of a plane."""
+    """A goal for each victim of a plane. `most`: what nobody's gain is above, known beforehand."""
+
+    most: float
 
     @property
     def lines(self) -> tuple[Floats, Floats]:
@@ -86,9 +90,12 @@ class Family(Protocol):
 
 def worst(family: Family, work: int = WORK) -> Exposed:
     """The most exposed victim found, and a bound on everybody's gain. `work`: more only sharpens the bound."""
-    search = _Search(family)
-    while work > 0 and search.open():
-        work -= search.step()
+    search, done = _Search(family), 0
+    work = 0 if search.is_near else work
+    while done < work and search.open():
+        done += search.step()
+        if done > VAIN * work and search.is_vain:
+            break
     return search.found(sharp=True)
 
 
@@ -115,7 +122,8 @@ class _Search:
         along = [(0, 1) if line.size > 1 else (0,) for line in self.lines]
         self.ways = [(a, b) for a in along[0] for b in along[1]]  # to the corners of a box, and to its parts
         bounds = family.first()
-        self.queue = [(-c, i, 0, *divmod(i, bounds.shape[1])) for i, c in enumerate(bounds.ravel().tolist())]
+        capped = np.minimum(bounds, family.most).ravel().tolist()
+        self.queue = [(-c, i, 0, *divmod(i, bounds.shape[1])) for i, c in enumerate(capped)]
         heapq.heapify(self.queue)
         self.number, self.seen = len(self.queue), dict[Corner, Seen]()
         self.best: tuple[float, Corner] | None = None
@@ -128,13 +136,24 @@ class _Search:
                  for a, b in self.ways}  # fmt: skip
         corners: list[Corner] = [(0, i, j) for i, j in sorted(steps)]
         likely = self.family.likely(np.array([self._place(corner) for corner in corners]))
-        for i in np.argsort(-likely, kind="stable")[:SEEDS].tolist():
+        self.is_near = bool(self.top <= likely.max() * (1 + NEAR))
+        for i in np.argsort(-likely, kind="stable")[: 1 if self.is_near else SEEDS].tolist():
             self._gain(corners[i], -1.0)
+
+    @property
+    def top(self) -> float:
+        """The largest bound that is left."""
+        return float(-self.queue[0][0])
+
+    @property
+    def is_vain(self) -> bool:
+        """Whether it will hardly come far below what was known beforehand."""
+        return self.best is not None and self.family.most <= min(self.top, self.best[0] * (1 + FAR))
 
     def open(self) -> bool:
         """Whether somebody might gain noticeably more than the most exposed victim so far, or than the limit."""
         beyond = self.limit is not None and self.best is not None and self.best[0] > self.limit
-        return not beyond and -self.queue[0][0] > self._target()
+        return not beyond and self.top > self._target()
 
     def step(self) -> int:
         """Look at the box with the largest bound. Says how much work that was."""
@@ -161,7 +180,7 @@ class _Search:
             self._gain((level, i, j), -1.0)
         assert self.best is not None
         his = self.family.exposed(self._place(self.best[1]), sharp=sharp)
-        return replace(his, gain=min(max(-self.queue[0][0], his.own), 1.0))
+        return replace(his, gain=min(max(self.top, his.own), 1.0))
 
     def _target(self) -> float:
         if self.limit is not None:

@@ -23,7 +23,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.plane.circle import Held, held
-from nowiser.guess.plane.exposed import WORK, Exposed, Seen, within_limit, worst
+from nowiser.guess.plane.exposed import Exposed, Seen
 from nowiser.guess.plane.moved import Around, Box
 from nowiser.guess.plane.pieces import Grain, Pieces, everything, pieces_of
 from nowiser.guess.plane.plane import Plane
@@ -65,21 +65,11 @@ def smallest_on_map(plane: Plane, disc: Disc, at: Floats) -> float:
     return 1 - _lifted(other.odds, disc.jump)
 
 
-def worst_on_map(plane: Plane, disc: Disc, work: int = WORK) -> Exposed:
-    """The most exposed victim found, and a bound on everybody's gain."""
-    return worst(Discs(plane, disc), work)
-
-
-def within_limit_on_map(plane: Plane, disc: Disc, limit: float, work: int = WORK) -> Exposed:
-    """The most exposed victim found; `gain` is at most the limit only if nobody gains more than the limit."""
-    return within_limit(Discs(plane, disc), limit, work)
-
-
 class Discs:
     """A disc around each victim of a plane (see `exposed.Family`)."""
 
-    def __init__(self, plane: Plane, disc: Disc) -> None:
-        self.plane, self.disc = plane, disc
+    def __init__(self, plane: Plane, disc: Disc, most: float = 1.0) -> None:
+        self.plane, self.disc, self.most = plane, disc, most  # nobody gains more than `most`: known beforehand
 
     @cached_property
     def around(self) -> Around:

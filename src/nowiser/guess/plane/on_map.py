@@ -12,7 +12,7 @@ from nowiser.guess.grid.joint import Joint, answer_of, named, question_of
 from nowiser.guess.grid.space import is_points
 from nowiser.guess.plane.boxed import is_boxed
 from nowiser.guess.plane.exposed import within_limit, worst
-from nowiser.guess.plane.maps import Disc, Discs, one_on_map, smallest_on_map, worst_on_map
+from nowiser.guess.plane.maps import Disc, Discs, one_on_map, smallest_on_map
 from nowiser.guess.plane.plane import plane_of
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -53,8 +53,12 @@ def gain_on_map(
     discs = discs_of(prior, goal, costs)
     if discs is None:
         return None
+    from nowiser.guess.ceiling import raised
+
+    if limit is not None and discs.most <= limit:
+        return 0.0, discs.most
     found = worst(discs) if limit is None else within_limit(discs, limit)
-    return found.before, min(1.0, found.before + found.gain)
+    return raised(found.before, found.before, min(found.gain, discs.most))
 
 
 def discs_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Discs | None:
@@ -68,7 +72,13 @@ def discs_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Discs 
     assert isinstance(asked, On)
     if _along_axes(prior, names, asked, costs).regions is not None:
         return None
-    return Discs(plane_of(prior, names), _disc(names, asked, costs))
+    return _discs(prior, names, asked, costs)
+
+
+def _discs(prior: Any, names: tuple[str, ...], goal: On, costs: Cost | Mapping[str, Cost]) -> Discs:
+    from nowiser.guess.plane.on_plane import Asked
+
+    return Discs(plane_of(prior, names), _disc(names, goal, costs), Asked(prior, names, goal, costs).everybody)
 
 
 def _along_axes(prior: Any, names: tuple[str, ...], goal: On, costs: Any) -> "Asked":
@@ -81,6 +91,8 @@ def _along_axes(prior: Any, names: tuple[str, ...], goal: On, costs: Any) -> "As
 
 def on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, victim: dict[str, Any] | None) -> Advantage:
     """The ceiling of a disc around one victim, or the worst."""
+    from nowiser.guess.ceiling import raised
+
     assert isinstance(goal, On)
     if victim is None and (region := _along_axes(prior, names, goal, costs)).regions is not None:
         from nowiser.guess.plane.on_plane import on_plane
@@ -89,10 +101,13 @@ def on_map(prior: Any, names: tuple[str, ...], goal: Goal, costs: Any, victim: d
         assert answer is not None
         return answer
     plane, asked = plane_of(prior, names), _disc(names, goal, costs)
-    found = worst_on_map(plane, asked) if victim is None else one_on_map(plane, asked, plane.place(victim))
+    discs = _discs(prior, names, goal, costs)
+    found = worst(discs) if victim is None else one_on_map(plane, asked, plane.place(victim))
     who = plane.victim(found.at) if victim is None else victim
     smallest = smallest_on_map(plane, asked, found.at)
-    figures = (found.before, found.before + found.gain, min(max(smallest, 0.0), found.before))
+    most = discs.most if victim is None else 1 - found.before
+    before, after = raised(found.before, found.before, min(found.gain, most))
+    figures = before, after, min(max(smallest, 0.0), before)
     answer = answer_of(goal, costs, figures, who, _cone(names, goal, costs, who, plane.victim(found.peak)))
     return replace(answer, worst=victim is None, tight=False, prior=prior, asked=goal, costs=costs)
 

@@ -1,4 +1,4 @@
-"""Goals on two or three continuous attributes with a cost each, as answers: ceilings of `regions` or `solids`, with
+"""Goals on two or three continuous attributes, as answers: ceilings of `regions` or `solids`, with
 victim and witness.
 """
 
@@ -38,13 +38,15 @@ class Asked:
         """None where the question is another."""
         if len(self.names) != 2 or (isinstance(self.prior, Mapping) and not set(self.names) <= set(self.prior)):
             return None
-        joint, region = as_joint(self.prior, self.names), region_of(self.goal, self.names)
-        if region is None or not isinstance(joint, (MultivariateNormal, JointHistogram)) or len(region.discs) > 1:
+        region = region_of(self.goal, self.names)
+        law = law_of(self.prior, self.names) if region is not None and len(region.discs) < 2 else None
+        if region is None or law is None:
             return None
         question = question_of(self.names, self.goal, self.costs)
         if question.map_rate is not None:
-            return None
-        return Regions(law_of(joint), region, np.array(question.rates), sum(question.jumps))
+            rates = np.full(2, question.map_rate)
+            return Regions(law, region, rates, question.map_jump, straight=True, most=self.everybody)
+        return Regions(law, region, np.array(question.rates), sum(question.jumps), most=self.everybody)
 
     @cached_property
     def shapes(self) -> Regions | Solids | None:
@@ -58,6 +60,15 @@ class Asked:
         if question.map_rate is not None:
             return None
         return solids_of(self.prior, region, np.array(question.rates), sum(question.jumps))
+
+    @cached_property
+    def everybody(self) -> float:
+        """A bound on the gain of every victim that needs no search: 1 where there is none."""
+        if not isinstance(joint := as_joint(self.prior, self.names), MultivariateNormal):
+            return 1.0
+        from nowiser.guess.solid.any_normal import everybody
+
+        return everybody(joint, self.goal, self.costs)
 
 
 def asked_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Asked:
@@ -75,18 +86,32 @@ def asked_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Asked:
 
 def on_plane(asked: Asked, victim: dict[str, Any] | None) -> Advantage | None:
     """The ceiling for one victim, or the worst; None where the question is another."""
+    from nowiser.guess.ceiling import raised
+
     regions, names = asked.shapes, asked.names
     if regions is None:
         return None
-    found = _worst(regions, None) if victim is None else regions.exposed(_place(regions, names, victim), sharp=True)
+    found = _worst(asked, None) if victim is None else regions.exposed(_place(regions, names, victim), sharp=True)
     who = dict(zip(names, found.at.tolist(), strict=True)) if victim is None else victim
+    most = asked.everybody if victim is None else 1 - found.before
+    before, after = raised(found.before, found.before, min(found.gain, most))
+    figures = before, after, min(max(regions.smallest(found.at), 0.0), before)
+    answer = answer_of(asked.goal, asked.costs, figures, who, _witness(asked, found, who))
+    return replace(answer, worst=victim is None, tight=False, prior=asked.prior, asked=asked.goal, costs=asked.costs)
+
+
+def _witness(asked: Asked, found: Exposed, who: dict[str, Any]) -> Witness:
+    """Laplace noise on each attribute or, where distances have a cost, on the plane."""
+    shapes, names = asked.shapes, asked.names
+    assert shapes is not None
+    if isinstance(shapes, Regions) and shapes.straight:
+        peak = dict(zip(names, found.peak.tolist(), strict=True))
+        return Witness("planar laplace", who, peak, found.sign * float(shapes.rates[0]))
     parts = tuple(
         (name, Witness("laplace", who[name], float(peak), found.sign * float(rate)))
-        for name, peak, rate in zip(names, found.peak, regions.rates, strict=True)
+        for name, peak, rate in zip(names, found.peak, shapes.rates, strict=True)
     )
-    figures = (found.before, found.before + found.gain, min(max(regions.smallest(found.at), 0.0), found.before))
-    answer = answer_of(asked.goal, asked.costs, figures, who, Witness("product", victim=who, parts=parts))
-    return replace(answer, worst=victim is None, tight=False, prior=asked.prior, asked=asked.goal, costs=asked.costs)
+    return Witness("product", victim=who, parts=parts)
 
 
 def gain_on_plane(asked: Asked, limit: float | None) -> tuple[float, float] | None:
@@ -94,14 +119,21 @@ def gain_on_plane(asked: Asked, limit: float | None) -> tuple[float, float] | No
 
     They differ by at most the limit only if nobody gains more than the limit; without one, that is the worst victim.
     """
+    from nowiser.guess.ceiling import raised
+
     if asked.shapes is None:
         return None
-    found = _worst(asked.shapes, limit)
-    return found.before, min(1.0, found.before + found.gain)
+    if limit is not None and asked.everybody <= limit:
+        return 0.0, asked.everybody
+    found = _worst(asked, limit)
+    return raised(found.before, found.before, found.gain)
 
 
-def _worst(shapes: Regions | Solids, limit: float | None) -> Exposed:
-    return worst_solid(shapes, limit) if isinstance(shapes, Solids) else worst_region(shapes, limit)
+def _worst(asked: Asked, limit: float | None) -> Exposed:
+    shapes, most = asked.shapes, asked.everybody
+    assert shapes is not None
+    found = worst_solid(shapes, limit, most) if isinstance(shapes, Solids) else worst_region(shapes, limit)
+    return replace(found, own=min(found.own, most), gain=min(found.gain, most))
 
 
 def _place(regions: Regions | Solids, names: tuple[str, ...], victim: Mapping[str, Any]) -> Floats:

@@ -141,8 +141,10 @@ class Shares:
             share[gone], weight[gone] = 1.0, 0.0
         share /= share.sum(axis=1)[:, None]
         share *= factor
-        slope = share * weight[:, None]
-        return np.einsum("i,ij->j", mass, share), np.diag(np.einsum("ij,ij->j", slope, factor)) - _squared(slope, share)
+        with np.errstate(invalid="ignore", over="ignore"):  # a step that is no number is not taken
+            slope = share * weight[:, None]
+            bent = np.diag(np.einsum("ij,ij->j", slope, factor)) - _squared(slope, share)
+        return np.einsum("i,ij->j", mass, share), bent
 
 
 def solved(matrix: Floats, columns: Floats) -> Floats:

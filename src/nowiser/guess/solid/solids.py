@@ -168,14 +168,17 @@ def solids_of(prior: MultivariateNormal | JointHistogram, region: Region, rates:
     return Solids(law, region, rates, jump) if not region.discs and law.is_known(rates) else None
 
 
-def worst_solid(solids: Solids, limit: float | None = None) -> Exposed:
-    """The most exposed victim found, and a bound on everybody's gain.
+def worst_solid(solids: Solids, limit: float | None = None, most: float = 1.0) -> Exposed:
+    """The most exposed victim found, and a bound on everybody's gain, of which `most` is known already.
 
     With a limit, `gain` is at most the limit only if nobody gains more than the limit.
     """
     if (links := _links(solids)) is not None:
-        gain, place = worst_by_chain(links, limit)
+        gain, place = about_by_chain(links)
+        if gain < most:  # else the search would find nothing that is not known
+            gain, place = worst_by_chain(links, limit)
         his = solids.exposed(place, sharp=limit is None)
+        gain = min(gain, most)
         return replace(his, own=min(his.own, gain), gain=gain)
     search = _Search(solids, limit)
     while search.open() and len(search.known) < CORNERS and search.number < BOXES:
