@@ -274,15 +274,16 @@ def test_discs_where_an_attribute_has_single_values():
     found = nw.guess(prior, goal, costs=costs, victim={"x": 1.0, "y": 3.0})
     # the part of the disc where x > 0, and a chord of it; at x = 3 it ends
     before = 0.7 * (8 * np.pi / 3 + np.sqrt(3)) / 36 + 0.15 * 2 * np.sqrt(3) / 6
-    assert before - 0.01 <= found.before <= before
-    x, y = np.append(np.arange(0.01, 6, 0.02), [0, 3]), np.arange(0.01, 6, 0.02)
-    mass = np.append(np.full(300, 0.7 / 300), [0.15, 0.15])[:, None]
+    assert found.before == pytest.approx(before, abs=0.002)
+    x, y = np.append(np.arange(0.002, 6, 0.004), [0, 3]), np.arange(0.002, 6, 0.004)
+    mass = np.append(np.full(1500, 0.7 / 1500), [0.15, 0.15])[:, None]
     inside = np.hypot(x[:, None] - 1, y - 3) <= 2
     after = []
     for t in np.linspace(0, 2, 9):  # what peaks reach
         told = mass * np.exp(-0.2 * (np.abs(x - t)[:, None] + np.abs(y - 3)))
         after.append(told[inside].sum() / told.sum())
     assert max(after) <= found.after <= max(after) + 0.03
+    assert max(after) - before <= found.gain
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,9 @@ def one_on_cells(asked: Asked, victim: dict[str, Any]) -> Seen:
     else:
         top = float(lifted(cells.odds(shares.most).odds, cells.jump))
         gain = enclosing(top, most, before, extent(cells, shares.most))
-        after = min(1.0, before + gain)
+        # whichever mass his goal has, from `before` to `most`: no posterior is above this, and no gain is larger
+        after = min(1.0, max(top, most), most + gain)
+        before = after - gain
         smallest = 1 - float(lifted(cells.odds(1 - shares.least).odds, cells.jump))
     peak = cells.peak(shares)
     return Seen(before, after, min(max(smallest, 0.0), before), _witness(asked, cells, peak, victim))
