@@ -412,9 +412,9 @@ def test_attributes_that_are_neither_guessed_nor_released_do_not_matter():
     assert 0.62 < found.after < 0.635  # .6263 on a grid of 60 by 60, by a linear programme
 
 
-def test_the_worst_of_two_discs_is_refused_and_no_cost_is_no_gain():
+def test_what_is_never_met_is_refused_and_no_cost_is_no_gain():
     costs = {"x": nw.Cost(0.5), "y": nw.Cost(0.5)}
-    with pytest.raises(Misconfigured, match="disc"):
+    with pytest.raises(Misconfigured, match="never met"):
         nw.guess(histogram(), "(x, y) within 1 and not (x, y) within 2", costs=costs)
     free = nw.guess(histogram(), "x within 1 and y within 2", costs={}, victim={"x": 3.0, "y": 3.0})
     assert free.gain <= 1e-9

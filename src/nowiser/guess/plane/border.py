@@ -25,10 +25,12 @@ SPARE = 1 + 1e-10  # far above the rounding error of sums of positive terms
 LITTLE = 1e-6  # the smallest share of the outside that a point must hold to be used
 FAINT = 1e-7  # the smallest share of what is left at the border that is noticed
 MOST_LINES = 120  # along an axis
+UNSEEN, APART = 15.0, 10.0  # nats
 SEVERAL = 40  # places of a peak, and as many of a valley, that are tried first
 AROUND = np.stack(np.meshgrid(*[np.arange(-2.0, 3.0)] * 2), -1).reshape(-1, 2)
 SAMPLES = 400  # of a stretch that is to be cut into cells
 CIRCLE = 48  # points
+MARKS = 48  # where a mass is only wanted roughly
 LONG, SHORT = 0.5, 0.15  # the widest cells of a region that goes on and on: of the width of a band; and in nats
 
 
@@ -67,8 +69,8 @@ def cut_up(law: Law, placed: Placed, rates: Floats, grain: Grain, *, straight: b
     outer = outer_of(law, placed, rates, scale)
     cells = []
     for i in range(2):
-        cuts, size = placed.cuts(i) or [float(at[i])], _Size(2 * scale[i] / grain.across, grain, rates[i])
-        if outer.is_endless or placed.is_endless:
+        cuts, size = _cuts(placed, i), _Size(2 * scale[i] / grain.across, grain, rates[i])
+        if placed.goes_on[i]:
             longest = max(LONG * scale[i], SHORT / rates[i] if outer.odds and rates[i] else 0.0)
             size = replace(size, core=law.core(i), longest=longest)
         cells.append(_lines(outer.ends[i], cuts, size))
@@ -82,22 +84,43 @@ def cut_up(law: Law, placed: Placed, rates: Floats, grain: Grain, *, straight: b
     tails = (0.0, 0.0) if law.support == outer.ends else _tails(law, placed, cells)
     upper = min(1.0, (1 - float(outside.sum()) - tails[1]) * (1 + 1e-13))
     points = _points(placed, cells)
+    if not len(points):  # any will do
+        points = at + inner.place[np.argsort(-inner.mass)[:1]]
     beyond = np.zeros(len(points)) if outer.lifted is None else outer.lifted(points)
     extent = np.full(2, math.inf) if outer.is_endless else _extent(borders, most)
     pieces = Pieces(inner, outer_side, float((found.least * least).sum()) + tails[0], upper)
     return Cut(pieces, points - at, beyond, outer, extent, scale)
 
 
+def _cuts(placed: Placed, axis: int) -> list[float]:
+    """Next to which cells are fine: ends of bands, and where the disc is."""
+    cuts, at = placed.cuts(axis), float(placed.at[axis])
+    if not cuts:
+        return [at]
+    return [*cuts, *[at + side * d.radius for d in placed.region.discs for side in (-1, 0, 1)]]
+
+
 def _tails(law: Law, placed: Placed, cells: list[Floats]) -> tuple[float, float]:
     """How much of what lies beyond all cells is surely inside, and how much surely outside."""
     if not isinstance(law, Product):
         return 0.0, 0.0
-    wide = [distinct(np.clip([-FARTHEST, *c, FARTHEST], *ends)) for c, ends in zip(cells, law.support, strict=True)]
-    mass = np.multiply.outer(*[row.masses(b)[0] for row, b in zip(law.rows, wide, strict=True)])
+    mass, wide = _masses(law, cells)
     inner = [(b[:-1] >= c[0]) & (b[1:] <= c[-1]) for b, c in zip(wide, cells, strict=True)]
     mass = np.where(np.logical_and.outer(*inner), 0.0, mass)
     least, most, _ = placed.shares(wide, np.full(mass.shape, np.inf))
     return float((mass * least).sum()), float((mass * (1 - most)).sum())
+
+
+def surely(law: Product, placed: Placed) -> float:
+    """At least how much a region has, by a few cells."""
+    mass, wide = _masses(law, [distinct(np.append(law.marks(i, MARKS), placed.cuts(i))) for i in range(2)])
+    return float((mass * placed.shares(wide, np.full(mass.shape, np.inf))[0]).sum())
+
+
+def _masses(law: Product, cells: list[Floats]) -> tuple[Floats, list[Floats]]:
+    """The masses, from below, of cells and all that lies beyond them; and their borders."""
+    wide = [distinct(np.clip([-FARTHEST, *c, FARTHEST], *ends)) for c, ends in zip(cells, law.support, strict=True)]
+    return np.multiply.outer(*[row.masses(b)[0] for row, b in zip(law.rows, wide, strict=True)]), wide
 
 
 def bounded(cut: Cut, rates: Rate, effort: Effort, *, enough: float = 0.0) -> Bound:
@@ -111,15 +134,18 @@ def bounded(cut: Cut, rates: Rate, effort: Effort, *, enough: float = 0.0) -> Bo
         return Bound(odds, np.zeros(2), 1, 0.0)
     peak, sign, attained = _peak(inside, outside, rates, cut.scale)
     up, down = inside.lifted(cut.points, rates), outside.lowered(cut.points, rates)
+    heights = _begun(cut.points, peak, sign, rates)
     left = outside.mass * down.max(axis=1)
+    if sign > 0 and (other := _other(cut, peak, rates)) is not None:  # of a region of two parts each has a peak
+        both = outside.left(np.stack([peak, other]), rates)  # around which as much is to be left
+        heights = np.maximum(heights, _begun(cut.points, other, sign, rates) * max(both[0] / max(both[1], 1e-200), 1.0))
+        left = outside.mass * (down * heights).max(axis=1)
     some = left > FAINT * left.sum()
     mass = inside.mass
     if cut.beyond.any():
         mass, up = np.append(mass, 1.0), np.vstack([up, cut.beyond])
     if not np.isfinite(up).all() or not some.any():
         return Bound(math.inf, peak, sign, attained)
-    away = sign * _cost(cut.points - peak, rates)
-    heights = np.exp(np.maximum(away.min() - away, -600.0))
     cost = float(_cost(cut.scale, rates))
     # points at which hardly anything of the outside is held would have to be left without any of the inside as well
     apart = _cost(cut.points[:, None] - cut.points, rates)
@@ -131,6 +157,21 @@ def bounded(cut: Cut, rates: Rate, effort: Effort, *, enough: float = 0.0) -> Bo
     shares = Shares(mass, up[:, kept], outside.mass[some], down[np.ix_(some, kept)], apart[np.ix_(kept, kept)])
     odds = equalised(shares, heights[kept], cost, effort, enough) * SPARE
     return Bound(max(odds, cut.outer.odds), peak, sign, attained)
+
+
+def _other(cut: Cut, peak: Floats, rates: Rate) -> Floats | None:
+    """Where another part of the inside is, far from the peak: at the victim, or where most of it is."""
+    place, mass = cut.pieces.inside.place, cut.pieces.inside.mass
+    if _cost(peak, rates) > APART:
+        return np.asarray(place[np.argmin(_cost(place, rates))])
+    remote = np.flatnonzero(_cost(place - peak, rates) > APART)
+    return None if cut.outer.is_endless or not remote.size else place[remote[np.argmax(mass[remote])]]
+
+
+def _begun(points: Floats, peak: Floats, sign: int, rates: Rate) -> Floats:
+    """The heights of a cone, or a valley, at some points; 1 at the highest."""
+    away = sign * _cost(points - peak, rates)
+    return np.asarray(np.exp(np.maximum(away.min() - away, -600.0)))
 
 
 def _cost(away: Floats, rates: Rate) -> Floats:
@@ -183,7 +224,10 @@ class _Size:
 
     def at(self, x: Floats, cuts: list[float]) -> Floats:
         away = np.abs(x[:, None] - np.array(cuts)).min(axis=1)
-        found = np.minimum(self.base + (self.grain.growth - 1) * away, self.grain.nats / max(self.rate, 1e-300))
+        widest = np.full(away.shape, self.grain.nats / max(self.rate, 1e-300))
+        if self.core is None:  # so far away nothing that is outside counts any more, and nothing is inside
+            widest = np.maximum(widest, away - UNSEEN / max(self.rate, 1e-300))
+        found = np.minimum(self.base + (self.grain.growth - 1) * away, widest)
         if self.core is not None:
             out = np.maximum(np.maximum(self.core[0] - x, x - self.core[1]), 0.0)
             found = np.minimum(found, self.longest + (self.grain.growth - 1) * out)

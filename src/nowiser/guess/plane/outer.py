@@ -66,6 +66,11 @@ def outer_of(law: Law, placed: Placed, rates: Floats, scale: Floats) -> Outer:
     return _Tails(law, placed, rates, scale).outer()
 
 
+def sliced(law: Product, placed: Placed, rates: Floats, axis: int) -> float:
+    """The largest odds of what is inside beyond all borders of an axis, slice by slice."""
+    return _Tails(law, placed, rates, law.spread).slices(law.rows[1 - axis], axis)
+
+
 def _of_bell(law: Bivariate, placed: Placed, rates: Floats, scale: Floats) -> Outer:
     mean, spread, far = law.prior.mean, law.spread, np.full(2, TAIL)
     if placed.is_endless:
@@ -104,7 +109,7 @@ class _Tails:
         light, heavy = list[int](), list[int]()
         for i in endless:
             found = self._light(i)
-            sliced = self._slice(rows[1 - i], i) if found is None or self._seen(i, found) > MUCH else math.inf
+            sliced = self.slices(rows[1 - i], i) if found is None or self._seen(i, found) > MUCH else math.inf
             if found is None or math.isfinite(sliced):
                 heavy.append(i)
                 ends[i] = self._heavy(i)
@@ -117,7 +122,7 @@ class _Tails:
             if count:  # between the tails of the first
                 low, high = ends[1 - i]
                 other = Row(Truncated(other.prior, low, high))
-            odds = max(odds, self._slice(other, i))
+            odds = max(odds, self.slices(other, i))
         if not light:
             return Outer(ends, None, odds)
         return Outer(ends, lambda points: self._lifted(points, light, heavy, ends), odds)
@@ -149,8 +154,9 @@ class _Tails:
             if math.isfinite(end):
                 found.append(end)
                 continue
-            nearest = border + side * 2 * float(self.scale[i])
-            nearest = max(nearest, core) if side > 0 else min(nearest, core)
+            nearest = core + side * row.spread * max(
+                math.ceil((side * (border - core) + 2 * float(self.scale[i])) / row.spread), 0
+            )
             farthest = 4 * abs(row.reach[side > 0] - nearest)
             farthest = min(farthest, max(OUTERMOST / k, row.spread)) if k else farthest
             best = math.inf, nearest
@@ -185,7 +191,7 @@ class _Tails:
         far = max(BESIDE / k if k else 0.0, 2 * float(self.scale[i]))
         return max(row.support[0], first - far), min(row.support[1], last + far)
 
-    def _slice(self, row: Row, i: int) -> float:
+    def slices(self, row: Row, i: int) -> float:
         """The largest odds of what is inside of the other attribute, beyond all borders of this one.
 
         Of several stretches: those of the interval around them, or of all but the widest gap, whichever are smaller.

@@ -131,15 +131,20 @@ class Placed:
         known = [self.limits(p, borders) if isinstance(p, Band) else (disc, disc) for p in self.region.parts]
         return np.broadcast_to(share(self.region.of, known, above=True), [b.size - 1 for b in borders]) > 0
 
-    @cached_property
+    @property
     def is_endless(self) -> bool:
         """Whether the region goes on beyond all bands and discs."""
+        return any(self.goes_on)
+
+    @cached_property
+    def goes_on(self) -> tuple[bool, bool]:
+        """Along which axes."""
         lines = []
         for i in range(2):
             cuts = distinct(np.array([float(self.at[i]), *self.cuts(i)]))
             lines.append(np.concatenate([cuts[:1] - 1, cuts, cuts[-1:] + 1]))
         inside = self.touched(lines, 0.0)
-        return bool(inside[[0, -1]].any() or inside[:, [0, -1]].any())
+        return bool(inside[[0, -1]].any()), bool(inside[:, [0, -1]].any())
 
 
 def region_of(goal: Goal, names: Sequence[str]) -> Region | None:

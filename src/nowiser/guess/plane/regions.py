@@ -10,6 +10,7 @@ sum of both, the same rate holds as well: what is added between corners and the 
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +24,12 @@ from nowiser.guess.plane.bivariate import Bivariate
 from nowiser.guess.plane.border import Bound, Cut, bounded, cut_up
 from nowiser.guess.plane.exposed import WORK, Exposed, Seen, within_limit, worst
 from nowiser.guess.plane.maps import BOXES, enclosing, lowered
-from nowiser.guess.plane.outer import Law
+from nowiser.guess.plane.outer import Law, Outer, outer_of
 from nowiser.guess.plane.pieces import Grain, Rate
 from nowiser.guess.plane.plane import FARTHEST, as_joint
 from nowiser.guess.plane.product import Product
 from nowiser.guess.plane.region import Band, Limits, Placed, Region, Round, share
+from nowiser.guess.plane.remote import Remote
 from nowiser.guess.plane.sharing import Effort
 from nowiser.guess.plane.sliding import Box, Sliding
 from nowiser.guess.plane.table import Table
@@ -35,7 +37,7 @@ from nowiser.guess.ranges import distinct
 from nowiser.model.prior import JointHistogram, MultivariateNormal
 from nowiser.model.priors.base import Floats
 
-SIDE = 0.45  # of the first boxes, in radii
+SIDE, WIDE = 0.45, 1.35  # of the first boxes, in radii; where screening tells little
 SCREEN = 60  # cells for screening, along an axis
 QUICK = Grain(8, 3, 1.6, 3.0), Effort(96, (0.3, 0.1, 0.03), 8)
 ROUGH = Grain(18, 3, 1.35, 2.0), Effort(128, (0.3, 0.1, 0.03, 0.01), 8)
@@ -58,8 +60,11 @@ def law_of(prior: Any, names: tuple[str, ...] = ()) -> Law | None:
 class Regions:
     """A region for each victim of a plane (see `exposed.Family`). Jumps of both attributes count together."""
 
-    def __init__(self, law: Law, region: Region, rates: Floats, jump: float, *, straight: bool = False) -> None:
+    def __init__(
+        self, law: Law, region: Region, rates: Floats, jump: float, *, straight: bool = False, most: float = 1.0
+    ) -> None:
         self.law, self.region, self.rates, self.jump, self.straight = law, region, rates, jump, straight
+        self.most = most  # nobody gains more: known beforehand
 
     @property
     def rate(self) -> Rate:
@@ -73,7 +78,7 @@ class Regions:
     @property
     def work(self) -> int:
         """How much a search may do: less where it takes longer, or where corners tell nothing."""
-        return WORK // 2
+        return WORK // 8 if self.is_endless and isinstance(self.law, Product) else WORK // 2
 
     @cached_property
     def alone(self) -> Alone:
@@ -82,6 +87,23 @@ class Regions:
     @cached_property
     def sliding(self) -> Sliding:
         return Sliding(self.law, self.region, self.rates, self.jump)
+
+    @cached_property
+    def _remote(self) -> Remote | None:
+        if not isinstance(self.law, Product):
+            return None
+        return Remote(self.law, self.region, self.rates, self.jump, straight=self.straight)
+
+    @cached_property
+    def near(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Where victims of independent attributes are looked for."""
+        assert self._remote is not None
+        return self._remote.near
+
+    @cached_property
+    def far(self) -> float:
+        """A bound on the gain of those who are far out in a heavy tail."""
+        return 0.0 if self._remote is None else self._remote.gain()
 
     @cached_property
     def lines(self) -> tuple[Floats, Floats]:
@@ -104,7 +126,10 @@ class Regions:
             half = moves and (axis == 0 or not self.law.prior.covariance[0, 1])
             low, high = mean if half else mean - away, mean + away
         elif isinstance(self.law, Product):
-            low, high = self.law.rows[axis].people
+            low, high = self.near[axis]
+            middle = self.law.rows[axis].middle
+            if middle is not None and all(b.radius is not None for b in self.region.bands if b.axis == axis):
+                low = middle  # whoever is mirrored gains the same
         else:
             low, high = self.law.support[axis]
         if not self.region.moves(axis):
@@ -113,49 +138,61 @@ class Regions:
         radii = {b.radius for b in bands if b.radius is not None} or {min(d.radius for d in self.region.discs)}
         ends = [*self.law.edges[axis].tolist(), *[e for b in bands if b.radius is None for e in (b.low, b.high)]]
         meets = np.array([end + side * r for end in ends for r in radii for side in (-1, 1)])
-        even = np.linspace(low, high, math.ceil((high - low) / (SIDE * min(radii))) + 1)
+        side = (WIDE if self.is_endless and isinstance(self.law, Product) else SIDE) * min(radii)
+        even = np.linspace(low, high, math.ceil((high - low) / side) + 1)
         found = distinct(np.concatenate([even, meets[(meets > low) & (meets < high)]]))
         # even lines next to one that matters would only make narrow boxes
         near = np.abs(found[:, None] - meets).min(axis=1) if meets.size else np.full(found.size, math.inf)
-        kept = (near == 0) | (near > 0.2 * SIDE * min(radii))
+        kept = (near == 0) | (near > 0.2 * side)
         kept[[0, -1]] = True
         return np.asarray(found[kept])
 
     def first(self) -> Floats:
         """∫ (e^J·f⁺ − 1) dπ over all of which regions of the box have something; or, if less, the mass of all else."""
-        cells, mass, missing = self._cells
+        cells, mass = self._cells
         middle = np.stack(np.meshgrid(*[(c[:-1] + c[1:]) / 2 for c in cells], indexing="ij"), -1).reshape(-1, 2)
         half = np.add.outer(*[k * np.diff(c) / 2 for k, c in zip(self.rates.tolist(), cells, strict=True)])
         with np.errstate(over="ignore", invalid="ignore"):
             top = self.sliding.highest(middle).reshape(mass.shape) * np.exp(half + self.jump)
-            above = np.where(mass > 0, mass * np.maximum(top - 1, 0.0), 0.0)
+            above = np.minimum(np.where(mass > 0, mass * np.maximum(top - 1, 0.0), 0.0), 1.0)  # nobody gains more
         found = _screened(self.region, above, cells, self.lines)
         if self.is_endless:
-            found = found if not missing else np.full(found.shape, 1.0)
-            found = np.minimum(found, _screened(self.region.denied(), mass, cells, self.lines) + missing)
+            missing = max(1 - float(self.law.boxes(cells).least.sum()), 0.0)
+            found = np.minimum(found + self._beyond, _screened(self.region.denied(), mass, cells, self.lines) + missing)
         return np.minimum(found * (1 + 1e-9) + 1e-12 + self.law.slip, 1.0)
 
     @cached_property
-    def _cells(self) -> tuple[list[Floats], Floats, float]:
-        """The prior in cells for screening, their masses from above, and what may be missing.
+    def _cells(self) -> tuple[list[Floats], Floats]:
+        """The prior in cells for screening, as far as regions that end somewhere go, and their masses from above."""
+        cells = []
+        for i, ends in enumerate(self._all.ends):
+            marks = np.concatenate([self.law.marks(i, SCREEN), self.law.edges[i], ends])
+            cells.append(distinct(marks))
+        return cells, self.law.boxes(cells).most
 
-        Cells go on as far as a region that ends somewhere does, around any of the victims.
-        """
-        cells = [distinct(np.concatenate([self.law.marks(i, SCREEN), self.law.edges[i]])) for i in range(2)]
+    @cached_property
+    def _all(self) -> Outer:
+        """Where the prior is cut into pieces, and what lies beyond them, for all victims together."""
         if not isinstance(self.law, Product):
-            return cells, self.law.boxes(cells).most, 0.0
-        wide = 2 * max(part.scale for part in self.region.parts)
-        for i, (low, high) in enumerate(self.law.support):
-            outer = np.array([self.lines[i][0] - wide, self.lines[i][-1] + wide])
-            statics = [e for b in self.region.bands if b.axis == i and b.radius is None for e in (b.low, b.high)]
-            outer = np.clip(np.append(outer, statics), low, high)
-            cells[i] = distinct(np.append(cells[i], [outer.min(), outer.max()]))
-        boxes = self.law.boxes(cells)
-        return cells, boxes.most, max(1 - float(boxes.least.sum()), 0.0)
+            return Outer([(float(m[0]), float(m[-1])) for m in (self.law.marks(i, SCREEN) for i in range(2))])
+        first, last = (np.array([line[i] for line in self.lines]) for i in (0, -1))
+        placed = Placed(self.region, (first + last) / 2, (last - first) / 2)
+        return outer_of(self.law, placed, self.rates, self.law.spread)
+
+    @property
+    def _beyond(self) -> float:
+        """∫ e^J·f⁺ dπ over what regions have beyond the cells: nowhere is f⁺ more than in the middle, and the cost."""
+        if self._all.odds:
+            return 1.0
+        if self._all.lifted is None:
+            return 0.0
+        middle = np.array([[sum(self.law.core(i)) / 2 for i in range(2)]])
+        with np.errstate(over="ignore"):
+            return float(np.exp(self.jump) * self.sliding.highest(middle)[0] * self._all.lifted(middle)[0])
 
     def likely(self, places: Floats) -> Floats:
         """The gains of cones, valleys and of what is one along one axis and the other along the other, on cells."""
-        cells, mass, _ = self._cells
+        cells, mass = self._cells
         middles = [(c[:-1] + c[1:]) / 2 for c in cells]
         found = np.zeros(len(places))
         for i, v in enumerate(places):
@@ -163,9 +200,9 @@ class Regions:
             met = np.broadcast_to(share(self.region.of, known, above=True), mass.shape)
             inside = mass * met
             costs = [k * np.abs(m - at) for k, m, at in zip(self.rates.tolist(), middles, v, strict=True)]
-            up = [[np.exp(-np.minimum(s * c, 300.0)) for c in costs] for s in (1.0, -1.0)]
+            up = [[np.exp(-np.clip(s * c, -100.0, 100.0)) for c in costs] for s in (1.0, -1.0)]
             odds = [
-                (up[a][0] @ inside @ up[b][1]) / max(up[a][0] @ (mass - inside) @ up[b][1], 1e-300)
+                (up[a][0] @ inside @ up[b][1]) / max(up[a][0] @ (mass - inside) @ up[b][1], 1e-200)
                 for a in (0, 1)
                 for b in (0, 1)
             ]
@@ -232,7 +269,8 @@ def _lifted(odds: float, jump: float) -> float:
 
 def worst_region(regions: Regions, limit: float | None = None) -> Exposed:
     """The most exposed victim found, and a bound on everybody's gain; with a limit as `exposed.within_limit`."""
-    return worst(regions, regions.work) if limit is None else within_limit(regions, limit, regions.work)
+    found = worst(regions, regions.work) if limit is None else within_limit(regions, limit, regions.work)
+    return replace(found, gain=max(found.gain, regions.far))
 
 
 def _screened(region: Region, mass: Floats, cells: list[Floats], lines: tuple[Floats, Floats]) -> Floats:

@@ -10,6 +10,7 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from nowiser.guess.density.chord_line import ChordLine
 from nowiser.guess.density.line import Line, line
 from nowiser.guess.plane.table import SPARE
 from nowiser.guess.ranges import distinct
-from nowiser.model.prior import Frozen, Histogram, Mixture, Prior, Truncated, Uniform
+from nowiser.model.prior import Frozen, Histogram, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
 FEW = 3e-5  # people beyond the core on each side: as many as beyond four standard deviations
@@ -107,6 +108,13 @@ class Row:
         first, last = self.line.victims()
         return max(self.reach[0], float(first.min())), min(self.reach[1], float(last.max()))
 
+    @property
+    def middle(self) -> float | None:
+        """Around which the prior mirrors itself, if it is known to."""
+        if isinstance(self.prior, Normal):
+            return self.prior.mean
+        return (self.prior.low + self.prior.high) / 2 if isinstance(self.prior, Uniform) else None
+
     def quantile(self, shares: Floats) -> Floats:
         """About; nothing is built on it."""
         low, high = (np.full(shares.shape, end) for end in self.people)
@@ -128,8 +136,18 @@ class Row:
         """Half of where two thirds of all people are: of a normal number its standard deviation."""
         return float(np.diff(self.quantile(np.array([0.1587, 0.8413])))[0]) / 2
 
+    @cached_property
+    def _kept(self) -> dict[tuple[float, ...], Any]:
+        """What is asked for again and again."""
+        return {}
+
     def marks(self, count: int) -> Floats:
         """Places: `count` through the core, half of them evenly and half by quantiles, and some to the last people."""
+        if (count,) not in self._kept:
+            self._kept[(count,)] = self._marks(count)
+        return np.asarray(self._kept[(count,)])
+
+    def _marks(self, count: int) -> Floats:
         low, high = self.core
         ends = [x if math.isfinite(x) else y for x, y in zip(self.support, self.people, strict=True)]
         even, people = np.linspace(low, high, count // 2 + 1), self.quantile(np.linspace(FEW, 1 - FEW, count // 2 + 1))
@@ -146,6 +164,11 @@ class Row:
         this side, and lines know a lower bound on these odds: ∞ is the answer where a likelihood may make everything
         but the tail as unlikely as you please.
         """
+        if (k, at, side) not in self._kept:
+            self._kept[k, at, side] = self._lifted(k, at, side)
+        return float(self._kept[k, at, side])
+
+    def _lifted(self, k: float, at: float, side: int) -> float:
         low, high = self.support
         beyond, within = ((at, high), (low, at)) if side > 0 else ((low, at), (at, high))
         mass = self.mass(*beyond)[1]

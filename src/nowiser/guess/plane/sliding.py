@@ -141,7 +141,7 @@ class Sliding:
             spread = sum(w * x for (_, w, _), x in zip(ways, length, strict=True))
             lowest = max(after - 2 * spread, 0.0)  # as far as corners may be from there
             lifts, bend = (1 + rise) / (1 + rise * lowest) ** 2, 2 * (1 + rise) * rise / (1 + rise * lowest) ** 3
-        found = bend / 8 * spread**2
+        found = bend / 8 * min(spread, 1e100) ** 2  # as large as needs be
         for (i, w, here), x in zip(ways, length, strict=True):
             found += (
                 max(here.bent(float(self.rates[i]), lifts, drops), 0.0) * w**2 / 8 + here.jumps(lifts, drops) * w / 4
