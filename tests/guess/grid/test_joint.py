@@ -145,3 +145,12 @@ def test_masses_of_three_normal_numbers():
     for at in ((1, 1, 1), (0, 1, 2), (2, 2, 0)):
         low, high = (np.array([b[i + side] for b, i in zip(borders, at, strict=True)]) for side in (0, 1))
         assert found[at] == pytest.approx(it.cdf(high, lower_limit=low), abs=1e-7)
+
+
+def test_a_posterior_is_told_in_full_where_the_mass_of_the_goal_is_known_roughly():
+    """It was what the prior probability is at least, and the gain: below the prior probability itself."""
+    rough = nw.Mixture([(0.59, nw.Frozen("beta", 0.5, 0.5, scale=4.0)), (0.41, nw.Frozen("expon", scale=1.5))])
+    found = nw.guess(rough, "within 1 or not within 2", slope=0.01, victim=1.592)
+    assert found.after >= 0.568550  # the programme on many points
+    assert found.gain >= 0.002478
+    assert found.before == pytest.approx(0.566072, abs=0.02)

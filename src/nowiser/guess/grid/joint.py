@@ -158,7 +158,10 @@ def _ceiling(
         before = _least_mass(space, shares)
         found = solved(space, question, shares.most, shares.most_area)
         most = float(((space.masses + space.off) * shares.most).sum())
-        after, who = _after(found.ceiling, most, before, reach_of(space, question)), known
+        gain, who = _after(found.ceiling, most, before, reach_of(space, question)) - before, known
+        if gain > 0:  # whichever mass his goal has, from `before` to `most`: no posterior is above this
+            before = min(found.ceiling, most + gain) - gain
+        after = before + gain
         smallest = 1 - solved(space, question, 1 - shares.least, 1 - shares.least_area).ceiling
         tight = not space.continuous and after <= found.attained * ATTAINED
     else:
