@@ -14,6 +14,7 @@ from nowiser.guess.parts.formula import holds
 from nowiser.guess.plane import on_map, on_plane
 from nowiser.guess.plane.exposed import Exposed
 from nowiser.guess.solid.any_normal import everybody
+from nowiser.guess.solid.normal_mass import mass_of
 from nowiser.model.goal import Goal, Within
 
 DRAWS = 200_000
@@ -82,7 +83,9 @@ def test_no_attack_gains_more(text: str) -> None:
         for victim in (dict.fromkeys("abcd", 0.5), dict(zip("abcd", [2.0, -1.0, 0.0, 1.0], strict=True))):
             one = ceiling(FOUR, goal, cost, victim)  # type: ignore[arg-type]  # either kind
             before, after = attacked(FOUR, goal, cost, victim)
-            assert one.before <= before + noise
+            low, high = mass_of(FOUR, goal, victim)
+            assert low - noise <= before <= high + noise
+            assert low - 1e-9 <= one.before <= high + 1e-9
             assert after <= one.after + 3 * noise
             assert after - before <= one.gain + 4 * noise
             assert one.gain <= worst.gain + 1e-9

@@ -35,9 +35,12 @@ def any_normal(prior: MultivariateNormal, goal: Goal, costs: Costs, victim: dict
     plain, space = _plain(goal), _halfspace(prior, goal, costs)
     who = _mean(prior) if victim is None else {n: _number(n, victim[n]) for n in prior.names}
     low, high = mass_of(prior, plain, who)
-    gain = everybody(prior, goal, costs) if victim is None else space.gain(low, high)
-    before, after = raised(low, low, gain)
-    figures = before, after, space.smallest(before)
+    if victim is None:
+        before, after = raised(low, low, everybody(prior, goal, costs))
+    else:  # whichever mass his goal has between these: no posterior is above this, and no gain is larger
+        after = space.after(high)
+        before = after - space.gain(low, high)
+    figures = before, after, space.smallest(min(low, before))
     answer = answer_of(goal, costs, figures, who, _witness(prior, goal, costs, who))
     return replace(answer, worst=victim is None, tight=False, prior=prior, asked=goal, costs=costs)
 
@@ -48,13 +51,15 @@ def sharpened(found: Advantage, prior: MultivariateNormal, goal: Goal, costs: Co
 
     plain, space = _plain(goal), _halfspace(prior, goal, costs)
     low, high = mass_of(prior, plain, {n: float(found.victim[n]) for n in prior.names})
-    gain = everybody(prior, goal, costs) if found.worst else space.gain(min(low, found.before), high)
-    smallest = min(max(found.smallest, space.smallest(low)), found.before)
-    if gain >= found.gain:
-        return replace(found, smallest=smallest)
-    after = min(found.before + gain, found.after)
+    before, after = found.before, found.after
+    if found.worst:
+        after = min(after, before + everybody(prior, goal, costs))
+    elif (gain := space.gain(min(low, before), high)) < found.gain:
+        after = min(after, space.after(high), high + gain)
+        before = after - gain
+    smallest = min(max(found.smallest, space.smallest(min(low, before))), before)
     return replace(
-        found, after=after, gain=after - found.before, odds=odds_factor(found.before, after), smallest=smallest
+        found, before=before, after=after, gain=after - before, odds=odds_factor(before, after), smallest=smallest
     )
 
 
