@@ -66,6 +66,7 @@ GOALS = [
     "(a,b) within 1 and (c,d) within 1",
     "(a,b,c,d) within 2",
     "not (a,b,c,d) within 2",
+    "not (a within 2.5 and b within 3 and c within 3 and d within 3)",
 ]
 
 
