@@ -50,9 +50,9 @@ def attacked(text, victim, rates, *, straight, n=300):
 @pytest.mark.parametrize(
     ("text", "straight", "sharp"),
     [
-        ("(x, y) within 1", True, 1.5),
+        ("(x, y) within 1", True, 1.7),
         ("(x, y) within 1 or x in [0, 1]", False, 1.5),
-        pytest.param("(x, y) within 1", False, 1.5, marks=pytest.mark.long),
+        pytest.param("(x, y) within 1", False, 1.7, marks=pytest.mark.long),
         pytest.param("x within 1 or y within 1", False, 2.5, marks=pytest.mark.long),
     ],
 )
@@ -86,7 +86,7 @@ def test_those_far_out_along_both_axes_count():
     )
     alone = flat.exposed(np.zeros(2), sharp=False)
     far = [(0, 1), (0, -1), (1, 1), (1, -1)]
-    assert alone.own <= family._corners(far) <= 1.5 * alone.own
+    assert alone.own <= family._corners(far) <= 1.6 * alone.own
     assert remote("(x, y) within 1 or x in [0, 1]", both)._corners(far) == 1.0  # nothing is known then
 
 

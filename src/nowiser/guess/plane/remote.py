@@ -100,6 +100,8 @@ class Remote:
         """A bound on the gain of all victims that are not near."""
         found, near = 0.0, self.near
         far = [(i, s) for i in range(2) for s in (-1, 1) if near[i][s > 0] != self.law.rows[i].people[s > 0]]
+        if not far:
+            return 0.0
         for axis, side in far:
             found = max(found, self._beyond(axis, side))
         if any(i == 0 for i, _ in far) and any(i == 1 for i, _ in far):
