@@ -159,6 +159,14 @@ def test_largest_keeps_the_promise() -> None:
     assert ceiling(FOUR, nw.parse_goal("(a,b,c,d) within 1"), on_map).gain <= 0.05
 
 
+def test_independent_normal_attributes_are_such_a_prior_too() -> None:
+    """Discs in space were bounded by the box around them: .4152."""
+    worst = nw.guess(dict.fromkeys("xyz", nw.Normal(0, 1)), "(x,y,z) within 1", slope=0.5)
+    whole = nw.MultivariateNormal(tuple("xyz"), np.zeros(3), np.eye(3))
+    before, after = attacked(whole, nw.parse_goal("(x,y,z) within 1"), nw.Cost(0.5), dict.fromkeys("xyz", 0.0))
+    assert after - before - 0.005 < worst.gain < 0.17
+
+
 def test_everybody_is_nobody_where_nothing_is_told() -> None:
     goal = nw.parse_goal(GOALS[1])
     assert everybody(FOUR, goal, dict.fromkeys("abcd", nw.Cost())) == 0.0

@@ -27,7 +27,7 @@ from nowiser.guess.parts.formula import simple_goals
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, On, Within
-from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
+from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Normal, Prior
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
@@ -102,7 +102,17 @@ def repeated_ceiling(
     names = goal.attributes or (("value",) if isinstance(prior, Prior) else tuple(prior)[:1])
     if isinstance(prior, Prior) and len(names) > 1:
         raise Misconfigured(f"the goal is about {len(names)} attributes; give a mapping from attribute to prior")
-    return _ceiling(prior, names, named(goal, names), costs, victim)
+    asked = named(goal, names)
+    found = _ceiling(prior, names, asked, costs, victim)
+    bells = isinstance(prior, Mapping) and len(names) > 1 and all(isinstance(prior.get(n), Normal) for n in names)
+    if not bells:
+        return found
+    from nowiser.guess.plane.plane import as_joint
+    from nowiser.guess.solid.any_normal import sharpened
+
+    whole = as_joint(prior, names)
+    assert isinstance(whole, MultivariateNormal)
+    return sharpened(found, whole, asked, costs)
 
 
 def named(goal: Goal, names: tuple[str, ...]) -> Goal:

@@ -47,13 +47,14 @@ def any_normal(prior: MultivariateNormal, goal: Goal, costs: Costs, victim: dict
 
 def sharpened(found: Advantage, prior: MultivariateNormal, goal: Goal, costs: Costs) -> Advantage:
     """An answer about one victim, or the worst, with this bound where it is the smaller one."""
-    from nowiser.guess.ceiling import odds_factor
+    from nowiser.guess.ceiling import odds_factor, raised
 
     plain, space = _plain(goal), _halfspace(prior, goal, costs)
     low, high = mass_of(prior, plain, {n: float(found.victim[n]) for n in prior.names})
     before, after = found.before, found.after
     if found.worst:
-        after = min(after, before + everybody(prior, goal, costs))
+        if (most := everybody(prior, goal, costs)) < found.gain:
+            before, after = raised(low, low, most)
     elif (gain := space.gain(min(low, before), high)) < found.gain:
         after = min(after, space.after(high), high + gain)
         before = after - gain
