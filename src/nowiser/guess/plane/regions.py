@@ -76,9 +76,14 @@ class Regions:
         return Placed(self.region, np.zeros(2), np.zeros(2)).is_endless
 
     @property
+    def _is_slow(self) -> bool:
+        """Whether screening tells little of a region that goes on and on, and a victim takes long."""
+        return self.is_endless and (self.straight or isinstance(self.law, Product))
+
+    @property
     def work(self) -> int:
         """How much a search may do: less where it takes longer, or where corners tell nothing."""
-        return WORK // 8 if self.is_endless and isinstance(self.law, Product) else WORK // 2
+        return WORK // 8 if self._is_slow else WORK // 2
 
     @cached_property
     def alone(self) -> Alone:
@@ -138,7 +143,7 @@ class Regions:
         radii = {b.radius for b in bands if b.radius is not None} or {min(d.radius for d in self.region.discs)}
         ends = [*self.law.edges[axis].tolist(), *[e for b in bands if b.radius is None for e in (b.low, b.high)]]
         meets = np.array([end + side * r for end in ends for r in radii for side in (-1, 1)])
-        side = (WIDE if self.is_endless and isinstance(self.law, Product) else SIDE) * min(radii)
+        side = (WIDE if self._is_slow else SIDE) * min(radii)
         even = np.linspace(low, high, math.ceil((high - low) / side) + 1)
         found = distinct(np.concatenate([even, meets[(meets > low) & (meets < high)]]))
         # even lines next to one that matters would only make narrow boxes
