@@ -32,6 +32,7 @@ MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is ce
 SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
 LOOSE = 1e-4  # for the worst victim of a goal with gaps, whose bound is no sharper than that
 ROUGH = 0.02  # for the worst victim on a map
+NEARLY = 1.08  # how much more than a cost that keeps the promise for sure is worth a search
 
 BOTH = "give either along, or slope and jump, found both"
 
@@ -103,7 +104,9 @@ def largest(
             _size(named.values()),
             sharp=ROUGH if rough else SHARP,
         )
-        return at(_kept(lambda t: gain_of(prior, wanted, at(t), victim), limit, found, rough=rough))
+        if rough:
+            found = _kept(lambda t: gain_of(prior, wanted, at(t)), limit, found, _for_sure(prior, wanted, at, limit))
+        return at(found)
     fixed, direction = _direction(prior, wanted, slope, jump, along)
     one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
     _check_distances(one, ", ".join(wanted.attributes) or "the attribute", fixed + direction, asked=slope is True)
@@ -119,7 +122,10 @@ def largest(
         sooner=SOONER if direction.slope > direction.jump else 1.0,
         sharp=ROUGH if rough else _sharpness(prior, wanted, victim),
     )
-    return cost_at(_kept(lambda t: gain_of(prior, wanted, cost_at(t), victim), limit, found, rough=rough))
+    if rough:
+        sure = _for_sure(prior, wanted, cost_at, limit)
+        found = _kept(lambda t: gain_of(prior, wanted, cost_at(t)), limit, found, sure)
+    return cost_at(found)
 
 
 def _figures(
@@ -208,14 +214,38 @@ def _is_searched_on_plane(prior: Priors, goal: Goal, costs: Cost | Mapping[str, 
     return is_disc(prior, goal) or asked_of(prior, goal, costs).shapes is not None
 
 
-def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, *, rough: bool) -> float:
-    """The multiple itself, or so much less that the reported ceiling, too, keeps the gain where it is a looser one."""
-    while rough and found > 0:
+def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, sure: float) -> float:
+    """The multiple itself, or so much less that the reported ceiling, too, keeps the gain where it is a looser one.
+
+    `sure` keeps it in any case: where that is nearly as much, nobody is searched for.
+    """
+    while found > sure * NEARLY:
         gain = _gain(figures_at(found))[0]
         if gain <= limit:
-            break
+            return found
         found *= float(limit / gain) * 0.99
-    return found
+    return sure
+
+
+def _for_sure(
+    prior: Priors, goal: Goal, costs_at: Callable[[float], Cost | Mapping[str, Cost]], limit: Fraction
+) -> float:
+    """A multiple with which a bound on everybody that needs no search keeps the gain; 0 where there is none."""
+    from nowiser.guess.ceiling import charged_to
+    from nowiser.guess.plane.on_plane import asked_of
+
+    def everybody(times: float) -> float:
+        return asked_of(prior, goal, charged_to(prior, goal, costs_at(times))).everybody
+
+    low, high, limit = 0.0, 1.0, limit * (1 - Fraction(1, 10**9))  # as figures that are rounded keep it, too
+    if everybody(high) >= 1.0 and everybody(2.0**-20) >= 1.0:
+        return 0.0
+    while Fraction(everybody(high)) <= limit and high < MOST:
+        low, high = high, 2 * high
+    while high - low > BLUNT * high and high > 2.0**-60:
+        middle = (low + high) / 2
+        low, high = (middle, high) if Fraction(everybody(middle)) <= limit else (low, middle)
+    return low
 
 
 def _sharpness(prior: Priors, goal: Goal, victim: Any) -> float:

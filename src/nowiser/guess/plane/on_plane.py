@@ -64,6 +64,8 @@ class Asked:
     @cached_property
     def everybody(self) -> float:
         """A bound on the gain of every victim that needs no search: 1 where there is none."""
+        if isinstance(self.prior, Mapping) and not set(self.names) <= set(self.prior):
+            return 1.0  # what is missing is told elsewhere
         if not isinstance(joint := as_joint(self.prior, self.names), MultivariateNormal):
             return 1.0
         from nowiser.guess.solid.any_normal import everybody
@@ -121,10 +123,10 @@ def gain_on_plane(asked: Asked, limit: float | None) -> tuple[float, float] | No
     """
     from nowiser.guess.ceiling import raised
 
-    if asked.shapes is None:
-        return None
     if limit is not None and asked.everybody <= limit:
         return 0.0, asked.everybody
+    if asked.shapes is None:
+        return None
     found = _worst(asked, limit)
     return raised(found.before, found.before, found.gain)
 

@@ -25,12 +25,13 @@ def roughly(prior: Priors, goal: Goal, costs: Cost | Mapping[str, Cost]) -> tupl
     costs = charged_to(prior, goal, costs)
     discs = discs_of(prior, goal, costs)
     if discs is not None:
-        return _with_room(likeliest(discs))
-    shapes = asked_of(prior, goal, costs).shapes
-    if isinstance(shapes, Solids):
-        return about_worst(shapes)
-    return _with_room(likeliest(shapes)) if isinstance(shapes, Regions) else None
+        return _with_room(likeliest(discs), discs.most)
+    asked = asked_of(prior, goal, costs)
+    if isinstance(asked.shapes, Solids):
+        about = about_worst(asked.shapes)
+        return None if about is None else (about[0], min(about[1], about[0] + asked.everybody))
+    return _with_room(likeliest(asked.shapes), asked.everybody) if isinstance(asked.shapes, Regions) else None
 
 
-def _with_room(found: Exposed) -> tuple[float, float]:
-    return found.before, min(1.0, found.before + found.own * ROOM)
+def _with_room(found: Exposed, most: float) -> tuple[float, float]:
+    return found.before, min(1.0, found.before + min(found.own * ROOM, most))
