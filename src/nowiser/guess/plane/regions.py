@@ -41,7 +41,7 @@ SIDE, WIDE = 0.45, 1.35  # of the first boxes, in radii; where screening tells l
 SCREEN = 60  # cells for screening, along an axis
 QUICK = Grain(8, 3, 1.6, 3.0), Effort(96, (0.3, 0.1, 0.03), 8)
 ROUGH = Grain(18, 3, 1.35, 2.0), Effort(128, (0.3, 0.1, 0.03, 0.01), 8)
-SHARP = Grain(40, 3, 1.2, 1.5), Effort(180, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 20)
+SHARP = Grain(40, 3, 1.2, 1.5), Effort(128, (1.0, 0.3, 0.1, 0.03, 0.01, 0.003), 10)
 
 
 def law_of(prior: Any, names: tuple[str, ...] = ()) -> Law | None:
