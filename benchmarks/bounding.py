@@ -20,8 +20,7 @@ import duckdb
 from benchmarks import crowd
 from benchmarks.peers import ask
 from benchmarks.pums import forgetful
-from nowiser import engines
-from nowiser import policy as policies
+from nowiser import engines, policy as policies
 from nowiser.gateway import Gateway
 
 QUESTIONS = {name: crowd.QUESTIONS[name][0].format(k="k100") for name in ("COUNT", "SUM", "AVG", "SUM, WHERE")}

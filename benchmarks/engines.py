@@ -15,8 +15,7 @@ import duckdb
 
 from benchmarks import crowd
 from benchmarks.pums import forgetful
-from nowiser import engines
-from nowiser import policy as policies
+from nowiser import engines, policy as policies
 from nowiser.errors import NotEvaluated
 from nowiser.gateway import Gateway
 

@@ -17,8 +17,7 @@ import duckdb
 
 from benchmarks import crowd
 from benchmarks.pums import forgetful
-from nowiser import engines
-from nowiser import policy as policies
+from nowiser import engines, policy as policies
 from nowiser.gateway import Gateway
 
 SIZES = (500_000, 1_500_000, 5_000_000, 15_000_000, 50_000_000)

@@ -60,17 +60,17 @@ _HOMES: dict[str, str] = {
 }
 
 if TYPE_CHECKING:
-    from nowiser.gateway import Gateway as Gateway
-    from nowiser.gateway import open as open  # noqa: A004 (nw.open reads as intended)
+    from nowiser.gateway import (
+        Gateway as Gateway,
+        open as open,  # noqa: A004 (nw.open reads as intended)
+    )
     from nowiser.guess.ask import guess as guess
     from nowiser.guess.average.expected import expected as expected
-    from nowiser.guess.calibrate import largest as largest
-    from nowiser.guess.calibrate import scale as scale
+    from nowiser.guess.calibrate import largest as largest, scale as scale
     from nowiser.guess.knowledge import knowing as knowing
     from nowiser.guess.part_known import knowing_part as knowing_part
     from nowiser.guess.published import bounds as bounds
-    from nowiser.microdata.compare import compare as compare
-    from nowiser.microdata.compare import ru_map as ru_map
+    from nowiser.microdata.compare import compare as compare, ru_map as ru_map
     from nowiser.microdata.measure import risk as risk
     from nowiser.microdata.publish import publish as publish
     from nowiser.model.advantage import Advantage as Advantage
@@ -78,80 +78,32 @@ if TYPE_CHECKING:
     from nowiser.model.cost import Cost as Cost
     from nowiser.model.goal import (
         And as And,
-    )
-    from nowiser.model.goal import (
         Exactly as Exactly,
-    )
-    from nowiser.model.goal import (
         Goal as Goal,
-    )
-    from nowiser.model.goal import (
         In as In,
-    )
-    from nowiser.model.goal import (
         Not as Not,
-    )
-    from nowiser.model.goal import (
         On as On,
-    )
-    from nowiser.model.goal import (
         Or as Or,
-    )
-    from nowiser.model.goal import (
         Present as Present,
-    )
-    from nowiser.model.goal import (
         Within as Within,
-    )
-    from nowiser.model.goal import (
         parse_goal as parse_goal,
     )
     from nowiser.model.prior import (
         Atoms as Atoms,
-    )
-    from nowiser.model.prior import (
         Categories as Categories,
-    )
-    from nowiser.model.prior import (
         Empirical as Empirical,
-    )
-    from nowiser.model.prior import (
         Frozen as Frozen,
-    )
-    from nowiser.model.prior import (
         Histogram as Histogram,
-    )
-    from nowiser.model.prior import (
         JointAtoms as JointAtoms,
-    )
-    from nowiser.model.prior import (
         JointHistogram as JointHistogram,
-    )
-    from nowiser.model.prior import (
         LogNormal as LogNormal,
-    )
-    from nowiser.model.prior import (
         Mixture as Mixture,
-    )
-    from nowiser.model.prior import (
         MultivariateNormal as MultivariateNormal,
-    )
-    from nowiser.model.prior import (
         Normal as Normal,
-    )
-    from nowiser.model.prior import (
         Presence as Presence,
-    )
-    from nowiser.model.prior import (
         Prior as Prior,
-    )
-    from nowiser.model.prior import (
         Truncated as Truncated,
-    )
-    from nowiser.model.prior import (
         Uniform as Uniform,
-    )
-    from nowiser.model.prior import (
         Unknown as Unknown,
     )
     from nowiser.noise.exponential import exponential as exponential

@@ -4,14 +4,12 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser.engines import runs
 from nowiser.engines.base import Broken
 from nowiser.engines.runs import Disordered, Part, Runs, clipped
-from nowiser.model.schema import Column as Declared
-from nowiser.model.schema import Kind, Role
+from nowiser.model.schema import Column as Declared, Kind, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.totals import Clip
 from nowiser.sql.tree import Column, Type

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import HealthCheck, event, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, event, given, settings, strategies as st
 
 from nowiser.engines.duckdb import DIALECT, TYPES
 from nowiser.engines.reference import relation_rows, tally_rows

@@ -6,8 +6,7 @@ from math import exp
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.correlated import WARNING, all_equal, databases, markov, network, normals

@@ -1,7 +1,6 @@
 """Digests of totals are part of every entry, so they may never come out differently."""
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser.ledger.chain import Totals, canonical, charge_of, digest, text_of
 from nowiser.model.charge import Account, Charge, to_json

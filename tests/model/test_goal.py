@@ -1,8 +1,7 @@
 """Goals are values, and their text reads back."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from nowiser.errors import Misconfigured
 from nowiser.model.goal import And, Exactly, Goal, In, Not, On, Or, Present, Within, parse_goal

@@ -1,8 +1,7 @@
 """What an edition tightens and loosens."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser.errors import Misconfigured
 from nowiser.policy import Effect, compare, parse

@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.policy import parse

@@ -1,8 +1,7 @@
 """Whatever stands in the file, the outcome is a policy or Misconfigured with a place."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser.errors import Misconfigured
 from nowiser.examples import canteen, hospital

@@ -5,8 +5,7 @@ from fractions import Fraction
 from math import log
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import nowiser as nw
 from nowiser.report.terminal import bar

@@ -3,8 +3,7 @@
 from datetime import date, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser import policy as policies
 from nowiser.model.schema import Column, Kind, Role
@@ -13,8 +12,7 @@ from nowiser.sql.functions.calendar import DAY
 from nowiser.sql.keys import MOST_VALUES, domain
 from nowiser.sql.names import column_type
 from nowiser.sql.select import read
-from nowiser.sql.tree import Call
-from nowiser.sql.tree import Column as Leaf
+from nowiser.sql.tree import Call, Column as Leaf
 
 
 def start_of(unit, kind, low, high):

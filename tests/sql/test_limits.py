@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 import sqlglot
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from nowiser.errors import NotAnswerable
 from nowiser.sql.plan import plan

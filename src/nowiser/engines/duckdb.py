@@ -22,8 +22,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from nowiser.engines import filling, memory, sources
-from nowiser.engines import prepare as preparing
+from nowiser.engines import filling, memory, prepare as preparing, sources
 from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.owner import owner

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.engines import excess, segments, sources
-from nowiser.engines import prepare as preparing
+from nowiser.engines import excess, prepare as preparing, segments, sources
 from nowiser.engines.arrow import column
 from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
 from nowiser.engines.render import Dialect, quote, text
-from nowiser.engines.statement import statement
-from nowiser.engines.statement import totals as added_up
+from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table

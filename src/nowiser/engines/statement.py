@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nowiser.engines.render import Dialect, cell, expression, filtered, literal, quote, source, summands
-from nowiser.model.schema import Column as SchemaColumn
-from nowiser.model.schema import Kind, Table
+from nowiser.model.schema import Column as SchemaColumn, Kind, Table
 from nowiser.sql import sums
 from nowiser.sql.cells import Cell
 from nowiser.sql.names import column_type

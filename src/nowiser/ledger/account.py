@@ -23,10 +23,10 @@ from nowiser.ledger.chain import (
     charge_of,
     check_chain,
     digest,
+    entry_hash as hash_of,
     scope_of,
     text_of,
 )
-from nowiser.ledger.chain import entry_hash as hash_of
 from nowiser.ledger.declaration import declaration
 from nowiser.ledger.store import Store, Work
 from nowiser.model.charge import Charge, to_json

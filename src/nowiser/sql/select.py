@@ -11,8 +11,7 @@ from nowiser.model.schema import Kind, Role
 from nowiser.sql import bounds
 from nowiser.sql.aggregates import running, syntax
 from nowiser.sql.bind import Binder
-from nowiser.sql.clauses import aggregates as has_aggregates
-from nowiser.sql.clauses import named, no_aggregate, number, starred, whole
+from nowiser.sql.clauses import aggregates as has_aggregates, named, no_aggregate, number, starred, whole
 from nowiser.sql.constants import null
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.grouping import MOST_KEYS, MOST_SETS, grouping_sets

@@ -21,8 +21,7 @@ values are protected, only columns that are not secret are used, and so changing
 from dataclasses import replace
 
 from nowiser.model.schema import Column, Kind, Protect, Role, Table
-from nowiser.sql.tree import Column as Leaf
-from nowiser.sql.tree import Filter, Query, Relation, Scan
+from nowiser.sql.tree import Column as Leaf, Filter, Query, Relation, Scan
 
 
 def limits_groups(table: Table) -> bool:

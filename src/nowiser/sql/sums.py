@@ -12,8 +12,7 @@ whose sums are exact in finer units.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nowiser.model.schema import Column as SchemaColumn
-from nowiser.model.schema import Kind, Role, Table
+from nowiser.model.schema import Column as SchemaColumn, Kind, Role, Table
 from nowiser.sql.cells import Cell, count_cell, sum_cell
 from nowiser.sql.names import column_type
 from nowiser.sql.plan import Tally

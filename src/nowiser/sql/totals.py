@@ -24,8 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Column as SchemaColumn
-from nowiser.model.schema import Kind, Protect, Table
+from nowiser.model.schema import Column as SchemaColumn, Kind, Protect, Table
 from nowiser.sql.aggregates import ranges
 from nowiser.sql.cells import Cell, count_cell, sum_cell
 from nowiser.sql.names import column_type

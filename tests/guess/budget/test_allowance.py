@@ -1,8 +1,7 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
 from nowiser.guess.ask import guess

@@ -1,8 +1,7 @@
 """Bounds on tilted hazards between two points hold at every point between."""
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import nowiser as nw
 from nowiser.guess.density.halves import halves_of

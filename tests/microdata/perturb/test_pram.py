@@ -1,15 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.pram import Pram
 from nowiser.microdata.perturb.randomised_response import RandomisedResponse
-from nowiser.microdata.perturb.transition import estimate, invariant, keeping, transit
-from nowiser.microdata.perturb.transition import given as read_matrix
+from nowiser.microdata.perturb.transition import estimate, given as read_matrix, invariant, keeping, transit
 from nowiser.microdata.table import MicroTable
 
 MATRIX = {

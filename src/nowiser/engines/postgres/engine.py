@@ -10,16 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from nowiser.engines import prepare as preparing
-from nowiser.engines import sources
+from nowiser.engines import prepare as preparing, sources
 from nowiser.engines.arrow import from_rows
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.postgres import catalog
 from nowiser.engines.postgres.connection import Pool
 from nowiser.engines.postgres.dialect import DIALECT, SPELLINGS, lacks
 from nowiser.engines.render import Dialect, quote, text
-from nowiser.engines.statement import statement
-from nowiser.engines.statement import totals as added_up
+from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table

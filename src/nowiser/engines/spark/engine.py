@@ -17,15 +17,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from nowiser.engines import prepare as preparing
-from nowiser.engines import sources
+from nowiser.engines import prepare as preparing, sources
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
 from nowiser.engines.render import Dialect, quote
 from nowiser.engines.spark.dialect import DIALECT, SPELLINGS
 from nowiser.engines.spark.files import Input, look, stamp
 from nowiser.engines.spark.session import gone, limited, open_session, renewed
-from nowiser.engines.statement import statement
-from nowiser.engines.statement import totals as added_up
+from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table

@@ -66,8 +66,7 @@ def composed(answers: Iterable[Answer]) -> Tradeoff:
 
 def _distribution(answer: Answer, interval: float) -> Any:
     try:
-        from dp_accounting.pld import common
-        from dp_accounting.pld import privacy_loss_distribution as pld
+        from dp_accounting.pld import common, privacy_loss_distribution as pld
     except ImportError as missing:
         raise Misconfigured(
             "long compositions need the package dp-accounting, which is not installed",

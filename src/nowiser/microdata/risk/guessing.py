@@ -23,8 +23,7 @@ from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopper_pearson, drawn, usual_goal
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
-from nowiser.microdata.risk.together import Together, interval_of_mean, most_rows
-from nowiser.microdata.risk.together import beliefs as beliefs_together
+from nowiser.microdata.risk.together import Together, beliefs as beliefs_together, interval_of_mean, most_rows
 from nowiser.microdata.risk.whole_row import whole_row
 from nowiser.microdata.table import MicroTable
 
