@@ -41,8 +41,14 @@ def asked(cls, *words):
         ("--count", "10"),
         ("--count", "two"),
         ("--nmae", "x"),
-        ("--help",),
     ],
 )
 def test_the_same_values_and_the_same_words_as_without(words):
     assert asked(Command, *words) == asked(None, *words)
+
+
+def test_the_same_help_but_that_nothing_follows_flags():
+    ours, typers = (asked(cls, "--help")[1] for cls in (Command, None))
+    assert "<bool>" in typers
+    assert "<bool>" not in ours
+    assert ours.split() == [word for word in typers.split() if word != "<bool>"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from nowiser.cli import output, streams
 from nowiser.cli.options import Command, Group
 from nowiser.errors import NowiserError
 
@@ -66,11 +67,21 @@ def __getattr__(name: str) -> Any:
 def run() -> None:
     """Entry point: every refusal becomes its message and its exit code."""
     gc.set_threshold(50_000)  # a command is over before collecting pays; while modules load it only takes time
+    streams.prepare()
     asked = [word for word in sys.argv[1:2] if word in COMMANDS]
+    code: Any = 0
     try:
-        application(asked or COMMANDS)()
-    except NowiserError as error:
-        from nowiser.cli import output
-
-        output.failed(error)
-        sys.exit(error.exit_code)
+        try:
+            application(asked or COMMANDS)()
+        except NowiserError as error:
+            code = error.exit_code
+            output.failed(error)
+        except SystemExit as left:
+            code = 0 if streams.is_left(left) else left.code
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in streams.UNWRITTEN:
+            raise
+        lost = streams.lost(error)
+        code = code or lost
+    sys.exit(code)

@@ -2,6 +2,7 @@
 
 typer has pydantic check every option of a command, given or not, and importing pydantic takes as long as the rest of a
 short answer. Most of our options are text, which needs no checking, so only what is given and is not text goes there.
+Flags are shown as they are written, too: with nothing behind them.
 """
 
 from typing import Any
@@ -31,6 +32,8 @@ def _unchecked(params: list[Any]) -> None:
     for param in params:
         if getattr(param, "_runtime_param", param) is None:
             param._runtime_param = _AsWritten  # noqa: SLF001 (typer has no public place for it)
+        if getattr(param, "is_flag", False):
+            param.metavar = ""  # the help of typer says `--json <bool>`, though nothing may follow
 
 
 class Command(TyperCommand):

@@ -21,4 +21,6 @@ def failed(error: NowiserError) -> None:
 
 
 def emit(value: Any) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+    """JSON on standard output, with escapes where its encoding does not know every character."""
+    ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")
+    sys.stdout.write(json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=2) + "\n")
