@@ -3,13 +3,14 @@
 import json
 import re
 
+import altair as alt
 import pytest
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.report import charts
 from nowiser.report.save import FORMATS, save
-from nowiser.report.theme import SEQUENCE
+from nowiser.report.theme import CONFIG, SEQUENCE
 
 CANTEEN = nw.Uniform(12, 28)
 
@@ -102,6 +103,55 @@ def test_every_kind_of_result_draws_itself(advantage):
     json.dumps(charts.before_after(found).to_dict())
 
 
+CASES = {"uniform": (CANTEEN, nw.Within(2))}
+EVERY_CHART = {
+    "before_after": lambda: charts.before_after(nw.guess(CANTEEN, nw.Within(2), slope=1.0)),
+    "before_after of labels": lambda: charts.before_after(nw.guess(nw.Categories(["a", "b"]), nw.Exactly(), jump=1.0)),
+    "before_after of whole records": lambda: charts.before_after(nw.guess(nw.Presence(0.5), nw.Present(), jump=1.0)),
+    "gain_curves": lambda: charts.gain_curves(CASES, costs=[0, 1]),
+    "gain_limit": lambda: charts.gain_limit(CANTEEN, nw.Within(2), nw.Cost(0.1), 0.05),
+    "questions": lambda: charts.questions(CANTEEN, nw.Within(2), 0.2, [1, 2], trials=50),
+    "bounds": lambda: charts.bounds(nw.bounds(CANTEEN, nw.Within(2), slope=1.0), 0.25),
+}
+
+
+@pytest.mark.parametrize("name", EVERY_CHART)
+def test_every_chart_shows_itself_without_a_network(name):
+    chart = EVERY_CHART[name]()
+    bundle = chart._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "image/svg+xml"}
+    assert bundle["image/svg+xml"].startswith("<svg")
+    assert "http" not in re.sub(r"http://www\.w3\.org/\S+", "", bundle["image/svg+xml"])
+    assert chart.title["text"] in bundle["text/plain"]
+
+
+def test_every_function_that_draws_is_among_those_that_show_themselves():
+    helpers = {"advantage_bundle", "advantage_html", "save"}
+    assert {name.split()[0] for name in EVERY_CHART} == set(charts.__all__) - helpers
+
+
+def test_charts_can_be_composed_and_keep_their_look():
+    one, other = EVERY_CHART["bounds"](), EVERY_CHART["gain_curves"]()
+    theirs = alt.Chart(alt.Data(values=[{"cost": 1, "gain": 0.5}])).mark_point().encode(x="cost:Q", y="gain:Q")
+    for made in (one | other, one & other, other + theirs, (one | other) & theirs, one.properties(width=200)):
+        assert isinstance(made, alt.TopLevelMixin)
+        assert made.to_dict()["config"]["axis"]["labelColor"] == CONFIG["axis"]["labelColor"]
+        assert "image/svg+xml" in made._repr_mimebundle_()
+    red = one.configure_axis(labelColor="red").to_dict()["config"]
+    assert red["axis"]["labelColor"] == "red"
+    assert red["title"]["color"] == CONFIG["title"]["color"]
+
+
+def test_other_charts_are_left_to_their_authors():
+    theirs = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    was = alt.renderers.active, theirs.to_dict()
+    ours = EVERY_CHART["bounds"]()
+    assert (alt.renderers.active, theirs.to_dict()) == was
+    assert "image/svg+xml" not in theirs._repr_mimebundle_()
+    with alt.renderers.enable("png"):  # their wish counts for ours too
+        assert "image/png" in ours._repr_mimebundle_()[0]
+
+
 def test_gain_curves_rise_and_the_worst_prior_is_on_top():
     cases = {"uniform": (CANTEEN, nw.Within(2)), "normal": (nw.Normal(20, 5), nw.Within(2))}
     drawn = [r for r in rows(charts.gain_curves(cases, costs=[0, 0.25, 0.5, 1.0], reach=8.0)) if "gain" in r]
@@ -170,6 +220,7 @@ def test_colours_are_told_apart():
         (lambda: charts.gain_curves({"a": (CANTEEN, nw.Within(2))}, kind="cliff"), "kind must be"),
         (lambda: charts.questions(nw.Categories(["a"]), nw.Within(2), 0.1), "prior on a number"),
         (lambda: save(None, "picture.bmp"), "must end in .svg"),
+        (lambda: save(3, "picture.svg"), "only a chart can be saved .*; found int\n.*before_after"),
     ],
 )
 def test_bad_arguments_are_refused(call, words):

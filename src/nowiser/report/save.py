@@ -13,6 +13,13 @@ def save(chart: Any, path: str | Path) -> Path:
     path = checked(path)
     import vl_convert as vlc
 
+    from nowiser.report.theme import altair
+
+    if not isinstance(chart, altair().TopLevelMixin):
+        raise Misconfigured(
+            f"only a chart can be saved as a picture; found {type(chart).__name__}",
+            hint="Make one with nw.charts, as in nw.save(nw.charts.before_after(nw.guess(…)), 'picture.svg').",
+        )
     spec = chart.to_dict(format="vega-lite")
     kind = path.suffix.lower()
     try:

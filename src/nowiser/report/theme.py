@@ -1,7 +1,10 @@
 """One look for every chart: quiet axes, words instead of legends, colours that colour-blind readers can tell apart."""
 
 from importlib import import_module
+from math import floor
 from typing import Any
+
+from nowiser.model.advantage import points
 
 # Okabe and Ito's palette: distinct under the common kinds of colour blindness and in grey print
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA4499"
@@ -51,11 +54,28 @@ CONFIG: dict[str, Any] = {
 
 
 def themed(chart: Any, title: str, *subtitle: str) -> Any:
-    """The chart with our look and a title that says its message."""
+    """The chart with our look and a title that says its message; it draws itself in a notebook, without a network."""
+    from nowiser.report.offline import offline
+
     head: dict[str, Any] = {"text": title}
     if subtitle:
         head["subtitle"] = list(subtitle)
-    return chart.properties(title=head).configure(**CONFIG)
+    return offline(chart.properties(title=head))
+
+
+def at_most(share: float) -> str:
+    """A ceiling as a percentage: rounded up, wherever in a picture it stands."""
+    return points(share, up=True)
+
+
+def at_least(share: float) -> str:
+    """What was known before as a percentage: rounded down, so that no gain looks smaller than it is."""
+    return f"{floor(share * 1000 + 1e-9) / 10:.1f} %"
+
+
+def percent_axis(**more: Any) -> Any:
+    """An axis of shares, whose labels are written as in sentences: 30 %."""
+    return altair().Axis(format="%", labelExpr="replace(datum.label, '%', ' %')", **more)
 
 
 def altair() -> Any:

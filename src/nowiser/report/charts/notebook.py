@@ -7,15 +7,10 @@ from nowiser.model.advantage import Advantage
 from nowiser.report.charts.densities import before_after
 
 
-def advantage_svg(advantage: Advantage) -> str:
-    import vl_convert as vlc
-
-    drawn: str = vlc.vegalite_to_svg(before_after(advantage).to_dict(format="vega-lite"))
-    return drawn
-
-
 def advantage_html(advantage: Advantage) -> str:
-    return f"<div><p>{escape(str(advantage))}</p>{advantage_svg(advantage)}</div>"
+    from nowiser.report.offline import svg
+
+    return f"<div><p>{escape(str(advantage))}</p>{svg(before_after(advantage))}</div>"
 
 
 def advantage_bundle(advantage: Advantage) -> dict[str, Any]:
