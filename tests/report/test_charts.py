@@ -2,11 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import altair as alt
 import pytest
+from typer.testing import CliRunner
 
 import nowiser as nw
+from nowiser.cli.main import app
 from nowiser.errors import Misconfigured
 from nowiser.report import charts
 from nowiser.report.save import FORMATS, save
@@ -185,6 +188,57 @@ def test_nobody_is_guessed_better_than_the_ceiling_of_the_picture():
         assert ceiling > average
 
 
+def test_questions_about_a_named_victim_show_his_ceiling():
+    chart = charts.questions(CANTEEN, nw.Within(2), 0.1, [5, 10], victim=20, trials=300)
+    drawn = {r["n"]: r["value"] for r in rows(chart) if r.get("what") == "ceiling" and "text" not in r}
+    assert drawn[0] == nw.guess(CANTEEN, nw.Within(2), victim=20).before
+    for n in (5, 10):
+        assert drawn[n] == nw.guess(CANTEEN, nw.Within(2), slope=n * 0.1, victim=20).after
+    assert "a victim with value 20" in chart.title["subtitle"][0]
+
+
+def test_the_command_draws_the_victim_it_was_asked_about(tmp_path):
+    """It printed 64.4 % for him and drew 86.5 %, which is everybody's."""
+    asked = ["guess", "--prior", "uniform:12:28", "--within", "2", "--victim", "20", "--questions", "20"]
+    told = CliRunner().invoke(app, [*asked, "--slope", ".1", "--plot", str(tmp_path / "q.svg")])
+    assert "64.4 %" in told.output
+    assert "ceiling for a victim with value 20" in (tmp_path / "q.svg").read_text()
+
+
+def test_a_victim_who_is_guessed_worse_than_others_has_a_title_of_his_own():
+    chart = charts.questions(nw.Normal(20, 5), nw.Within(2), 0.05, [1, 2], victim=35, trials=50)
+    assert "milder" not in chart.title["text"]
+
+
+def test_a_limit_is_kept_by_slope_and_jump_together():
+    cost = nw.largest(CANTEEN, nw.Within(2), gain=0.05, along=nw.Cost(1.0, 1.0))
+    chart = charts.gain_limit(CANTEEN, nw.Within(2), cost, 0.05)
+    assert chart.title["text"] == "Slope 0.05095 and jump 0.05095 keep the gain within 5 points"
+    drawn = [r for r in rows(chart) if "gain" in r]
+    at = next(r for r in drawn if r["cost"] == 1.0)  # in multiples of what is allowed
+    assert at["gain"] == pytest.approx(0.05, abs=1e-6)
+    single = charts.gain_limit(CANTEEN, nw.Within(2), nw.Cost(jump=0.1), 0.05)
+    assert single.title["text"] == "A jump of 0.1 keeps the gain within 5 points"
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal", "kind"),
+    [(CANTEEN, nw.Within(2), "slope"), (nw.Categories(["a", "b"]), nw.Exactly(), "jump")],
+)
+def test_where_nothing_may_be_released_the_picture_says_so_and_shows_why(prior, goal, kind):
+    """It was empty."""
+    chart = charts.gain_limit(prior, goal, nw.largest(prior, goal, gain=0.0), 0.0)
+    assert chart.title["text"] == "Nothing may be released if the gain must stay within 0 points"
+    line = [r["gain"] for r in rows(chart) if "gain" in r]
+    assert max(line) == pytest.approx(nw.guess(prior, goal, **{kind: 1.0}).gain)
+    assert "is allowed" not in json.dumps(chart.to_dict())
+
+
+def test_victims_without_a_number_have_curves_too():
+    chart = charts.gain_curves({"dish": (nw.Categories(["a", "b"]), nw.Exactly())}, kind="jump", victim="a")
+    assert "victim a," in chart.title["subtitle"][0]
+
+
 def test_what_is_not_the_goal_is_not_drawn_as_the_goal():
     found = nw.guess(nw.Normal(20, 5), nw.Not(nw.Within(2)), slope=1, victim=20)
     zones = [r for r in rows(charts.before_after(found)) if "x2" in r]
@@ -209,6 +263,36 @@ def test_bounds_are_drawn_with_their_figures():
     assert len({r["name"] for r in drawn}) == sum(b.value is not None for b in found)
 
 
+DISHES = nw.Categories({"soup": 0.3, "pasta": 0.7})
+
+
+def test_the_title_of_bounds_agrees_with_what_is_drawn():
+    """It said that others fear more, above one that says the same."""
+    found = nw.bounds(DISHES, nw.Exactly(), jump=1.0)
+    assert charts.bounds(found, 0.3).title["text"] == "53.9 % can happen; no other bound is lower"
+    sharper = nw.bounds(CANTEEN, nw.Within(2), slope=1.0, victim=20)
+    assert charts.bounds(sharper, 0.25).title["text"] == "64.4 % can happen; other bounds fear more"
+    alone = [b for b in found if b.name.startswith("nowiser")]
+    assert charts.bounds(alone, 0.3).title["text"] == "53.9 % can happen"
+    agreed = [*alone, *(b for b in found if b.name.startswith("simplified"))]
+    assert charts.bounds(agreed, 0.3).title["text"] == "53.9 % can happen; other bounds say the same"
+    lower = [*alone, replace(found[-1], value=0.4)]
+    assert charts.bounds(lower, 0.3).title["text"] == "53.9 % can happen; what is lower holds only on average"
+
+
+def test_bounds_are_rounded_up_but_not_to_certainty():
+    alone = next(b for b in nw.bounds(DISHES, nw.Exactly(), jump=1.0) if b.name.startswith("nowiser"))
+    for value, text in ((0.5381, "53.9 %"), (0.99901, "> 99.9 %"), (1.0, "100.0 %")):
+        drawn = [r for r in rows(charts.bounds([replace(alone, value=value)], 0.3)) if "name" in r]
+        assert {r["text"] for r in drawn} == {text}
+
+
+def test_percentages_are_written_as_in_sentences(tmp_path):
+    for name, chart in EVERY_CHART.items():
+        picture = save(chart(), tmp_path / "p.svg").read_text()
+        assert not re.search(r">[^<>]*\d%[^<>]*</text>", picture), name
+
+
 def test_colours_are_told_apart():
     assert len(set(SEQUENCE)) == len(SEQUENCE)
 
@@ -219,6 +303,13 @@ def test_colours_are_told_apart():
         (lambda: charts.gain_curves({}), "at least one prior"),
         (lambda: charts.gain_curves({"a": (CANTEEN, nw.Within(2))}, kind="cliff"), "kind must be"),
         (lambda: charts.questions(nw.Categories(["a"]), nw.Within(2), 0.1), "prior on a number"),
+        (lambda: charts.questions(3, nw.Within(2), 0.1), "prior on a number"),
+        (lambda: charts.bounds(3, 0.25), "as nw.bounds gives it; found int"),
+        (lambda: charts.bounds([1], 0.25), "as nw.bounds gives it; found list"),
+        (lambda: charts.bounds([], 0.25), "nowiser's own"),
+        (lambda: charts.gain_limit(CANTEEN, nw.Within(2), 0.1, 0.05), "as nw.largest gives it; found float"),
+        (lambda: charts.gain_curves(3), "mapping .*; found int"),
+        (lambda: charts.gain_curves({"a": CANTEEN}), "a prior and a goal; found Uniform"),
         (lambda: save(None, "picture.bmp"), "must end in .svg"),
         (lambda: save(3, "picture.svg"), "only a chart can be saved .*; found int\n.*before_after"),
     ],

@@ -155,7 +155,7 @@ def draw(result: dict[str, Any], path: Path) -> Path:
         _within_only(asked)
         top = result["questions"]
         counts = sorted({max(1, round(top * i / 12)) for i in range(1, 13)})
-        chart = charts.questions(asked.prior, asked.goal, asked.cost.slope, counts)
+        chart = charts.questions(asked.prior, asked.goal, asked.cost.slope, counts, victim=asked.victim)
     elif "limit" in result and asked.costs is None:
         chart = charts.gain_limit(asked.prior, asked.goal, asked.cost, float(result["limit"]), victim=asked.victim)
     else:

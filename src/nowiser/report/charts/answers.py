@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nowiser.report.answer import Answer
-from nowiser.report.theme import AFTER, BEFORE, BLUE, LIMIT, altair, data, themed
+from nowiser.report.theme import AFTER, BEFORE, BLUE, LIMIT, altair, data, percent_axis, themed
 
 
 def answers(answer: Answer, standings: Sequence[Sequence[dict[str, Any]]]) -> Any:
@@ -37,7 +37,7 @@ def _guesses(alt: Any, standings: Sequence[Sequence[dict[str, Any]]]) -> Any:
     colour = alt.Color("what:N", scale=alt.Scale(domain=list(marks), range=list(marks.values())), legend=None)
     base = alt.Chart(data(points)).encode(
         y=alt.Y("guess:N", title=None, sort=None, axis=alt.Axis(labelLimit=260)),
-        x=alt.X("value:Q", title="guess is right", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(zero=False)),
+        x=alt.X("value:Q", title="guess is right", axis=percent_axis(tickCount=5), scale=alt.Scale(zero=False)),
         color=colour,
     )
     above = base.transform_filter("datum.what != 'before'").mark_text(dy=-14, fontWeight=600).encode(text="what:N")

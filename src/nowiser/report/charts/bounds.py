@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from nowiser.errors import Misconfigured
 from nowiser.guess.published import Bound
-from nowiser.report.theme import BLUE, GREY, INK, ORANGE, PALE, altair, data, themed
+from nowiser.report.theme import BLUE, GREY, INK, ORANGE, PALE, altair, at_least, at_most, data, percent_axis, themed
 
 
 def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> Any:
     """One row per bound, sharpest first; hollow dots hold only on average."""
     alt = altair()
+    found = _checked(found)
     rows: list[dict[str, Any]] = [
         {
             "name": b.name,
@@ -27,7 +29,7 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     x = alt.X(
         "value:Q",
         title="probability that the guess is right",
-        axis=alt.Axis(format="%", grid=True),
+        axis=percent_axis(grid=True),
         scale=alt.Scale(domain=[0, 1]),
     )
     table = data(rows)
@@ -49,18 +51,40 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     said = (
         alt.Chart(data([{"before": before}]))
         .mark_text(align="left", dx=5, baseline="top", color=INK)
-        .encode(x="before:Q", y=alt.value(-14), text=alt.value(f"before: {100 * before:.1f} %"))
+        .encode(x="before:Q", y=alt.value(-14), text=alt.value(f"before: {at_least(before)}"))
     )
-    ours = next(r for r in rows if r["ours"])
-    most = f"{100 * ours['value']:.1f} %"
-    said_of_ours = f"{most} can happen" if ours["name"] == "nowiser (tight)" else f"At most {most}"
     chart = alt.layer(stem, start, said, dot, text).properties(width=480, height=36 * len(rows))
     return themed(
         chart,
-        title or f"{said_of_ours}; other bounds fear more",
+        title or _title(rows),
         "Blue and grey hold for every output; orange only on average over outputs",
     )
 
 
+def _checked(found: Any) -> Sequence[Bound]:
+    """What `nw.bounds` gives, ours among it."""
+    if isinstance(found, Sequence) and all(isinstance(b, Bound) for b in found):
+        if any(b.name.startswith("nowiser") and b.value is not None for b in found):
+            return found
+        raise Misconfigured(
+            "among the bounds there must be nowiser's own, with a value: the others are held against it"
+        )
+    raise Misconfigured(f"this picture is of a list of bounds, as nw.bounds gives it; found {type(found).__name__}")
+
+
+def _title(rows: list[dict[str, Any]]) -> str:
+    """Ours, and how the others compare: by the figures that are shown, so that the picture bears it out."""
+    ours = next(r for r in rows if r["ours"])
+    can = f"{ours['text']} can happen" if ours["name"] == "nowiser (tight)" else f"At most {ours['text']}"
+    others = [r for r in rows if r is not ours]
+    same = [r for r in others if r["text"] == ours["text"]]
+    if any(r["value"] < ours["value"] for r in others if r not in same):
+        return f"{can}; what is lower holds only on average"
+    if len(same) == len(others):
+        return f"{can}; other bounds say the same" if others else can
+    return f"{can}; no other bound is lower" if same else f"{can}; other bounds fear more"
+
+
 def _shown(value: float) -> str:
-    return f"{100 * value:.1f} %" if value >= 1.0 or value < 0.9995 else "> 99.9 %"
+    """A bound: rounded up, but not to certainty."""
+    return at_most(value) if value >= 1.0 or value <= 0.999 else "> 99.9 %"

@@ -8,7 +8,7 @@ from nowiser.model.advantage import shown
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Prior
-from nowiser.report.theme import BLUE, GREY, INK, LIMIT, SEQUENCE, altair, data, themed
+from nowiser.report.theme import BLUE, GREY, INK, LIMIT, SEQUENCE, altair, data, percent_axis, themed
 from nowiser.report.words import down
 
 Case = tuple[Prior | Mapping[str, Prior], Goal]
@@ -34,6 +34,14 @@ def gain_curves(
     alt = altair()
     if kind not in ("slope", "jump"):
         raise Misconfigured(f"kind must be 'slope' or 'jump'; found {kind!r}")
+    if not isinstance(cases, Mapping):
+        raise Misconfigured(
+            f"cases must be a mapping from names to pairs of a prior and a goal; found {type(cases).__name__}"
+        )
+    for name, case in cases.items():
+        pair: Any = case  # callers without a type checker may pass something else
+        if not (isinstance(pair, tuple | list) and len(pair) == 2):
+            raise Misconfigured(f"the case {name!r} must be a prior and a goal; found {type(case).__name__}")
     if not cases:
         raise Misconfigured("cases must name at least one prior with a goal; found none")
     costs = costs or [i / 50 for i in range(101)]
@@ -51,13 +59,13 @@ def gain_curves(
     dashes = [[1, 0]] * len(cases) + [[6, 4]]
     base = alt.Chart(data(rows)).encode(
         x=alt.X("cost:Q", title=f"cost of everything released ({kind}, in nats)"),
-        y=alt.Y("gain:Q", title="gain", axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0)),
+        y=alt.Y("gain:Q", title="gain", axis=percent_axis(), scale=alt.Scale(domainMin=0)),
         color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours), legend=None),
     )
     drawn = base.mark_line().encode(
         strokeDash=alt.StrokeDash("case:N", scale=alt.Scale(domain=lines, range=dashes[: len(lines)]), legend=None)
     )
-    who = "most exposed victim" if victim is None else f"victim at {victim:g}"
+    who = "most exposed victim" if victim is None else f"victim {shown(victim)}"
     chart = alt.layer(drawn, _labels(rows, lines, colours))
     return themed(
         chart.properties(width=560, height=340),
@@ -89,19 +97,24 @@ def _labels(rows: list[dict[str, Any]], lines: list[str], colours: list[str]) ->
 
 
 def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit: float, *, victim: Any = None) -> Any:
-    """Gain against multiples of a cost, with the limit and the largest cost that keeps it."""
+    """Gain against multiples of a cost, with the limit and the largest cost that keeps it.
+
+    Where nothing may be released, the gain is drawn against what one nat would do.
+    """
     from nowiser.guess.ask import guess
 
     alt = altair()
-    main = "slope" if cost.slope > 0 else "jump"
+    if not isinstance(cost, Cost):
+        raise Misconfigured(f"the cost must be a Cost, as nw.largest gives it; found {type(cost).__name__}")
+    along, reach = (cost, 3.0) if cost else (_first(prior, goal), 1.0)
     rows = []
     for i in range(61):
-        factor = i / 20
-        found = guess(prior, goal, slope=cost.slope * factor, jump=cost.jump * factor, victim=victim)
-        rows.append({"cost": getattr(cost, main) * factor, "gain": found.gain})
-    at = [{"cost": getattr(cost, main), "gain": limit}]
-    x = alt.X("cost:Q", title=f"cost of everything released ({main}, in nats)")
-    y = alt.Y("gain:Q", title="gain", axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0))
+        part = reach * i / 60
+        found = guess(prior, goal, slope=along.slope * part, jump=along.jump * part, victim=victim)
+        rows.append({"cost": part * _unit(along), "gain": found.gain})
+    at = [{"cost": _unit(along) if cost else 0.0, "gain": limit}]
+    x = alt.X("cost:Q", title=f"cost of everything released ({_counted(along)})")
+    y = alt.Y("gain:Q", title="gain", axis=percent_axis(), scale=alt.Scale(domainMin=0))
     curve = alt.Chart(data(rows)).mark_line(color=BLUE).encode(x=x, y=y)
     rule = alt.Chart(data(at)).mark_rule(color=LIMIT, strokeDash=[6, 4], strokeWidth=1.5).encode(y="gain:Q")
     drop = alt.Chart(data(at)).mark_rule(color=GREY, strokeDash=[2, 3]).encode(x="cost:Q", y="gain:Q", y2=alt.datum(0))
@@ -111,13 +124,50 @@ def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit
         .mark_text(align="right", dy=-8, color=LIMIT, fontWeight=600)
         .encode(x="cost:Q", y="gain:Q", text=alt.value(f"promised: at most {100 * limit:g} points"))
     )
+    words = _words(cost)
     allowed = (
-        alt.Chart(data([{"gain": 0, "cost": getattr(cost, main)}]))
+        alt.Chart(data([{"gain": 0, "cost": at[0]["cost"]}]))
         .mark_text(align="left", dx=6, dy=-10, color=INK)
-        .encode(x="cost:Q", y="gain:Q", text=alt.value(f"{main} {down(getattr(cost, main), 4)} is allowed"))
+        .encode(x="cost:Q", y="gain:Q", text=alt.value(f"{words} {'are' if ' and ' in words else 'is'} allowed"))
     )
+    whose = "" if victim is None else f", victim {shown(victim)}"
     return themed(
-        alt.layer(rule, drop, curve, dot, promised, allowed).properties(width=560, height=320),
-        f"A {main} of {down(getattr(cost, main), 4)} keeps the gain below {100 * limit:g} points",
-        f"Goal: {goal}" + ("" if victim is None else f", victim {shown(victim)}") + ". Noise grows to the left.",
+        alt.layer(rule, drop, curve, dot, promised, *([allowed] if cost else [])).properties(width=560, height=320),
+        _kept(cost, limit),
+        f"Goal: {goal}{whose}. Noise grows to the left.",
     )
+
+
+def _kept(cost: Cost, limit: float) -> str:
+    """What the cost does for the limit, as a title."""
+    if not cost:
+        return f"Nothing may be released if the gain must stay within {100 * limit:g} points"
+    words = _words(cost)
+    if " and " in words:
+        return f"{words.capitalize()} keep the gain within {100 * limit:g} points"
+    kind, _, figure = words.partition(" ")
+    return f"A {kind} of {figure} keeps the gain within {100 * limit:g} points"
+
+
+def _words(cost: Cost) -> str:
+    """Both figures, short: slope 0.05 and jump 0.1."""
+    parts = (("slope", cost.slope), ("jump", cost.jump))
+    return " and ".join(f"{kind} {down(nats, 4)}" for kind, nats in parts if nats)
+
+
+def _unit(cost: Cost) -> float:
+    """What counts as one on the axis: the nats of a single kind, or slope and jump as they are together."""
+    return 1.0 if cost.slope and cost.jump else cost.slope or cost.jump
+
+
+def _counted(cost: Cost) -> str:
+    """What the axis counts in."""
+    if cost.slope and cost.jump:
+        return "slope and jump; 1 is what is allowed"
+    return f"{'slope' if cost.slope else 'jump'}, in nats"
+
+
+def _first(prior: Prior | Mapping[str, Prior], goal: Goal) -> Cost:
+    """One nat of what a release costs first: slope where distances count, jump where they do not."""
+    only = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
+    return Cost(slope=1.0) if "within" in str(goal) and getattr(only, "kind", "") == "line" else Cost(jump=1.0)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nowiser.model.advantage import Advantage, points, shown
-from nowiser.report.theme import AFTER, BEFORE, GREEN, GREY, INK, altair, data, themed
+from nowiser.model.advantage import Advantage, shown
+from nowiser.report.theme import AFTER, BEFORE, GREEN, GREY, INK, altair, at_least, at_most, data, percent_axis, themed
 
 BAR = 0.012  # width of the bar of a single value beside a density, as a share of the picture
 NAMED = 0.06  # the narrowest goal that bears its name
@@ -34,7 +34,7 @@ def _title(advantage: Advantage) -> str:
     goal = advantage.goal
     guess = f"A guess {goal}" if goal.startswith("within") else f"The guess “{goal}”" if goal else "The guess"
     guess = "An exact guess" if goal == "exactly" else guess
-    return f"{guess} goes from {points(advantage.before)} to at most {points(advantage.after, up=True)}"
+    return f"{guess} goes from {at_least(advantage.before)} to at most {at_most(advantage.after)}"
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,11 @@ def _labels(alt: Any, rows: list[dict[str, Any]], advantage: Advantage, ends: tu
     side = max(rows, key=lambda r: r["before"] - r["after"])
     right = top["x"] < sum(ends) / 2
     marks = [
-        (top["x"], top["after"], f"after: {points(advantage.after, up=True)}", AFTER, "left" if right else "right"),
+        (top["x"], top["after"], f"after: {at_most(advantage.after)}", AFTER, "left" if right else "right"),
         (
             side["x"],
             side["before"],
-            f"before: {points(advantage.before)}",
+            f"before: {at_least(advantage.before)}",
             INK,
             "left" if side["x"] > top["x"] else "right",
         ),
@@ -234,8 +234,8 @@ def _bars(labels: list[str], before: Any, after: Any, inside: list[bool]) -> Any
     for label, b, a, good in zip(labels, before, after, inside, strict=True):
         name = f"{label} ✓" if good else label
         rows += [
-            {"label": name, "when": "before", "share": float(b)},
-            {"label": name, "when": "after", "share": float(a)},
+            {"label": name, "when": "before", "share": float(b), "figure": at_least(float(b))},
+            {"label": name, "when": "after", "share": float(a), "figure": at_most(float(a))},
         ]
     order = [r["label"] for r in rows[::2]]
     base = alt.Chart(data(rows)).encode(
@@ -246,13 +246,13 @@ def _bars(labels: list[str], before: Any, after: Any, inside: list[bool]) -> Any
             axis=alt.Axis(labelAngle=0 if len(order) <= 12 else -60),
         ),
         xOffset=alt.XOffset("when:N", sort=["before", "after"]),
-        y=alt.Y("share:Q", title="probability", axis=alt.Axis(format="%")),
+        y=alt.Y("share:Q", title="probability", axis=percent_axis()),
         color=alt.Color(
             "when:N",
             scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]),
         ),
     )
-    figures = base.mark_text(dy=-7, fontSize=11).encode(text=alt.Text("share:Q", format=".1%"))
+    figures = base.mark_text(dy=-7, fontSize=11).encode(text="figure:N")
     chart = base.mark_bar() + figures if len(order) <= 8 else base.mark_bar()
     return chart.properties(width=560, height=300)
 
@@ -261,15 +261,15 @@ def _dots(advantage: Advantage) -> Any:
 
     alt = altair()
     rows = [
-        {"when": "before", "p": advantage.before, "text": points(advantage.before)},
-        {"when": "after", "p": advantage.after, "text": "at most " + points(advantage.after, up=True)},
+        {"when": "before", "p": advantage.before, "text": at_least(advantage.before)},
+        {"when": "after", "p": advantage.after, "text": "at most " + at_most(advantage.after)},
     ]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelFontSize=14, labelColor=INK)),
         x=alt.X(
             "p:Q",
             title="probability that the guess is right",
-            axis=alt.Axis(format="%"),
+            axis=percent_axis(),
             scale=alt.Scale(domain=[0, 1]),
         ),
     )
