@@ -53,8 +53,18 @@ def test_percentages(text, value):
     "bad", ["5", "105%", "-1%", "five", "", "%", "1/2", 5, -0.1, float("nan"), None, True, "1_0%", "inf"]
 )
 def test_other_percentages_are_refused(bad):
-    with pytest.raises(Misconfigured, match="gain must be a percentage between 0 and 1, like 5% or 0"):
+    with pytest.raises(Misconfigured, match="gain must be a percentage like 5%, or a share between 0 and 1"):
         percentage(bad)
+
+
+def test_a_percentage_without_its_sign_is_asked_back():
+    for written in ("5", 5, 5.0):
+        with pytest.raises(Misconfigured, match=r"Did you mean 5%\?"):
+            percentage(written)
+    for written in ("500", "500%", "-5", "5 percent"):
+        with pytest.raises(Misconfigured) as refused:
+            percentage(written)
+        assert refused.value.hint is None
 
 
 def test_attackers_are_values():

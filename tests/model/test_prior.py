@@ -122,16 +122,52 @@ def test_empirical_reads_columns(tmp_path):
     import pyarrow.parquet
 
     csv = tmp_path / "t.csv"
-    csv.write_text("time,dish\n20,soup\n30,pasta\n20,soup\n,soup\n")
+    csv.write_text("time,dish\n20,soup\n30,pasta\n20,soup\n")
     assert Empirical.read(csv, "time") == Atoms([20, 30], [2 / 3, 1 / 3])
-    assert Empirical.read(csv, "dish") == Categories({"soup": 0.75, "pasta": 0.25})
-    pyarrow.parquet.write_table(pa.table({"v": [1.5, 1.5, 2.5, None]}), tmp_path / "t.parquet")
+    assert Empirical.read(csv, "dish") == Categories({"soup": 2 / 3, "pasta": 1 / 3})
+    pyarrow.parquet.write_table(pa.table({"v": [1.5, 1.5, 2.5]}), tmp_path / "t.parquet")
     assert Empirical.read(tmp_path / "t.parquet", "v") == Atoms([1.5, 2.5], [2 / 3, 1 / 3])
-    with pytest.raises(Misconfigured, match="has no column 'nope'; it has time, dish"):
+    with pytest.raises(Misconfigured, match=r"t.csv has no column 'nope'; it has time, dish"):
         Empirical.read(csv, "nope")
     with pytest.raises(Misconfigured, match="found none at"):
         Empirical.read(tmp_path / "absent.csv", "time")
     np.testing.assert_allclose(Empirical([3, 1, 1]).masses, [2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("time,dish\n20,soup\n,soup\n", "column 'time' of t.csv has no value in row 2"),
+        ("time,dish\n20,soup\n21,soup\nnan,soup\n", "column 'time' of t.csv has no value in row 3"),
+        ("dish,time\nsoup,a\nsoup,\n", "column 'time' of t.csv has no value in row 2"),
+        ("time\n20\n\n21\n", "column 'time' of t.csv has no value in row 2"),
+        ("time,time\n20,21\n", "t.csv has 2 columns called 'time'"),
+        ("time\n", "t.csv holds no rows"),
+        ("time,dish\n20\n", "t.csv cannot be read"),
+    ],
+)
+def test_files_of_priors_leave_nothing_open(tmp_path, text, says):
+    """What is missing was left out without a word, so that a prior was about fewer people than its file."""
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(Misconfigured, match=says):
+        Empirical.read(tmp_path / "t.csv", "time")
+
+
+def test_a_number_that_is_none_is_missing_in_parquet_too(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pa.table({"v": [1.5, None], "w": [1.5, float("nan")]}), tmp_path / "t.parquet")
+    for name in "vw":
+        with pytest.raises(Misconfigured, match=f"column '{name}' of t.parquet has no value in row 2"):
+            Empirical.read(tmp_path / "t.parquet", name)
+
+
+def test_what_a_distribution_takes_is_named():
+    with pytest.raises(Misconfigured, match=r"scipy.stats.gamma takes a, and if wanted loc and scale; found nothing"):
+        Frozen("gamma")
+    with pytest.raises(Misconfigured, match=r"scipy.stats.norm takes only loc and scale; found 1, 2, 3"):
+        Frozen("norm", 1, 2, 3)
 
 
 def test_edges_and_labels_say_what_was_found():

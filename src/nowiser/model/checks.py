@@ -47,7 +47,7 @@ def percentage(text: Any, name: str = "gain") -> Fraction:
 
     Floats are read by their shortest decimal form, so that 0.05 means one twentieth.
     """
-    refused = Misconfigured(f"{name} must be a percentage between 0 and 1, like 5% or 0.05, found {text!r}")
+    refused = Misconfigured(f"{name} must be a percentage like 5%, or a share between 0 and 1, found {text!r}")
     if isinstance(text, bool):
         raise refused
     if isinstance(text, (int, Fraction)) or (isinstance(text, Decimal) and text.is_finite()):
@@ -66,5 +66,7 @@ def percentage(text: Any, name: str = "gain") -> Fraction:
             raise refused from None
         value = value / 100 if hundredths else value
     if not 0 <= value <= 1:
+        if 1 < value <= 100 and "%" not in str(text):
+            refused.hint = f"Did you mean {float(value):g}%?"
         raise refused
     return value

@@ -79,8 +79,7 @@ class Frozen(Prior):
         object.__setattr__(self, "kwds", named)
         low, high = self.scipy().support()
         if math.isnan(low) or math.isnan(high):
-            given = ", ".join([*(f"{v:g}" for v in values), *(f"{key}={v:g}" for key, v in named)])
-            raise Misconfigured(f"the arguments ({given}) are outside the range {name} allows")
+            raise Misconfigured(f"the arguments ({self._given()}) are outside the range {name} allows")
 
     def scipy(self) -> Any:
         """The distribution itself."""
@@ -91,8 +90,12 @@ class Frozen(Prior):
             raise Misconfigured(f"scipy.stats has no distribution called {self.name!r}")
         try:
             return family(*self.args, **dict(self.kwds))
-        except TypeError as error:
-            raise Misconfigured(f"scipy.stats.{self.name} does not take these arguments: {error}") from None
+        except TypeError:
+            takes = f"{family.shapes}, and if wanted loc and scale" if family.shapes else "only loc and scale"
+            raise Misconfigured(f"scipy.stats.{self.name} takes {takes}; found {self._given() or 'nothing'}") from None
+
+    def _given(self) -> str:
+        return ", ".join([*(f"{v:g}" for v in self.args), *(f"{key}={v:g}" for key, v in self.kwds)])
 
     @property
     def discrete(self) -> bool:

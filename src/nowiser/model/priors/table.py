@@ -82,36 +82,17 @@ class Empirical(Atoms):
     def read(path: str | Path, column: str) -> "Atoms | Categories":
         """The empirical prior of one column of a csv or parquet file: numbers become Atoms, texts Categories.
 
-        Missing values are left out. The file is a public statement of the custodian (last year's figures, a census).
+        Every row must have a value. The file is a public statement of the custodian (last year's figures, a census).
         """
         return _read_column(path, column)
 
 
 def _read_column(path: str | Path, column: str) -> "Atoms | Categories":
-    found = Path(path)
-    if not found.is_file():
-        raise Misconfigured(f"Empirical.read needs a csv or parquet file, found none at {str(path)!r}")
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
+    from nowiser.model.priors.file import read_columns
 
-    try:
-        if found.suffix.lower() in (".parquet", ".pq"):
-            names = pyarrow.parquet.read_schema(found).names
-            table = pyarrow.parquet.read_table(found, columns=[column]) if column in names else None
-        elif found.suffix.lower() in (".csv", ".tsv", ".txt"):
-            delimiter = "\t" if found.suffix.lower() == ".tsv" else ","
-            table = pyarrow.csv.read_csv(found, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter))
-            names = table.column_names
-        else:
-            raise Misconfigured(f"Empirical.read needs a .csv, .tsv or .parquet file, found {found.name!r}")
-    except pa.ArrowInvalid as error:
-        raise Misconfigured(f"{found.name} cannot be read: {str(error).splitlines()[0]}") from None
-    if column not in names or table is None:
-        raise Misconfigured(f"{found.name} has no column {column!r}; it has {', '.join(names[:20])}")
-    values = table.column(column).drop_null().combine_chunks()
-    if not len(values):
-        raise Misconfigured(f"column {column!r} of {found.name} holds no values")
+    values = read_columns(path, [column]).column(column).combine_chunks()
+    import pyarrow as pa
+
     if pa.types.is_boolean(values.type) or not (
         pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)
     ):
