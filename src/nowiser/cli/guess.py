@@ -9,6 +9,7 @@ import typer
 from nowiser.cli import output
 from nowiser.cli.asked import Question, understand
 from nowiser.cli.telling import as_object, draw, say
+from nowiser.cli.wording import told_in_options
 from nowiser.errors import Misconfigured
 
 HELP = """How much better can an attacker guess, once something of this cost is released?
@@ -24,7 +25,12 @@ HELP = """How much better can an attacker guess, once something of this cost is 
   nowiser guess --prior time=normal:20:5 --prior dish=categories:soup=.3,pasta=.7 --goal "time within 2 and dish exactly" --slope time=1 --jump dish=.5
 
 Forms of --prior: uniform:low:high, normal:mean:sd[:low:high], lognormal:mean:sd[:low:high], atoms:0=.2,2=.8, histogram:0,10,20:.3,.7, categories:soup=.3,pasta=.7, present:.5, file.csv:column, scipy:gamma:2, unknown[:low:high], and mixtures: .3*atoms:0=1+.7*lognormal:3:1.
+
+Without --slope and --jump each attribute of the goal costs slope 1 where the goal is within a distance, else jump 1. Nothing counts as released about other attributes, unless their cost is given by name: what is released about columns of --joint outside of the goal tells about those in it, too.
 """  # noqa: E501 (typer wraps the help itself; a line break here would become one there)
+
+
+EVERYBODY = "everyone else"
 
 
 def _forms(incomplete: str) -> list[str]:
@@ -43,7 +49,7 @@ def _forms(incomplete: str) -> list[str]:
 
 
 def _knowledge(incomplete: str) -> list[str]:
-    return [k for k in ("everyone else", "none of 30", "10 of 30") if k.startswith(incomplete)]
+    return [k for k in (EVERYBODY, "none of 30", "10 of 30") if k.startswith(incomplete)]
 
 
 def guess(  # noqa: PLR0917 (typer passes options by name)
@@ -78,10 +84,15 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
     ] = None,
     slope: Annotated[
         list[str] | None,
-        typer.Option("--slope", metavar="NATS", help="Cost in nats per distance R; name=… for several attributes."),
+        typer.Option(
+            "--slope",
+            metavar="NATS",
+            help="Cost in nats per distance R, for each attribute of the goal; name=… for one attribute.",
+        ),
     ] = None,
     jump: Annotated[
-        list[str] | None, typer.Option("--jump", metavar="NATS", help="Cost in nats whenever the value changes.")
+        list[str] | None,
+        typer.Option("--jump", metavar="NATS", help="Cost in nats whenever the value changes, likewise."),
     ] = None,
     gain: Annotated[
         str | None,
@@ -95,7 +106,7 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
             help="everyone else; 'K of N' others; 'none of N'; or names of attributes of --joint.",
             autocompletion=_knowledge,
         ),
-    ] = "everyone else",
+    ] = EVERYBODY,
     questions: Annotated[
         str | None,
         typer.Option(
@@ -112,16 +123,26 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
         from nowiser.report.save import checked
 
         checked(plot)
-    asked = understand(
-        prior, joint, goal, within, exactly=exactly, inside=inside, victim=victim, slope=slope, jump=jump
-    )
-    result = answer(asked, gain=gain, knows=knows, questions=questions, compare=compare)
-    if plot is not None:
-        result["plot"] = str(draw(result, plot))
-    if as_json:
-        output.emit(as_object(result))
-    else:
-        say(result)
+        _one_picture(knows=knows, questions=questions, compare=compare)
+    with told_in_options():
+        asked = understand(
+            prior, joint, goal, within, exactly=exactly, inside=inside, victim=victim, slope=slope, jump=jump
+        )
+        result = answer(asked, gain=gain, knows=knows, questions=questions, compare=compare)
+        if plot is not None:
+            result["plot"] = str(draw(result, plot))
+        if as_json:
+            output.emit(as_object(result))
+        else:
+            say(result)
+
+
+def _one_picture(*, knows: str, questions: str | None, compare: bool) -> None:
+    """A picture shows one thing: what it would leave out is refused rather than forgotten."""
+    if knows != EVERYBODY:
+        raise Misconfigured("--plot draws nothing about --knows; drop one of the two")
+    if compare and questions is not None:
+        raise Misconfigured("--plot draws either --compare or --questions; drop one of the two")
 
 
 def answer(asked: Question, *, gain: str | None, knows: str, questions: str | None, compare: bool) -> dict[str, Any]:
@@ -135,6 +156,11 @@ def answer(asked: Question, *, gain: str | None, knows: str, questions: str | No
 
         limit = percentage(gain, "--gain")
         result["limit"] = limit
+        if not asked.cost:
+            raise Misconfigured(
+                "--gain enlarges --slope or --jump, and needs one that is above 0",
+                hint="--slope 1 asks for the largest slope, --jump 1 for the largest jump, both for a mixture.",
+            )
         if asked.costs is not None:
             allowed = largest(asked.prior, asked.goal, gain=limit, victim=asked.victim, along=asked.costs)
             asked = replace(asked, costs=allowed)
@@ -147,8 +173,10 @@ def answer(asked: Question, *, gain: str | None, knows: str, questions: str | No
         if asked.costs is not None
         else ceiling(asked.prior, asked.goal, slope=asked.cost.slope, jump=asked.cost.jump, victim=asked.victim)
     )
+    if asked.given is not None:
+        found_advantage = replace(found_advantage, victim=asked.given)
     result |= {"asked": asked, "advantage": found_advantage, "average": found_advantage.average}
-    if knows != "everyone else":
+    if knows != EVERYBODY:
         result["knows"] = _knowing(asked, knows)
     if compare:
         result["bounds"] = _compared(asked)

@@ -34,18 +34,26 @@ FORMS = (
 
 def named_prior(text: str) -> tuple[str | None, Any]:
     """`time=normal:20:5` → ("time", Normal(20, 5)); without a name the first part is None."""
-    head, colon, _ = text.partition(":")
+    head = text.partition(":")[0]
     if "=" in head:
         name, _, rest = text.partition("=")
         if not name.strip():
             raise Misconfigured(f"--prior {text!r}: the name before = is empty", hint=f"Forms: {FORMS}")
         return name.strip(), prior(rest)
-    del colon
     return None, prior(text)
 
 
 def prior(text: str) -> Any:
-    """The prior a text describes, or Misconfigured naming the form and what was found."""
+    """The prior a text describes, or Misconfigured naming the option, the form and what was found."""
+    try:
+        return _prior(text)
+    except Misconfigured as refused:
+        if refused.message.startswith("--prior"):
+            raise
+        raise Misconfigured(f"--prior {text!r}: {refused.message}", hint=refused.hint) from None
+
+
+def _prior(text: str) -> Any:
     from nowiser.model import prior as priors
 
     if MIXED.match(text):
@@ -66,6 +74,10 @@ def prior(text: str) -> Any:
             if len(parts) != 2:
                 raise _wrong(text, "histogram:0,10,20:.3,.7 (edges, then masses)")
             edges, masses = ([_number(text, v) for v in p.split(",")] for p in parts)
+            if len(edges) != len(masses) + 1:
+                raise Misconfigured(
+                    f"a mass is needed for each bin; found bins: {len(edges) - 1}, masses: {len(masses)}"
+                )
             return priors.Histogram(edges, masses)
         case "present":
             (probability,) = _numbers(text, parts, 1, "present:probability")
@@ -100,29 +112,32 @@ def _weighed(text: str, part: str) -> tuple[float, Any]:
 
 
 def joint(path: Path) -> Any:
-    """Whole records of a csv or parquet file, each as likely as it is frequent."""
+    """Whole records of a file, each as likely as it is frequent."""
     from collections import Counter
 
     from nowiser.model.prior import JointAtoms
-
-    if not path.is_file():
-        raise Misconfigured(f"--joint must name a csv or parquet file; found none at {str(path)!r}")
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
+    from nowiser.model.priors.file import read_columns
 
     try:
-        parquet = path.suffix.lower() in (".parquet", ".pq")
-        table = pyarrow.parquet.read_table(path) if parquet else pyarrow.csv.read_csv(path)
-    except pa.ArrowInvalid as broken:
-        raise Misconfigured(f"--joint {path.name} cannot be read: {str(broken).splitlines()[0]}") from None
+        table = read_columns(path)
+    except Misconfigured as refused:
+        raise Misconfigured(f"--joint {str(path)!r}: {refused.message}", hint=refused.hint) from None
     rows = Counter(zip(*(c.to_pylist() for c in table.columns), strict=True))
-    if not rows:
-        raise Misconfigured(f"--joint {path.name} holds no rows")
-    if any(v is None for row in rows for v in row):
-        raise Misconfigured(f"--joint {path.name} has empty cells; give a file without them")
     total = sum(rows.values())
     return JointAtoms(table.column_names, {row: n / total for row, n in rows.items()})
+
+
+def check_numbers(option: str, path: Path, column: str) -> None:
+    """Misconfigured, naming the row, where a column holds something else than numbers."""
+    from nowiser.model.priors.file import first_without_number
+
+    found = first_without_number(path, column)
+    if found is not None:
+        row, cell = found
+        raise Misconfigured(
+            f"{option}: column {column!r} of {path.name} holds no number in row {row}, but {cell!r}",
+            hint="The goal `within` needs numbers; ask `exactly` or `in` about labels.",
+        )
 
 
 def _bell(text: str, kind: str, parts: list[str]) -> Any:
@@ -157,10 +172,18 @@ def _scipy(text: str, parts: list[str]) -> Any:
 def _from_file(text: str) -> Any:
     from nowiser.model.prior import Empirical
 
+    file = file_of(text)
+    if file is None:
+        raise Misconfigured(f"--prior {text!r} is none of the known forms", hint=f"Forms: {FORMS}")
+    return Empirical.read(*file)
+
+
+def file_of(text: str) -> tuple[Path, str] | None:
+    """`file.csv:column`, taken apart."""
+    from nowiser.model.priors.file import PARQUET, TEXTS
+
     path, _, column = text.rpartition(":")
-    if Path(path).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet", ".pq") and column:
-        return Empirical.read(path, column)
-    raise Misconfigured(f"--prior {text!r} is none of the known forms", hint=f"Forms: {FORMS}")
+    return (Path(path), column) if Path(path).suffix.lower() in (*TEXTS, *PARQUET) and column else None
 
 
 def _shares(text: str, rest: str, form: str) -> dict[str, float]:

@@ -63,6 +63,8 @@ def say(result: dict[str, Any]) -> None:
         lines.append(words.on_average(average.before, average.after, average.how, worst=advantage.worst))
     if "limit" in result and asked.costs is None:
         lines += words.calibrated(asked.cost, asked.radius)
+    if asked.silent:
+        lines.append(f"Nothing counts as released about {', '.join(asked.silent)}: it would tell about the goal, too.")
     # all of it or nothing: what is refused leaves no half of an answer on the screen
     table = _questions_table(asked, result["questions"]) if "questions" in result else None
     console = Console(highlight=False, markup=False, emoji=False)

@@ -1,0 +1,39 @@
+"""What the library refuses, told in the words of the command line.
+
+Its messages begin with the argument they are about (`victim must be …`), and hints show how Python would say it. On the
+command line an argument is an option, and a prior is a text.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nowiser.errors import Misconfigured
+
+_ARGUMENT = re.compile(r"^(victim|gain|slope|jump|goal|prior|known|questions)(?= must )")
+_OPTIONS = {"known": "knows"}  # that are called otherwise
+
+_PYTHON = {
+    "Unknown(low, high)": "unknown:low:high",
+    "jump=True": "--jump 1",
+    "victim=(x, y, z)": "--victim x=… --victim y=… --victim z=…",
+    "as JointAtoms": "as records, with --joint",
+    "as Atoms": "as atoms:value=mass,…",
+}
+
+
+def in_options(text: str) -> str:
+    """A message or hint of the library as the command line says it."""
+    said = _ARGUMENT.sub(lambda found: f"--{_OPTIONS.get(found[1], found[1])}", text)
+    for python, written in _PYTHON.items():
+        said = said.replace(python, written)
+    return said
+
+
+@contextmanager
+def told_in_options() -> Iterator[None]:
+    try:
+        yield
+    except Misconfigured as refused:
+        hint = None if refused.hint is None else in_options(refused.hint)
+        raise Misconfigured(in_options(refused.message), hint=hint, span=refused.span) from None
