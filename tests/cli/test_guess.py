@@ -62,6 +62,29 @@ def test_it_says_what_an_officer_understands(run):
     assert "before ██████████ " in text
 
 
+@pytest.mark.parametrize(
+    ("words", "figures"),
+    [
+        (
+            ["--prior", ".3*atoms:0=1+.7*normal:3:1", "--within", "2", "--victim", "0", "--gain", "5%"],
+            ["within 5 points", "probability 41.11 %", "above 46.11 %: at most 5.00 points better"],
+        ),
+        (
+            ["--prior", "uniform:0:1", "--within", ".1", "--gain", "1e-9"],
+            ["within 0.0000001 points", "above 20.0000001 %: at most 0.0000001 points better"],
+        ),
+        (
+            ["--prior", "categories:soup=.3,pasta=.7", "--exactly", "--jump", "1"],
+            ["at most 53.9 %", "all people, also those who were easier to guess before, and all answers"],
+        ),
+    ],
+)
+def test_printed_figures_do_not_contradict_each_other(run, words, figures):
+    said = " ".join(run(*words)[1].replace("│", " ").split())
+    for figure in figures:
+        assert figure in said
+
+
 def test_brackets_of_a_goal_are_not_eaten_as_markup(run):
     _, out, _ = run("--prior", "uniform:12:28", "--in", "[13, 17]", "--jump", "1")
     assert "in [13, 17]" in out
@@ -101,7 +124,8 @@ def test_nothing_counts_as_released_about_columns_outside_of_the_goal(run, tmp_p
     joint = ["--joint", str(tmp_path / "people.csv"), "--goal", "dish exactly"]
     usual, given = asked(run, *joint), asked(run, *joint, "--jump", "1")
     assert usual == given == asked(run, *joint, "--jump", "dish=1")
-    assert usual["costs"]["time"] == usual["costs"]["faculty"] == {"slope": 0.0, "jump": 0.0}
+    assert usual["costs"] == {"dish": {"slope": 0.0, "jump": 1.0}}
+    assert asked(run, *joint[:2], "--goal", "dish exactly and time within 2")["costs"].keys() == {"dish", "time"}
     more = asked(run, *joint, "--jump", "1", "--jump", "faculty=.5")
     assert more["after"] > usual["after"]
     said = " ".join(run(*joint)[1].replace("│", " ").split())

@@ -1,6 +1,7 @@
 """Sentences and bars."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 
@@ -9,7 +10,7 @@ from hypothesis import given, strategies as st
 
 import nowiser as nw
 from nowiser.report.terminal import bar
-from nowiser.report.words import calibrated, cost_words, down, error_bar, laplace_scale, on_average, told
+from nowiser.report.words import calibrated, cost_words, down, error_bar, laplace_scale, on_average, told, up, who
 
 
 def test_a_finding_in_sentences():
@@ -25,6 +26,73 @@ def test_a_finding_in_sentences():
 def test_the_average_of_one_victim_says_that_it_is_about_all():
     assert "not only this one" in on_average(0.25, 0.7, "Laplace noise", worst=False)
     assert "not only" not in on_average(0.25, 0.7, "Laplace noise", worst=True)
+
+
+def test_an_average_above_the_ceiling_of_the_most_exposed_person_says_whose_it_is():
+    """`at most 53.9 %`, then `on average 73.1 %`, read as a contradiction."""
+    found = nw.guess(nw.Categories({"soup": 0.3, "pasta": 0.7}), nw.Exactly(), jump=1.0)
+    assert found.average.after > found.after
+    reason = "also those who were easier to guess before"
+    assert reason in on_average(found.average.before, found.average.after, "", ceiling=found.after)
+    assert reason not in on_average(0.25, 0.3, "", ceiling=0.4)
+
+
+@pytest.mark.parametrize(
+    ("victim", "worst", "words"),
+    [
+        ("soup", True, "the most exposed person (whose value is soup)"),
+        ("soup", False, "a person whose value is soup"),
+        ({"time": 12.5, "dish": "pasta"}, True, "the most exposed person (time 12.5, dish pasta)"),
+        ({"time": 12.5, "dish": "pasta"}, False, "a person with time 12.5, dish pasta"),
+        ({"time": 12.5, "dish": "pasta", "faculty": "art"}, True, "the most exposed person (time 12.5, dish pasta)"),
+        (None, True, "the most exposed person"),
+    ],
+)
+def test_victims_in_words(victim, worst, words):
+    asked = nw.parse_goal("time within 2 and dish exactly") if isinstance(victim, dict) else nw.Exactly()
+    found = nw.guess(nw.Uniform(0, 1), nw.Within(0.1))
+    assert who(replace(found, victim=victim, worst=worst, asked=asked)) == words
+
+
+def _told(before, after, limit=None):
+    found = nw.guess(nw.Uniform(0, 1), nw.Within(0.1))
+    return replace(found, before=before, after=after, gain=after - before).figures(limit)
+
+
+def test_printed_figures_add_up_and_keep_the_promise():
+    assert _told(0.25, 0.2999999, Fraction(1, 20)) == ("25.0 %", "30.0 %", "5.0")
+    assert _told(0.41106, 0.46106, Fraction(1, 20)) == ("41.11 %", "46.11 %", "5.00")
+    assert _told(1 / 3, 1 / 3 + 0.05, Fraction(1, 20)) == ("33.334 %", "38.334 %", "5.000")
+    assert _told(0.2, 0.2 + 1e-9, Fraction(1, 10**9)) == ("20.0000000 %", "20.0000001 %", "0.0000001")
+    assert _told(0.2, 0.2 + 1e-9) == ("20.0 %", "20.1 %", "0.1")
+    assert _told(0.2, 0.2) == ("20.0 %", "20.0 %", "0.0")
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.booleans())
+def test_whatever_the_figures_they_add_up(one, other, promised):
+    before, after = sorted((one, other))
+    limit = Fraction(after - before) if promised else None
+    told_before, told_after, gain = _told(before, after, limit)
+    exact = [Fraction(text.removesuffix(" %")) / 100 for text in (told_before, told_after, gain)]
+    assert exact[0] + exact[2] == exact[1]
+    decimals = len(gain.partition(".")[2])
+    unit, slack = Fraction(1, 10 ** (decimals + 2)), Fraction(1, 10**12)
+    assert after - slack <= exact[1] <= after + unit + slack
+    assert after - before - slack <= exact[2] <= after - before + unit + slack
+    assert abs(exact[0] - Fraction(before)) <= unit + 2 * slack
+
+
+def test_what_no_float_can_hold_has_words():
+    assert up(float("inf")) == "more than 1e+308"
+    assert "more than 1e+308" in calibrated(nw.Cost(1e-100), 1e300)[0]
+
+
+def test_a_scale_is_the_same_wherever_it_is_told():
+    allowed = nw.largest(nw.Uniform(12, 28), nw.Within(2), gain=0.05, victim=20)
+    found = nw.guess(nw.Uniform(12, 28), nw.Within(2), slope=allowed.slope, victim=20)
+    said = [*told(found), on_average(found.average.before, found.average.after, found.average.how)]
+    scales = re.findall(r"scale ([\d.]*\d)", " ".join([*said, calibrated(allowed, 2.0)[0]]))
+    assert scales == ["15.5762"] * 3
 
 
 def test_costs_in_words():

@@ -54,7 +54,7 @@ def understand(
         slopes, jumps = _usual(believed, wanted, names, on_map=on_map)
     costs, cost = _costs(slopes, jumps, names, wanted.attributes or names, on_map=on_map)
     is_joint = getattr(believed, "kind", "") == "joint"
-    silent = tuple(n for n in names if not costs[n] and n not in wanted.attributes) if is_joint and costs else ()
+    silent = tuple(n for n in names if n not in costs) if is_joint and costs is not None else ()
     given = _victim(victim, names, believed, wanted)
     filled = _filled(given, believed) if is_joint and isinstance(given, dict) else given
     return Question(believed, wanted, costs, cost, filled, radius, given if filled is not given else None, silent)
@@ -89,6 +89,7 @@ def _costs(
         return given.get(name, given.get(None, 0.0) if name in charged else 0.0)
 
     costs = {n: Cost(nats(slopes, n), nats(jumps, n)) for n in names}
+    costs = {n: cost for n, cost in costs.items() if cost or n in charged}
     return costs, Cost(sum(c.slope for c in costs.values()), sum(c.jump for c in costs.values()))
 
 

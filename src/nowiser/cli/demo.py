@@ -89,7 +89,7 @@ def show(story: dict[str, Any]) -> None:
     from rich.text import Text
 
     from nowiser.model.advantage import points
-    from nowiser.report.terminal import panel
+    from nowiser.report.terminal import Picture
 
     console = Console(highlight=False, markup=False, emoji=False)
     before, careless, kept = story["before"], story["careless"], story["kept"]
@@ -99,7 +99,7 @@ def show(story: dict[str, Any]) -> None:
     known = "Everybody knows that students come some time between minute 12 and 28. A guess within 2 minutes of Alice's"
     lifted = points(careless["after"], up=True)
     console.print(
-        panel(
+        Picture(
             "1  Without care",
             [start, ("after", careless["after"], f"up to {lifted}", "red")],
             [
@@ -111,7 +111,7 @@ def show(story: dict[str, Any]) -> None:
     buys = f"That buys the average time of {noise['people']} students to within ±{noise['error']:.2f} minutes"
     usual = f"The usual bound would have needed {simple['ratio']:.1f} times the noise (±{simple['error']:.2f} minutes)"
     console.print(
-        panel(
+        Picture(
             "2  With a promise: at most 5 points better",
             [start, ("after", kept["after"], f"at most {points(kept['after'], up=True)}", "blue")],
             [

@@ -1,6 +1,8 @@
 """How the answer of `nowiser guess` is told: one JSON object, sentences with bars, or a picture."""
 
+from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ def as_object(result: dict[str, Any]) -> dict[str, Any]:
             scale: float | None = laplace_scale(asked.cost.slope, asked.radius)
         else:
             scale = laplace_scale(asked.cost.jump, 1.0) if asked.costs is None and asked.cost.jump > 0 else None
+        scale = scale if scale is not None and isfinite(scale) else None
         found["scale"] = scale
         found["error"] = None if scale is None else error_bar(scale)
     if "knows" in result:
@@ -44,23 +47,25 @@ def as_object(result: dict[str, Any]) -> dict[str, Any]:
 def say(result: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from nowiser.model.advantage import points
     from nowiser.report import words
-    from nowiser.report.terminal import panel
+    from nowiser.report.terminal import Picture, unbroken
 
     advantage: Advantage = result["advantage"]
     asked: Question = result["asked"]
+    before, after, _ = advantage.figures(result.get("limit"))
     rows = [
-        ("before", advantage.before, points(advantage.before), "bright_black"),
-        ("after", advantage.after, f"at most {points(advantage.after, up=True)}", "blue"),
+        ("before", advantage.before, before, "bright_black"),
+        ("after", advantage.after, f"at most {after}", "blue"),
     ]
     lines = []
     if "limit" in result:
         lines += _granted(asked, result["limit"])
-    lines += words.told(advantage)
+    lines += words.told(advantage, result.get("limit"))
     average = result["average"]
     if average is not None:
-        lines.append(words.on_average(average.before, average.after, average.how, worst=advantage.worst))
+        lines.append(
+            words.on_average(average.before, average.after, average.how, ceiling=advantage.after, worst=advantage.worst)
+        )
     if "limit" in result and asked.costs is None:
         lines += words.calibrated(asked.cost, asked.radius)
     if asked.silent:
@@ -68,9 +73,9 @@ def say(result: dict[str, Any]) -> None:
     # all of it or nothing: what is refused leaves no half of an answer on the screen
     table = _questions_table(asked, result["questions"]) if "questions" in result else None
     console = Console(highlight=False, markup=False, emoji=False)
-    console.print(panel("How much better can an attacker guess?", rows, lines))
+    console.print(Picture("How much better can an attacker guess?", rows, lines))
     if "knows" in result:
-        console.print(str(result["knows"]))
+        console.print(unbroken(str(result["knows"])))
     if "bounds" in result:
         console.print(_bounds_table(result["bounds"]))
     if table is not None:
@@ -82,7 +87,7 @@ def say(result: dict[str, Any]) -> None:
 def _granted(asked: Question, limit: Fraction) -> list[str]:
     from nowiser.report.words import cost_words
 
-    points = f"{float(limit) * 100:g} points"
+    points = f"{Decimal(f'{float(limit * 100):.6g}'):f} points"
     if asked.costs is None:
         cost = cost_words(asked.cost.slope, asked.cost.jump)
         return [f"To keep the gain within {points}, everything released may cost {cost} in all."]
@@ -91,16 +96,11 @@ def _granted(asked: Question, limit: Fraction) -> list[str]:
 
 
 def _bounds_table(bounds: Any) -> Any:
-    from rich import box
-    from rich.table import Table
+    from nowiser.report.terminal import Listing
 
-    table = Table(
-        "bound", "after", "holds", "conditions", box=box.SIMPLE, title="Bounds side by side", title_justify="left"
-    )
-    for b in bounds:
-        value = "—" if b.value is None else f"{100 * b.value:.2f} %"
-        table.add_row(b.name, value, b.holds, b.condition, style="bold blue" if b.name.startswith("nowiser") else None)
-    return table
+    rows = [(b.name, "—" if b.value is None else f"{100 * b.value:.2f} %", b.holds, b.condition) for b in bounds]
+    ours = next(i for i, b in enumerate(bounds) if b.name.startswith("nowiser"))
+    return Listing("Bounds side by side", ("bound", "after", "holds", "conditions"), rows, strong=ours)
 
 
 def _question_rows(asked: Question, count: int) -> list[dict[str, float]]:
@@ -125,19 +125,17 @@ def _question_rows(asked: Question, count: int) -> list[dict[str, float]]:
 
 
 def _questions_table(asked: Question, count: int) -> Any:
-    from rich import box
-    from rich.table import Table
-
     from nowiser.model.advantage import points
+    from nowiser.report.terminal import Listing
 
-    title = f"Answers of slope {asked.cost.slope:g} each"
     who = "most exposed person" if asked.victim is None else "this person"
-    names = ("answers", f"ceiling ({who})", "average (simulated)")
-    table = Table(*names, box=box.SIMPLE, title=title, title_justify="left")
+    rows = []
     for row in _question_rows(asked, count):
         after = f"{points(row['after'], up=True)} (before {points(row['before'])})"
-        table.add_row(str(row["answers"]), after, f"{points(row['average'])} ± {points(row['error'], up=True)}")
-    return table
+        average = f"{points(row['average'])} ± {points(row['error'], up=True)}"
+        rows.append((str(row["answers"]), after, average))
+    names = ("answers", f"ceiling ({who})", "average (simulated)")
+    return Listing(f"Answers of slope {asked.cost.slope:g} each", names, rows)
 
 
 def _within_only(asked: Question) -> None:

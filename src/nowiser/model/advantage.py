@@ -4,10 +4,14 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from nowiser.model.witness import Witness
+
+FINEST = 12  # decimals of a percentage: finer is nothing a float can tell from its neighbours
 
 
 @dataclass(frozen=True)
@@ -56,11 +60,28 @@ class Advantage:
         if self.victim is None:
             who = "the most exposed victim" if self.worst else "the victim"
         what = f" ({self.goal})" if self.goal else ""
+        before, after, gain = self.figures()
         return (
-            f"An attacker who guesses about {who}{what} is right with probability {points(self.before)} before "
-            f"the release, and with at most {points(self.after, up=True)} after it: "
-            f"at most {points(self.gain, up=True)[:-2]} points better."
+            f"An attacker who guesses about {who}{what} is right with probability {before} before the release, and "
+            f"with at most {after} after it: at most {gain} points better."
         )
+
+    def figures(self, limit: Fraction | None = None) -> tuple[str, str, str]:
+        """Before, after and the gain in points, with so many decimals that they add up as they are printed.
+
+        After and gain are rounded up, before to the nearest. One decimal, unless before + gain were another number than
+        after, or the gain seemed to exceed the limit which it keeps.
+        """
+        first = 1
+        while limit is not None and first < FINEST and _units(self.gain, first, up=True) > limit * 10 ** (first + 2):
+            first += 1
+        for decimals in range(first, first + 3):
+            after, gain = _units(self.after, decimals, up=True), _units(self.gain, decimals, up=True)
+            if after - gain == _units(self.before, decimals):
+                break
+        before = after - gain  # at the latest so fine that nobody minds on which side of the truth it is
+        told = [f"{Decimal(units).scaleb(-decimals):f}" for units in (before, after, gain)]
+        return f"{told[0]} %", f"{told[1]} %", told[2]
 
     @cached_property
     def average(self) -> Any:
@@ -114,8 +135,13 @@ class Advantage:
 
 def points(share: float, *, up: bool = False) -> str:
     """A share as a percentage with one decimal; rounded up where it is a ceiling."""
-    scaled = share * 1000
-    return f"{(math.ceil(scaled - 1e-9) if up else round(scaled)) / 10:.1f} %"
+    return f"{_units(share, 1, up=up) / 10:.1f} %"
+
+
+def _units(share: float, decimals: int, *, up: bool = False) -> int:
+    """A share in units of the last decimal of its percentage; rounded up but for what is rounding itself."""
+    units = 10.0 ** (decimals + 2)
+    return math.ceil(share * units - min(units * 1e-12, 1e-3)) if up else round(share * units)
 
 
 def plain(value: Any) -> Any:

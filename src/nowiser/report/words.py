@@ -2,7 +2,7 @@
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
-from math import inf, log, nextafter
+from math import ceil, inf, log, nextafter
 
 from nowiser.model.advantage import Advantage, points, shown
 from nowiser.model.cost import Cost
@@ -12,9 +12,12 @@ def who(advantage: Advantage) -> str:
     """The victim, as the object of a sentence."""
     if advantage.victim is None:
         return "the most exposed person" if advantage.worst else "the person"
-    if advantage.worst:
-        return f"the most exposed person (value {shown(advantage.victim)})"
-    return f"a person whose value is {shown(advantage.victim)}"
+    if isinstance(advantage.victim, dict):
+        about = getattr(advantage.asked, "attributes", ()) or advantage.victim  # the rest of a record does not matter
+        value = shown({name: v for name, v in advantage.victim.items() if name in about})
+        return f"the most exposed person ({value})" if advantage.worst else f"a person with {value}"
+    value = f"whose value is {shown(advantage.victim)}"
+    return f"the most exposed person ({value})" if advantage.worst else f"a person {value}"
 
 
 def attempt(advantage: Advantage) -> str:
@@ -36,12 +39,14 @@ def down(value: float, digits: int = 6) -> str:
     return _cut(value, digits, ROUND_FLOOR)
 
 
-def up(value: float, digits: int = 4) -> str:
+def up(value: float, digits: int = 6) -> str:
     """A scale of noise with this many digits, rounded up: printed noise is never less than what keeps the promise."""
     return _cut(value, digits, ROUND_CEILING)
 
 
 def _cut(value: float, digits: int, rounding: str) -> str:
+    if value == inf:
+        return "more than 1e+308"
     exact = Decimal(repr(float(value)))
     if not exact:
         return "0"
@@ -49,13 +54,12 @@ def _cut(value: float, digits: int, rounding: str) -> str:
     return f"{float(exact.quantize(step, rounding=rounding)):.{digits}g}"
 
 
-def told(advantage: Advantage) -> list[str]:
-    """The finding: before, after, and what kind of statement it is."""
-    gain = points(advantage.gain, up=True).removesuffix(" %")
-    after = points(advantage.after, up=True)
+def told(advantage: Advantage, limit: Fraction | None = None) -> list[str]:
+    """The finding: before, after, and what kind of statement it is. `limit`: the gain that was allowed."""
+    before, after, gain = advantage.figures(limit)
     cost = cost_words(advantage.slope, advantage.jump)
     lines = [
-        f"Before the release an attacker {attempt(advantage)} is right with probability {points(advantage.before)}.",
+        f"Before the release an attacker {attempt(advantage)} is right with probability {before}.",
         f"After releases that cost {cost} in all, no output lifts it above {after}: at most {gain} points better.",
     ]
     if advantage.tight:
@@ -68,16 +72,20 @@ def told(advantage: Advantage) -> list[str]:
 def _attained(advantage: Advantage) -> str:
     witness = advantage.witness
     if witness.kind == "laplace" and witness.peak is not None and witness.rate > 0:
-        return f"Laplace noise of scale {up(1 / witness.rate)} reaches it when the answer is {witness.peak:.6g}"
+        return f"Laplace noise of scale {1 / witness.rate:.6g} reaches it when the answer is {witness.peak:.6g}"
     if witness.kind == "randomised response":
         return "randomised response reaches it"
     return "a mechanism that reaches it is under `witness` with --json"
 
 
-def on_average(before: float, after: float, how: str, *, worst: bool = True) -> str:
-    """The second number. For one victim's ceiling it needs the reminder that it is about everybody."""
+def on_average(before: float, after: float, how: str, *, ceiling: float = 1.0, worst: bool = True) -> str:
+    """The second number. It is about everybody, which has to be said where one person's ceiling may be lower."""
     reached = f"from {points(before)} to {points(after)}"
-    people = "all people" if worst else "all people, not only this one,"
+    people = "all people"
+    if not worst:
+        people += ", not only this one,"
+    elif round(1000 * after) > ceil(1000 * ceiling):  # as printed
+        people += ", also those who were easier to guess before,"
     return f"On average over {people} and all answers, the best attacker goes {reached} ({how})."
 
 
@@ -98,9 +106,9 @@ def _noise(scale: float) -> str:
 
 def laplace_scale(slope: float, radius: float) -> float:
     """Noise on a sum for a slope: it moves by one per unit of the value, the slope counts per radius; rounded up."""
-    if not slope > 0:
+    scale = radius / slope if slope > 0 else inf
+    if scale == inf:
         return inf
-    scale = radius / slope
     return scale if Fraction(scale) * Fraction(slope) >= Fraction(radius) else nextafter(scale, inf)
 
 
