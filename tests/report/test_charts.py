@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import altair as alt
 import pytest
@@ -13,9 +14,10 @@ from nowiser.cli.main import app
 from nowiser.errors import Misconfigured
 from nowiser.report import charts
 from nowiser.report.save import FORMATS, save
-from nowiser.report.theme import CONFIG, SEQUENCE
+from nowiser.report.theme import CONFIG, SEQUENCE, at_least, at_most
 
 CANTEEN = nw.Uniform(12, 28)
+DISHES = nw.Categories({"soup": 0.3, "pasta": 0.7})
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,164 @@ def test_densities_hold_the_mass_they_claim(seen):
     for when, share in (("before", 0.25), ("after", 0.643914)):
         total = sum(r[when] * pairs[id(r)] for r in drawn)
         assert sum(r[when] * pairs[id(r)] for r in inside) / total == pytest.approx(share, abs=0.01)
+
+
+def share_drawn(chart, when):
+    """What the curve says of the goal: its area there."""
+    drawn = sorted((r for r in rows(chart) if "before" in r), key=lambda r: r["x"])
+    drawn = list({r["x"]: r for r in drawn}.values())
+    zones = [(r["x"], r["x2"]) for r in rows(chart) if "x2" in r]
+    area = {True: 0.0, False: 0.0}
+    for one, other in pairwise(drawn):
+        middle = (one["x"] + other["x"]) / 2
+        inside = any(low <= middle <= high for low, high in zones)
+        area[inside] += (one[when] + other[when]) / 2 * (other["x"] - one["x"])
+    return area[True], area[True] + area[False]
+
+
+def axis_title(chart):
+    return next(part["encoding"]["x"]["title"] for part in chart.to_dict()["layer"] if "axis" in str(part))
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal", "asked"),
+    [
+        (nw.Uniform(0, 1e9), nw.Within(2), {"slope": 1.0}),
+        (nw.Uniform(0, 1e12), nw.Within(2), {"slope": 1.0, "victim": 5e11}),
+        (nw.LogNormal(3, 1), nw.Within(1), {"slope": 1.0}),
+        (nw.LogNormal(3, 0.5), nw.Within(2), {"slope": 1.0, "victim": 700}),
+        (nw.Frozen("gamma", 0.5), nw.Within(0.1), {"slope": 1.0}),
+        (nw.Truncated(nw.Normal(20, 5), -1e6, 1e6), nw.Within(2), {"slope": 1.0}),
+        (nw.Histogram([0, 1e3, 1e6], [0.5, 0.5]), nw.Within(2), {"slope": 1.0}),
+    ],
+)
+def test_a_belief_in_a_small_part_of_the_prior_is_enlarged(prior, goal, asked):
+    """It fell between two points of the picture: a level line, said to be 86.5 %."""
+    found = nw.guess(prior, goal, **asked)
+    chart = charts.before_after(found)
+    goal_after, all_after = share_drawn(chart, "after")
+    assert goal_after == pytest.approx(found.after, abs=0.01)
+    assert all_after == pytest.approx(1, abs=0.01)
+    assert share_drawn(chart, "before")[0] == pytest.approx(found.before, abs=0.01)
+    assert axis_title(chart).startswith("enlarged: ")
+
+
+def test_what_is_seen_as_it_is_is_not_enlarged(seen):
+    assert axis_title(charts.before_after(seen)) is None
+    assert axis_title(charts.before_after(nw.guess(nw.Normal(20, 5), nw.Within(2), slope=2.0))) is None
+
+
+def test_a_belief_in_two_far_places_is_told_by_bars():
+    found = nw.guess(nw.Uniform(0, 1e9), nw.Not(nw.Within(2)), slope=1.0, victim=5e8)
+    assert [r["when"] for r in rows(charts.before_after(found))] == ["before", "after"]
+
+
+def test_many_single_values_are_drawn_in_bins_of_which_none_is_partly_right():
+    found = nw.guess(nw.Empirical(range(100)), nw.Within(3), slope=0.3, victim=50)
+    chart = charts.before_after(found)
+    assert [(r["x"], r["x2"]) for r in rows(chart) if "x2" in r] == [(46.5, 53.5)]
+    for when, share in (("before", found.before), ("after", found.after)):
+        inside, whole = share_drawn(chart, when)
+        assert inside == pytest.approx(share, abs=1e-3)
+        assert whole == pytest.approx(1, abs=1e-3)
+
+
+def test_few_of_many_single_values_have_a_bar_each():
+    found = nw.guess(nw.Empirical([*range(20), *range(1000, 101_000, 1000)]), nw.Within(2), slope=2.0, victim=10)
+    shown = [r for r in rows(charts.before_after(found)) if "label" in r and r["when"] == "after"]
+    assert {"8 ✓", "9 ✓", "10 ✓", "11 ✓", "12 ✓"} <= {r["label"] for r in shown}
+    assert sum(r["share"] for r in shown if "✓" in r["label"]) == pytest.approx(found.after, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("advantage", "labels"),
+    [
+        (lambda: nw.guess(nw.Frozen("poisson", 3), nw.Within(1), slope=1.0), ["6 ✓", "7 ✓", "8 ✓", "0", "10"]),
+        (
+            lambda: nw.guess(nw.Categories([f"a dish with a long name, {i}" for i in range(20)]), nw.Exactly(), jump=1),
+            ["a dish with a long name, 0 ✓", *(f"a dish with a long name, {i}" for i in range(1, 20))],
+        ),
+        (
+            lambda: nw.guess(
+                nw.Categories({f"d{i}": (60 - i) / 1830 for i in range(60)}), nw.In(["d3", "d59"]), jump=1.0
+            ),
+            ["d0", "d3 ✓", "d59 ✓", "36 others"],
+        ),
+    ],
+)
+def test_no_label_of_a_bar_is_dropped(advantage, labels, tmp_path):
+    """Of three values that counted only one was marked, and every fourth of many labels was shown."""
+    picture = save(charts.before_after(advantage()), tmp_path / "p.svg").read_text()
+    written = re.findall(r"<text([^>]*)>([^<>]+)</text>", picture)
+    assert set(labels) <= {text for how, text in written if 'opacity="0"' not in how}
+
+
+def test_labels_that_look_alike_keep_their_own_bars():
+    long = "the same beginning of a very long name of a dish "
+    found = nw.guess(nw.Categories([long + "a", long + "b"]), nw.Exactly(), jump=1.0)
+    assert len({r["label"] for r in rows(charts.before_after(found))}) == 2
+    close = nw.guess(nw.Atoms({1e9: 0.5, 1e9 + 1: 0.5}), nw.Exactly(), jump=1.0)
+    assert len({r["label"].removesuffix(" ✓") for r in rows(charts.before_after(close))}) == 2
+
+
+def test_a_picture_says_one_number_of_one_thing(tmp_path):
+    """The title said 53.9 %, the bar 53.8%."""
+    found = nw.guess(DISHES, nw.Exactly(), jump=1.0)
+    picture = save(charts.before_after(found), tmp_path / "p.svg").read_text()
+    written = re.findall(r">([^<>]+)</text>", picture)
+    assert "An exact guess goes from 30.0 % to at most 53.9 %" in written
+    assert {"30.0 %", "53.9 %", "70.0 %", "46.2 %"} <= set(written)
+
+
+def test_what_was_known_before_is_rounded_down_and_ceilings_up():
+    assert at_least(0.31099) == "31.0 %"
+    assert at_most(0.31001) == "31.1 %"
+    assert at_least(0.25) == at_most(0.25) == "25.0 %"
+    assert at_least(0.1 + 0.2) == at_most(0.1 + 0.2) == "30.0 %"
+
+
+LABELLED = [
+    lambda: nw.guess(CANTEEN, nw.In.between(14, 16), jump=1.0),
+    lambda: nw.guess({"time": CANTEEN}, "not time within 2", costs={"time": nw.Cost(jump=1.0)}),
+    lambda: nw.guess(CANTEEN, nw.In.between(14, 16)),
+    lambda: nw.guess(CANTEEN, nw.Within(2), slope=1.0),
+    lambda: nw.guess(CANTEEN, nw.Within(2), slope=0.01, victim=20),
+    lambda: nw.guess(nw.Normal(20, 5), nw.Within(2), slope=1.0, victim=20),
+    lambda: nw.guess(nw.Normal(20, 5), nw.Within(10), slope=0.2, victim=20),
+    lambda: nw.guess(nw.Uniform(0, 1e9), nw.Within(2), slope=1.0),
+    lambda: nw.guess(nw.Histogram([0, 10, 20, 40], [0.3, 0.5, 0.2]), nw.Within(2), slope=1.0),
+]
+
+
+@pytest.mark.parametrize("advantage", LABELLED)
+def test_words_stand_on_no_line(advantage):
+    """`after: 28.0 %` lay on the curve it names, and `before` at the bottom where nothing was released."""
+    chart = charts.before_after(advantage())
+    x = next(part for part in chart.to_dict()["layer"] if "scale" in str(part.get("encoding", {}).get("x")))
+    low, high = x["encoding"]["x"]["scale"]["domain"]
+    top = next(p["encoding"]["y"]["scale"]["domain"][1] for p in chart.to_dict()["layer"] if "area" in str(p["mark"]))
+    wide, tall = chart.width, chart.height
+    words = [r for r in rows(chart) if r.get("text", "goal") != "goal"]
+    assert [w["text"].partition(":")[0] for w in words] == ["after", "before"]
+    boxes = []
+    for w in words:
+        left, middle = (w["x"] - low) / (high - low) * wide, (1 - w["y"] / top) * tall
+        boxes.append((left, left + 7 * len(w["text"]), middle - 6, middle + 6))
+        assert left >= 0
+        assert boxes[-1][1] <= wide
+        assert 0 <= middle <= tall
+    curve = sorted((r for r in rows(chart) if "before" in r), key=lambda r: r["x"])
+    for when in ("before", "after"):
+        for one, other in pairwise(curve):
+            for part in range(11):  # along the line from one to the other
+                at = {k: one[k] + (other[k] - one[k]) * part / 10 for k in ("x", when)}
+                px, py = (at["x"] - low) / (high - low) * wide, (1 - at[when] / top) * tall
+                assert not any(left < px < right and up < py < down for left, right, up, down in boxes), when
+    (a, b, c, d), (e, f, g, h) = boxes
+    assert b <= e or f <= a or d <= g or h <= c
+    named = words[1]  # what was known before is written near its line
+    away = min(abs(named["y"] - r["before"]) / top * tall for r in curve if abs(r["x"] - named["x"]) < (high - low) / 4)
+    assert away < 30
 
 
 @pytest.mark.parametrize(
@@ -251,7 +411,7 @@ def test_a_victim_far_out_is_in_the_picture():
     zones = [r for r in rows(charts.before_after(found)) if "x2" in r]
     assert [(z["x"], z["x2"]) for z in zones] == [(38, 42)]
     beyond = rows(charts.before_after(nw.guess(nw.LogNormal(3, 0.5), nw.Within(2), slope=1, victim=700)))
-    assert [r["when"] for r in beyond] == ["before", "after"]
+    assert [(r["x"], r["x2"]) for r in beyond if "x2" in r] == [(698, 702)]
     farther = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=50)  # so far that nothing is left of the likelihood here
     assert [r["when"] for r in rows(charts.before_after(farther))] == ["before", "after"]
 
@@ -261,9 +421,6 @@ def test_bounds_are_drawn_with_their_figures():
     drawn = [r for r in rows(charts.bounds(found, 0.25)) if "name" in r]
     assert next(r["text"] for r in drawn if r["ours"]) == "64.4 %"
     assert len({r["name"] for r in drawn}) == sum(b.value is not None for b in found)
-
-
-DISHES = nw.Categories({"soup": 0.3, "pasta": 0.7})
 
 
 def test_the_title_of_bounds_agrees_with_what_is_drawn():
@@ -311,6 +468,7 @@ def test_colours_are_told_apart():
         (lambda: charts.gain_curves(3), "mapping .*; found int"),
         (lambda: charts.gain_curves({"a": CANTEEN}), "a prior and a goal; found Uniform"),
         (lambda: save(None, "picture.bmp"), "must end in .svg"),
+        (lambda: charts.before_after(3), "an Advantage, as nw.guess gives it; found int\n.*nw.guess"),
         (lambda: save(3, "picture.svg"), "only a chart can be saved .*; found int\n.*before_after"),
     ],
 )

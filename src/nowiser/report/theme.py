@@ -13,6 +13,8 @@ SEQUENCE = (BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION)
 BEFORE, AFTER = GREY, BLUE  # what was known, what is known now
 LIMIT = VERMILION  # bounds, ceilings, worst cases
 
+LONGEST = 100  # letters of a line below the title
+
 _FONT = "Inter, Helvetica Neue, Helvetica, Arial, DejaVu Sans, sans-serif"
 
 CONFIG: dict[str, Any] = {
@@ -59,8 +61,15 @@ def themed(chart: Any, title: str, *subtitle: str) -> Any:
 
     head: dict[str, Any] = {"text": title}
     if subtitle:
-        head["subtitle"] = list(subtitle)
+        head["subtitle"] = [part for line in subtitle for part in _wrapped(line)]
     return offline(chart.properties(title=head))
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line that would make the picture wider than it is, in several."""
+    from textwrap import wrap
+
+    return [line] if len(line) <= LONGEST else wrap(line, LONGEST - 20, break_long_words=False)
 
 
 def at_most(share: float) -> str:
