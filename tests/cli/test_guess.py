@@ -85,6 +85,12 @@ def test_printed_figures_do_not_contradict_each_other(run, words, figures):
         assert figure in said
 
 
+def test_a_bound_beside_others_is_rounded_as_it_is_above_them(run):
+    _, out, _ = run("--prior", "normal:20:5", "--within", "2", "--slope", "1", "--compare")
+    assert "at most 59.59 %" in out
+    assert re.search(r"nowiser \(tight\) +59.59 %", out)
+
+
 def test_brackets_of_a_goal_are_not_eaten_as_markup(run):
     _, out, _ = run("--prior", "uniform:12:28", "--in", "[13, 17]", "--jump", "1")
     assert "in [13, 17]" in out

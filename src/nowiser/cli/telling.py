@@ -96,9 +96,11 @@ def _granted(asked: Question, limit: Fraction) -> list[str]:
 
 
 def _bounds_table(bounds: Any) -> Any:
+    from nowiser.model.advantage import points
     from nowiser.report.terminal import Listing
 
-    rows = [(b.name, "—" if b.value is None else f"{100 * b.value:.2f} %", b.holds, b.condition) for b in bounds]
+    values = ["—" if b.value is None else points(b.value, up=True, decimals=2) for b in bounds]
+    rows = [(b.name, value, b.holds, b.condition) for b, value in zip(bounds, values, strict=True)]
     ours = next(i for i, b in enumerate(bounds) if b.name.startswith("nowiser"))
     return Listing("Bounds side by side", ("bound", "after", "holds", "conditions"), rows, strong=ours)
 

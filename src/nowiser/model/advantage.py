@@ -80,7 +80,7 @@ class Advantage:
             if after - gain == _units(self.before, decimals):
                 break
         before = after - gain  # at the latest so fine that nobody minds on which side of the truth it is
-        told = [f"{Decimal(units).scaleb(-decimals):f}" for units in (before, after, gain)]
+        told = [_written(units, decimals) for units in (before, after, gain)]
         return f"{told[0]} %", f"{told[1]} %", told[2]
 
     @cached_property
@@ -133,15 +133,19 @@ class Advantage:
         return bundle
 
 
-def points(share: float, *, up: bool = False) -> str:
+def points(share: float, *, up: bool = False, decimals: int = 1) -> str:
     """A share as a percentage with one decimal; rounded up where it is a ceiling."""
-    return f"{_units(share, 1, up=up) / 10:.1f} %"
+    return f"{_written(_units(share, decimals, up=up), decimals)} %"
 
 
 def _units(share: float, decimals: int, *, up: bool = False) -> int:
     """A share in units of the last decimal of its percentage; rounded up but for what is rounding itself."""
     units = 10.0 ** (decimals + 2)
     return math.ceil(share * units - min(units * 1e-12, 1e-3)) if up else round(share * units)
+
+
+def _written(units: int, decimals: int) -> str:
+    return f"{Decimal(units).scaleb(-decimals):f}"
 
 
 def plain(value: Any) -> Any:
