@@ -75,12 +75,16 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
     joint: Annotated[
         Path | None,
         typer.Option(
-            "--joint", metavar="FILE", help="Records (csv, parquet) as the joint prior of dependent attributes."
+            "--joint", metavar="FILE", help="Records (csv, tsv, parquet) as the joint prior of dependent attributes."
         ),
     ] = None,
     victim: Annotated[
         list[str] | None,
-        typer.Option("--victim", metavar="VALUE", help="The victim's value; without it the worst over all victims."),
+        typer.Option(
+            "--victim",
+            metavar="VALUE",
+            help="The victim's value; repeat as name=… for several attributes. Without it the worst over all victims.",
+        ),
     ] = None,
     slope: Annotated[
         list[str] | None,
@@ -92,7 +96,7 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
     ] = None,
     jump: Annotated[
         list[str] | None,
-        typer.Option("--jump", metavar="NATS", help="Cost in nats whenever the value changes, likewise."),
+        typer.Option("--jump", metavar="NATS", help="Cost in nats whenever the value changes; likewise."),
     ] = None,
     gain: Annotated[
         str | None,
