@@ -120,6 +120,27 @@ def test_a_belief_in_a_small_part_of_the_prior_is_enlarged(prior, goal, asked):
     assert axis_title(chart).startswith("enlarged: ")
 
 
+def test_what_is_left_out_is_told_with_the_digits_it_takes():
+    title = axis_title(charts.before_after(nw.guess(nw.Uniform(1e9, 1e9 + 1), nw.Within(0.01), slope=1.0)))
+    assert title == "enlarged: the prior reaches from 1,000,000,000 to 1,000,000,001"
+    many = axis_title(charts.before_after(nw.guess(nw.Frozen("poisson", 1e6), nw.Within(5), slope=1.0)))
+    assert re.fullmatch(r"✓ .*; nearly all values lie from 996,9\d\d to 1,003,0\d\d", many)
+    heavy = axis_title(charts.before_after(nw.guess(nw.Frozen("cauchy"), nw.Within(1), slope=1.0)))
+    low, high = (
+        float(end) for end in heavy.removeprefix("enlarged: nearly all of the prior reaches from ").split(" to ")
+    )
+    assert (low, high) == (pytest.approx(-318, rel=0.1), pytest.approx(318, rel=0.1))
+
+
+def test_densities_without_bound_and_ranges_far_out_are_drawn_or_told():
+    steep = nw.guess(nw.Frozen("beta", 0.3, 0.3), nw.Within(0.1), slope=0.3)
+    assert any("x2" in r for r in rows(charts.before_after(steep)))
+    edge = nw.guess(nw.Truncated(nw.Normal(0, 1), 7, 9), nw.Within(0.1), slope=1.0)
+    assert share_drawn(charts.before_after(edge), "after")[0] == pytest.approx(edge.after, abs=0.02)
+    far = nw.guess(nw.Truncated(nw.Normal(0, 1), 20, 30), nw.Within(1), slope=1.0)
+    assert [r["when"] for r in rows(charts.before_after(far))] == ["before", "after"]
+
+
 def test_what_is_seen_as_it_is_is_not_enlarged(seen):
     assert axis_title(charts.before_after(seen)) is None
     assert axis_title(charts.before_after(nw.guess(nw.Normal(20, 5), nw.Within(2), slope=2.0))) is None

@@ -35,6 +35,7 @@ def bars(pairs: Sequence[Pair], after: float, note: str = "") -> Any:
             {"label": p.label, "when": "before", "share": p.before, "text": at_least(p.before)},
             {"label": p.label, "when": "after", "share": p.after, "text": at_most(ceiling)},
         ]
+    highest = max(r["share"] for r in rows)  # and its figure above it
     room = WIDTH / len(shown)
     upright = len(shown) <= MOST and all(LETTER * len(p.label) + 6 <= room for p in shown)
     marked = f"indexof(datum.label, '{RIGHT.strip()}') >= 0"
@@ -60,7 +61,7 @@ def bars(pairs: Sequence[Pair], after: float, note: str = "") -> Any:
         base = base.encode(
             x=alt.X("label:N", title=key, **names),
             xOffset=alt.XOffset(**order),
-            y=alt.Y("share:Q", title=None, axis=percent_axis()),
+            y=alt.Y("share:Q", title=None, axis=percent_axis(), scale=alt.Scale(domain=[0, 1.08 * highest])),
         )
         figures = base.mark_text(dy=-7, fontSize=11).encode(text="text:N", color=alt.value(INK))
         drawn = base.mark_bar() + figures if len(shown) <= 6 else base.mark_bar()

@@ -12,7 +12,7 @@ import numpy as np
 from nowiser.guess.density import law
 from nowiser.model.advantage import Advantage
 from nowiser.model.priors.base import Floats
-from nowiser.report.charts.pointwise import density, log_likelihood, right
+from nowiser.report.charts.pointwise import cells, log_likelihood, right, unbounded
 
 BAR = 0.012  # width of the bar of a single value beside a density, as a share of the picture
 OFF = 0.02  # by how much what is drawn may differ from what is said
@@ -30,7 +30,7 @@ Range = tuple[float, float]
 class Believed:
     """What is drawn from `low` to `high`: densities, bars of single values, the goal.
 
-    whole: where nearly all the prior lies, if only a part of it is shown.
+    whole: where the prior lies (nearly all of it, unless it is `bounded`), if only a part of it is shown.
     """
 
     low: float
@@ -81,8 +81,8 @@ def believed(advantage: Advantage, prior: Any) -> Believed | None:
     zones = _zones(witness, max(low, ends[0]), min(high, ends[1]), BAR * wide)
     edges = _drawn_edges(prior, witness, low, high)
     middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
-    middle, width = middle[width > 1e-6 * wide], width[width > 1e-6 * wide]
-    before = density(prior, middle)
+    kept = width > 1e-6 * wide
+    middle, width, before = middle[kept], width[kept], (cells(prior, edges) / width)[kept]
     after = found.updated(witness, middle, before)
     single, mass = law.atoms(prior)
     seen = (single >= low) & (single <= high)
@@ -102,8 +102,8 @@ def believed(advantage: Advantage, prior: Any) -> Believed | None:
 
 
 def part_of(witness: Any, values: Floats, masses: Floats, after: Floats) -> tuple[float, float, Range | None]:
-    """From where to where single values are drawn, and where all of them lie if that is only a part."""
-    return _part(_Masses(values, masses, after, 0.0), (float(values[0]), float(values[-1])), witness)
+    """From where to where single values are drawn, and where nearly all of them lie if that is only a part."""
+    return _part(_Masses(values, masses, after, 0.0), _holding(values, masses), witness)
 
 
 def binned(witness: Any, values: Floats, masses: Floats, after: Floats) -> Believed:
@@ -130,7 +130,8 @@ def binned(witness: Any, values: Floats, masses: Floats, after: Floats) -> Belie
         for l, u in pairwise([halves[0], *turns, halves[-1]])
         if good[(values > l) & (values < u)].any() and max(l, edges[0]) < min(u, edges[-1])
     ]
-    return Believed(float(edges[0]), float(edges[-1]), rows, [], zones, whole)
+    complete = whole is None or whole == (float(values[0]), float(values[-1]))
+    return Believed(float(edges[0]), float(edges[-1]), rows, [], zones, whole, complete)
 
 
 def _masses(prior: Any, witness: Any) -> _Masses | None:
@@ -143,12 +144,11 @@ def _masses(prior: Any, witness: Any) -> _Masses | None:
             max([high, *(b + (high - low) / 10 for b in bends)]),
         )
     wide = high - low
-    around = [b + side * wide * _NEAR for b in (*bends, low, high) for side in (-1, 1)]
+    around = [b + side * wide * _NEAR for b in (*bends, low, high, _median(prior, low, high)) for side in (-1, 1)]
     edges = np.unique(np.concatenate([np.linspace(low, high, 4001), bends, law.corners(prior), *around]))
     edges = edges[(edges >= low) & (edges <= high)]
-    middle, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
     single, mass = law.atoms(prior)
-    at, before = np.concatenate([middle, single]), np.concatenate([density(prior, middle) * width, mass])
+    at, before = np.concatenate([(edges[:-1] + edges[1:]) / 2, single]), np.concatenate([cells(prior, edges), mass])
     order = np.argsort(at, kind="stable")
     at, before = at[order], before[order]
     some = before > 0
@@ -162,6 +162,14 @@ def _masses(prior: Any, witness: Any) -> _Masses | None:
     if not (np.isfinite(whole) and whole > 0):
         return None
     return _Masses(at, before, after / whole, top + float(np.log(whole)))
+
+
+def _median(prior: Any, low: float, high: float) -> float:
+    """Heavy tails reach so far that nothing is seen of the middle unless it is looked for."""
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (low, middle) if float(law.cdf(prior, middle)) >= 0.5 else (middle, high)
+    return high
 
 
 def _window(found: _Masses, prior: Any, witness: Any) -> tuple[float, float, Range | None]:
@@ -213,10 +221,15 @@ def _zones(witness: Any, low: float, high: float, bar: float) -> list[Row]:
 def _drawn_edges(prior: Any, witness: Any, low: float, high: float) -> Floats:
     """Borders of the cells that are drawn: even ones, close ones around the peak, and steps where something jumps."""
     wide = high - low
-    jumps = np.concatenate([_ends(witness), law.corners(prior), law.support(prior)])
-    jumps = np.unique(jumps[(jumps > low) & (jumps < high)])[:400]
-    bends = [] if witness.peak is None else [float(witness.peak)]
-    steps = (jumps[:, None] + wide * np.array([-1e-4, -1e-9, 1e-9, 1e-4])[None, :]).ravel()
-    near = [b + side * wide * _BESIDE for b in bends for side in (-1, 1)]
-    edges = np.unique(np.concatenate([np.linspace(low, high, 401), steps, bends, *near]))
+    corners = np.concatenate([law.corners(prior), law.support(prior)])[:400]
+    close = np.array(_ends(witness))
+    peak = np.array([] if witness.peak is None else [float(witness.peak)])
+    if unbounded(prior):  # nearer its corners it may be higher than any picture
+        peak = peak[~np.isin(peak, corners)]
+    else:
+        close = np.concatenate([close, corners])
+    steps = [close + side * wide * 1e-4 for side in (-1, 1)]
+    steps += [jumps + side * wide * 1e-9 for jumps in (close, corners) for side in (-1, 1)]
+    near = [at + side * wide * _BESIDE for at in peak for side in (-1, 1)]
+    edges = np.unique(np.concatenate([np.linspace(low, high, 401), *steps, peak, *near]))
     return edges[(edges >= low) & (edges <= high)]

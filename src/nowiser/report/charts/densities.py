@@ -66,7 +66,10 @@ def _line(advantage: Advantage, prior: Any) -> Any:
     fixed = law.points(prior)
     if fixed is not None:
         return _atoms(advantage, *fixed)
-    seen = believed(advantage, prior)
+    try:
+        seen = believed(advantage, prior)
+    except Misconfigured:  # a range so far out that a distribution function has no digits there; ceilings need none
+        return None
     return None if seen is None else _drawn(seen, advantage)
 
 
@@ -105,7 +108,14 @@ def _enlarged(seen: "Believed") -> str | None:
 
 
 def _reach(ends: tuple[float, float]) -> str:
-    return f"{ends[0]:,.4g} to {ends[1]:,.4g}"
+    """With as many digits as tell how far the ends are apart."""
+    apart = ends[1] - ends[0]
+    for digits in (4, 8, 12, 17):
+        written = [f"{end:,.{digits}g}" for end in ends]
+        low, high = (float(w.replace(",", "")) for w in written)
+        if abs(high - low - apart) <= 0.01 * apart:
+            break
+    return " to ".join(written)
 
 
 def _labels(alt: Any, seen: "Believed", advantage: Advantage, top: float) -> list[Any]:
@@ -157,7 +167,7 @@ def _atoms(advantage: Advantage, values: Any, masses: Any) -> Any:
     if values[seen].size > MANY:
         return _drawn(binned(advantage.witness, values, masses, after), advantage)
     note = "; rarer values are left out" if values[seen].size < values.size else ""
-    note = note if whole is None else f"; values reach from {_reach(whole)}"
+    note = note if whole is None else f"; nearly all values lie from {_reach(whole)}"
     names = [f"{v:.6g}" for v in values[seen]]
     if len(set(names)) < len(names):
         names = [repr(float(v)) for v in values[seen]]

@@ -13,6 +13,24 @@ from nowiser.guess.density import law
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
+_DIGITS = 1e-9  # mass from which on a difference of distribution functions has seven digits
+
+
+def cells(prior: Any, edges: Floats) -> Floats:
+    """Probability between neighbouring edges, without that of single values: one value fewer than there are edges."""
+    if isinstance(prior, Mixture):
+        return np.asarray(sum(weight * cells(part, edges) for weight, part in prior.parts), dtype=np.float64)
+    found = density(prior, (edges[:-1] + edges[1:]) / 2) * np.diff(edges)
+    if not unbounded(prior):
+        return found
+    rough = law.spread(prior, edges)
+    return np.where(rough > _DIGITS, rough, found)
+
+
+def unbounded(prior: Any) -> bool:
+    """Whether the density may grow without bound somewhere, so that its values say little about probabilities."""
+    return isinstance(prior, Frozen) or (isinstance(prior, Mixture) and any(unbounded(p) for _, p in prior.parts))
+
 
 def density(prior: Any, x: Floats) -> Floats:
     """Probability per unit at the values, without that of single values."""
