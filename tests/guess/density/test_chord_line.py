@@ -160,3 +160,46 @@ def test_a_victim_far_out_in_an_exponential_tail_is_no_more_exposed_than_the_wor
             found = nw.guess(prior, nw.Within(2), slope=slope, victim=x)
             assert found.after == pytest.approx(-math.expm1(-2 * (k - 1 / k)), rel=1e-6)
             assert found.gain <= worst.gain + 2e-6
+
+
+STEEP = [
+    (nw.Truncated(nw.Frozen("t", 3), 0.8, 2), 0.8, 1.5, 2),
+    (nw.Truncated(nw.Frozen("cauchy"), -300, 300), -300, -100, 300),
+    (nw.Truncated(nw.Frozen("expon"), 0, 50), 0, 1.5, 50),
+    (nw.Truncated(nw.LogNormal(0, 1), 0.5, 9), 0.5, 7, 9),
+    (nw.Frozen("triang", 0.5), 0, 0.5, 1),
+    (nw.Frozen("beta", 0.5, 2), 0, 0.3, 1),
+    (nw.Mixture([(0.4, nw.Truncated(nw.Frozen("gamma", 2), 1, 9)), (0.6, nw.Uniform(0, 20))]), 0, 14, 20),
+    (nw.Mixture([(0.4, nw.Truncated(nw.Frozen("gamma", 2), 1, 9)), (0.6, nw.Atoms({0: 0.7, 20: 0.3}))]), 0, 14, 20),
+]
+
+
+@pytest.mark.parametrize(("prior", "low", "middle", "high"), STEEP)
+def test_all_but_one_end_of_the_range_is_the_other_end_however_steep(prior, low, middle, high):
+    last = 0.0
+    for nats in (1, 30, 600, 700, 720, 900, 1400, 5e3, 2e4, 1e6):
+        slope = nats / (high - low)
+        for inside, outside in (((middle, high), (low, middle)), ((low, middle), (middle, high))):
+            told, denied = (nw.guess(prior, goal, slope=slope)
+                            for goal in (nw.In.between(*inside), ~nw.In.between(*outside)))  # fmt: skip
+            assert denied.after == pytest.approx(told.after, abs=5e-5)
+            assert denied.smallest == pytest.approx(told.smallest, abs=5e-5)
+        assert told.after >= last - 1e-9
+        last = told.after
+
+
+@pytest.mark.parametrize(("prior", "low", "middle", "high"), STEEP)
+def test_the_largest_cost_of_a_denied_goal_is_that_of_the_rest(prior, low, middle, high):
+    gain = (1 - nw.guess(prior, nw.In.between(low, middle)).before) / 2
+    costs = [nw.largest(prior, goal, gain=gain) for goal in (nw.In.between(low, middle), ~nw.In.between(middle, high))]
+    assert costs[1].slope == pytest.approx(costs[0].slope, rel=1e-3)
+
+
+def test_what_is_loose_inside_weighs_all_it_can_however_steep():
+    """A part whose points end inside the range: what it has left may be as far away as the range goes."""
+    row = line(nw.Mixture([(0.5, nw.Frozen("beta", 0.5, 2)), (0.5, nw.Uniform(-20, 20))]))
+    assert isinstance(row, ChordLine)
+    assert row.inner
+    (a, _, mass), y = row.inner[0], np.array([15.0])
+    for k in (1.0, 30.0, 60.0, 1e3):
+        assert row.stray(-k, (y, y), y, 0)[0] >= (math.log(mass) + k * (15.0 - a)) * (1 - 1e-12)

@@ -23,6 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nowiser.guess.density import gauss
 from nowiser.guess.density.chord_sums import ChordSums, piece
 from nowiser.guess.density.line import EPS
 from nowiser.guess.number.victims import Flags
@@ -30,6 +31,7 @@ from nowiser.guess.ranges import Indices, Largest, Ranges, distinct
 from nowiser.model.priors.base import Floats
 
 SMALLEST = -665.0  # ln of numbers below which doubles lose digits
+LARGEST = 1e300  # odds, from below: a number that a jump may still divide
 FEW = 16  # goals up to so many get their prior mass from the distribution function
 
 
@@ -131,8 +133,8 @@ class ChordLine(ChordSums):
             move = abs(k) * np.maximum(last - first, 0.0)
             for side, border in enumerate((l1, u2)):
                 stray = self.stray(k, near, border, side)
-                more = np.log1p(stray * np.exp(-np.fmax(logs[side] - move, beside)))
-                more = np.where((stray > 0) & ~gone[side], np.where(np.isnan(more), np.inf, more), 0.0)
+                more = np.logaddexp(0.0, stray - np.fmax(logs[side] - move, beside))
+                more = np.where((stray > -np.inf) & ~gone[side], np.where(np.isnan(more), np.inf, more), 0.0)
                 found = np.maximum(found, more)
         return np.where(np.isnan(first + last), np.inf, found)
 
@@ -164,8 +166,11 @@ class ChordLine(ChordSums):
             if k > 0:
                 best = np.fmin(best, np.fmin(whole[0] - b, whole[1] - a))
             t = np.where(no_left, near[0], np.where(no_right, near[1], t))
-            best = np.where(np.isnan(best), np.inf if k > 0 else 0.0, best)
-            odds = np.expm1(np.maximum(best + sign * self._slack(k, l, u), 0.0)) * math.exp(sign * self.off)
+            # where logarithms are infinite on both sides of a fraction nothing is known
+            best = np.where(np.isnan(best) | (best == np.inf), np.inf if k > 0 else 0.0, best)
+            slack = self._slack(k, (l, u), (a, b))
+            odds = np.expm1(np.maximum(best + sign * slack, 0.0)) * math.exp(sign * self.off)
+            odds = odds if k > 0 else np.minimum(odds, LARGEST)
             if k > 0 and self.off:
                 odds = np.fmin(odds, self._faint(k, l, u))
         odds = np.where(no_left & no_right, np.inf, odds)
@@ -185,10 +190,14 @@ class ChordLine(ChordSums):
         """How many cells that are not empty lie before each point."""
         return np.append(0.0, np.cumsum(self.starts > 0))
 
-    def _slack(self, k: float, l: Floats, u: Floats) -> Floats:
-        """Rounding errors: those of sums over the points, and half a unit of each end of the goal."""
-        far = np.where(np.isfinite(l), np.abs(l), 0.0) + np.where(np.isfinite(u), np.abs(u), 0.0)
-        return np.minimum(64 * EPS + 8 * EPS * self.points.size + 2 * EPS * abs(k) * far, 0.5)
+    def _slack(self, k: float, goal: tuple[Floats, Floats], logs: tuple[Floats, Floats]) -> Floats:
+        """Rounding errors: those of sums over the points or of logarithms as large as those of what lies outside, each
+        less than half of what is allowed for the larger; and half a unit of each end of the goal.
+        """
+        far, size = (sum(np.where(np.isfinite(x), np.abs(x), 0.0) for x in pair) for pair in (goal, logs))
+        width = np.minimum(goal[1], self.points[-1]) - np.maximum(goal[0], self.points[0])
+        size = size + abs(k) * np.maximum(width, 0.0)
+        return np.asarray(np.minimum(EPS * (64 + 8 * np.maximum(self.points.size, size) + 2 * abs(k) * far), 0.5))
 
     def _whole(self, k: float, l: Floats, u: Floats, first: Indices, last: Indices) -> tuple[Floats, Floats]:
         """Ln ∫_{x ≥ l} e^{−k(x−u)} dπ and ln ∫_{x ≤ u} e^{k(x−l)} dπ: the theorem at t = l and at t = u.
@@ -199,13 +208,13 @@ class ChordLine(ChordSums):
         lowest, highest = float(self.points[0]), float(self.points[-1])
         start, end = np.clip(l, lowest, highest), np.clip(u, lowest, highest)
         sums = self.sums(k)
-        right = np.where(start == lowest, np.log(sums.right[0]), self._right(k, start, first)) + k * (end - start)
-        left = np.where(end == highest, np.log(sums.left[-1]), self._left(k, end, last)) + k * (end - start)
+        right = np.where(start == lowest, sums.right[0], self._right(k, start, first)) + k * (end - start)
+        left = np.where(end == highest, sums.left[-1], self._left(k, end, last)) + k * (end - start)
         if k > 0 and self.loose:
             below, above = np.maximum(l, self.low), np.minimum(u, self.high)
             more = self.stray(k, (below, below), u, 1), self.stray(k, (above, above), l, 0)
-            right = np.logaddexp(right, np.log(more[0]) + k * (end - below))
-            left = np.logaddexp(left, np.log(more[1]) + k * (above - start))
+            right = np.logaddexp(right, more[0] + k * (end - below))
+            left = np.logaddexp(left, more[1] + k * (above - start))
         return np.asarray(right), np.asarray(left)
 
     def _faint(self, k: float, l: Floats, u: Floats) -> Floats:
@@ -236,7 +245,7 @@ class ChordLine(ChordSums):
             while (low < high).any():
                 middle = (low + high + 1) // 2
                 x = self.points[middle]
-                gap = np.log(sums.left[middle] / sums.after[middle]) + k * ((x - l) - (u - x)) - target
+                gap = sums.left[middle] - sums.after[middle] + k * ((x - l) - (u - x)) - target
                 ahead = gap <= 0
                 low, high = np.where(ahead, middle, low), np.where(ahead, high, np.maximum(middle - 1, low))
             c = low
@@ -271,12 +280,13 @@ class ChordLine(ChordSums):
     @staticmethod
     def _shared_out(outside: tuple[Floats, Floats], logs: tuple[Floats, Floats], heap: Floats) -> tuple[Floats, Floats]:
         """Ln A(t) and ln B(t) with the heap at t, which B has so far, shared out between them."""
-        one, other = np.exp(outside[0]), np.exp(outside[1])
-        left, right = np.exp(logs[0]), np.exp(logs[1])
-        share = np.clip(((left + right) * one / (one + other) - left) / heap, 0.0, 1.0)
+        one, top = gauss.expit(outside[0] - outside[1]), np.maximum(*logs)
+        left, right, heap = np.exp(logs[0] - top), np.exp(logs[1] - top), heap * np.exp(-top)
+        share = np.clip(((left + right) * one - left) / heap, 0.0, 1.0)
         share = np.where(np.isfinite(share) & (heap > 0), share, 0.0) * heap
         rest = np.maximum(right - heap, 0.0) + (heap - share)
-        return np.where(share > 0, np.log(left + share), logs[0]), np.where(share > 0, np.log(rest), logs[1])
+        some = share > 0
+        return np.where(some, np.log(left + share) + top, logs[0]), np.where(some, np.log(rest) + top, logs[1])
 
     def shared(self, k: float, first: Floats, last: Floats, radius: float, offset: Floats) -> Floats:
         """One bound on the odds for all victims between `first` and `last`; see `TiltLine.shared`.
@@ -298,7 +308,7 @@ class ChordLine(ChordSums):
             whole = self._whole(k, l1, u2, cells[0], cells[2])
             left = np.where(no_left, -np.inf, np.where(no_right, whole[1] - out[0], left))
             right = np.where(no_right, -np.inf, np.where(no_left, whole[0] - out[1], right))
-            found = np.expm1(np.maximum(left, right) + self._slack(k, l1, u2))
+            found = np.expm1(np.maximum(left, right) + self._slack(k, (l1, u2), out))
         some_left, some_right = (l1 < lowest) & ~no_left, (u2 > highest) & ~no_right  # only some goals reach beyond
         unsure = np.isnan(found) | (no_left & no_right) | some_left | some_right
         return np.where(unsure, np.inf, found)

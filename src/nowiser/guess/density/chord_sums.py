@@ -1,18 +1,25 @@
-"""The integrals A and B of a prior in exponential pieces (see `chord_line`), at its points and between them."""
+"""The integrals A and B of a prior in exponential pieces (see `chord_line`), at its points and between them.
+
+They are kept as logarithms: for k < 0 a value weighs e^{|k|·distance}, which is soon more than doubles can hold, and a
+bound from below that divides two such numbers must not be told from infinities.
+"""
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from nowiser.guess.density.cells import LONG
 from nowiser.guess.density.chords import Chords
+from nowiser.guess.density.sums import prefix
 from nowiser.guess.ranges import Indices
 from nowiser.model.priors.base import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """A and B at the points with their heaps, and B without, for one k."""
+    """Ln A and ln B at the points with their heaps, and ln B without, for one k."""
 
     left: Floats
     right: Floats
@@ -36,7 +43,8 @@ class ChordSums:
         self.heaps = np.zeros(self.points.size) if chords.heaps is None else chords.heaps
         self.atoms = self.points[self.heaps > 0]
         self._heaped = np.append(0.0, np.cumsum(self.heaps[self.heaps > 0]))
-        self.starts, self.stops = np.exp(chords.logs)
+        self.logs = chords.logs
+        self.starts, self.stops = np.exp(self.logs)
         with np.errstate(invalid="ignore"):
             self.slope = np.where(self.starts > 0, (chords.logs[1] - chords.logs[0]) / self.width, 0.0)
         self.masses = self.starts * piece(0.0, self.slope, self.width)
@@ -60,58 +68,62 @@ class ChordSums:
         return self._sums[k]
 
     def _summed(self, k: float) -> _Sums:
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
+            if k < 0:
+                up, _ = _growing(k, self.points, self.logs, self.heaps, self._rest(k, 0))
+                back = -self.points[::-1], self.logs[::-1, ::-1], self.heaps[::-1]
+                down, after = _growing(k, *back, self._rest(k, 1))
+                return _Sums(up, down[::-1], after[::-1])
             shrink = np.exp(-k * self.width)
             ahead = self.starts * piece(k, self.slope, self.width)
             back = self.stops * piece(k, -self.slope, self.width)
-            start, end = (0.0, 0.0) if k > 0 else (self._rest(k, 0), self._rest(k, 1))
-            left = running(shrink, ahead + self.heaps[1:], start + float(self.heaps[0]))
-            right = running(shrink[::-1], (back + self.heaps[:-1])[::-1], end + float(self.heaps[-1]))[::-1]
-            return _Sums(left, right, np.append(right[1:] * shrink + back, end))
+            left = running(shrink, ahead + self.heaps[1:], float(self.heaps[0]))
+            right = running(shrink[::-1], (back + self.heaps[:-1])[::-1], float(self.heaps[-1]))[::-1]
+            return _Sums(np.log(left), np.log(right), np.log(np.append(right[1:] * shrink + back, 0.0)))
 
     def _rest(self, k: float, side: int) -> float:
-        """∫ e^{|k|·distance from the outermost point} over what lies beyond it, from above."""
+        """Ln ∫ e^{|k|·distance from the outermost point} over what lies beyond it, from above; for k < 0."""
         mass, rate, end = self.chords.beyond[side], self.chords.rates[side], self.chords.ends[side]
         if not mass:
-            return 0.0
-        away = abs(end - float(self.points[-side]))
-        found = mass * math.exp(min(-k * away, 700.0)) if -k * away < 700 else math.inf
+            return -math.inf
+        found = math.log(mass) - k * abs(end - float(self.points[-side]))
+        edge = self.chords.edges[side]
         if rate > -k:
-            found = min(found, self.chords.edges[side] / (rate + k))
+            found = min(found, math.log(edge) - math.log(rate + k) if edge > 0 else -math.inf)
         return found
 
     def stray(self, k: float, near: tuple[Floats, Floats], border: Floats, side: int) -> Floats:
-        """What loose masses add at most to A(y) (side 0) or B(y) (side 1), for all y between two points.
+        """Ln of what loose masses add at most to A(y) (side 0) or B(y) (side 1), for all y between two points.
 
         For k > 0 what lies beyond the `border` (l or u) altogether is left out, of A(l) as well: it would help.
         """
         first, last = near
-        found = np.zeros(first.shape)
+        found = np.full(first.shape, -np.inf)
         for a, b, mass in self.loose if k > 0 else self.inner:
             if k > 0:
-                away = np.maximum(np.maximum(first - b, 0.0) if side == 0 else np.maximum(a - last, 0.0), 0.0)
+                away = np.maximum(first - b if side == 0 else a - last, 0.0)
                 inside = (b > border) & (a < last) if side == 0 else (a < border) & (b > first)
             else:
                 away = np.maximum(last - a if side == 0 else b - first, 0.0)
                 inside = away > 0
-            found = found + np.where(inside, mass * np.exp(np.minimum(-k * away, 700.0)), 0.0)
+            found = np.where(inside, np.logaddexp(found, math.log(mass) - k * away), found)
         return found
 
     def _left(self, k: float, y: Floats, i: Indices) -> Floats:
         """Ln A(y) for y in cell i; without a heap at its end."""
         h = np.maximum(y - self.points[i], 0.0)
-        return np.asarray(np.log(self.sums(k).left[i] * np.exp(-k * h) + self.starts[i] * piece(k, self.slope[i], h)))
+        own = self.logs[0, i] + log_piece(k, self.slope[i], h)
+        return np.asarray(np.logaddexp(self.sums(k).left[i] - k * h, own))
 
     def _right(self, k: float, y: Floats, i: Indices) -> Floats:
         """Ln B(y) for y in cell i; without a heap at its start."""
         h, j = np.maximum(self.points[i + 1] - y, 0.0), i + 1
-        return np.asarray(np.log(self.sums(k).right[j] * np.exp(-k * h) + self.stops[i] * piece(k, -self.slope[i], h)))
+        own = self.logs[1, i] + log_piece(k, -self.slope[i], h)
+        return np.asarray(np.logaddexp(self.sums(k).right[j] - k * h, own))
 
     def _most(self, k: float, y: Floats, log: Floats, border: Floats, side: int) -> Floats:
         """Ln A(y) or ln B(y) of the pieces with what is loose."""
-        if not self.loose:
-            return log
-        return np.asarray(np.logaddexp(log, np.log(self.stray(k, (y, y), border, side))))
+        return np.logaddexp(log, self.stray(k, (y, y), border, side)) if self.loose else log
 
     def weight(self, k: float, t: Floats) -> Floats:
         """∫ e^{−k|x−t|} dπ."""
@@ -148,11 +160,39 @@ def running(shrink: Floats, gain: Floats, start: float) -> Floats:
     return np.append(start, every.T.ravel()[:n])
 
 
+def _growing(k: float, points: Floats, logs: Floats, heaps: Floats, rest: float) -> tuple[Floats, Floats]:
+    """Ln A at the points with their heaps, and without; for k < 0.
+
+    A(y)·e^{−|k|(y−x₀)} is a sum of terms that never grow. That of a cell is its mass, tilted, counted from the end at
+    which it is heavier.
+    """
+    width, (first, last) = np.diff(points), logs
+    turn = np.where(first > -np.inf, (last - first) / width, 0.0) + k
+    places: Any = np.empty(heaps.size * 2 - 1, LONG)
+    terms = np.empty(places.size)
+    terms[0::2], terms[1::2] = heaps, np.exp(np.where(turn <= 0, first, last)) * _mean(np.abs(turn), width)
+    places[0::2], places[1::2] = points, np.where(turn <= 0, points[:-1], points[1:])
+    away = -k * (places - places[0])
+    sums: Any = np.logaddexp(prefix(terms, -away, LONG), LONG(rest))
+    return (sums[1::2] + away[0::2]).astype(float), (sums[0:-1:2] + away[0::2]).astype(float)
+
+
 def piece(k: float, slope: Floats, width: Floats) -> Floats:
     """∫_0^w e^{s·y − k(w−y)} dy = (e^{sw} − e^{−kw})/(k + s), written so that nothing cancels."""
     turn = k + slope
-    safe = np.where(np.abs(turn * width) > 1e-9, turn, 1.0)
     with np.errstate(all="ignore"):
-        rising = np.exp(slope * width) * np.where(safe == turn, -np.expm1(-turn * width) / safe, width)
-        falling = np.exp(-k * width) * np.where(safe == turn, np.expm1(turn * width) / safe, width)
-    return np.where(turn >= 0, rising, falling)
+        return np.exp(np.where(turn >= 0, slope, -k) * width) * _mean(np.abs(turn), width)
+
+
+def log_piece(k: float, slope: Floats, width: Floats) -> Floats:
+    """Its logarithm, which is a number where the integral is too large for one."""
+    turn = k + slope
+    with np.errstate(all="ignore"):
+        return np.where(turn >= 0, slope, -k) * width + np.log(_mean(np.abs(turn), width))
+
+
+def _mean(fall: Floats, width: Floats) -> Floats:
+    """∫_0^w e^{−f·y} dy, for f ≥ 0."""
+    way = fall * width
+    with np.errstate(all="ignore"):
+        return np.where(way > 1e-9, -np.expm1(-way) / fall, width * (1 - way / 2))

@@ -39,6 +39,7 @@ NODES = 20
 DEEPEST, FARTHER = -12.0, 3.0  # standard deviations: from where on A is needed, and how much before that knots begin
 FADED = 45.0  # nats after which what lies beyond does not count
 MOST = 12_000  # cells
+LARGEST = 600.0  # nats by which integrals grow (for k < 0) that doubles can hold
 WIDTHS = 1e-3, 8.0  # standard deviations of the logarithm for which doubles suffice
 WRONG = 1e-13  # relative error of an integral from which on cells are too coarse
 RATIOS = np.array([2.5, 4.0, 6.0, 9.0])[:, None]
@@ -115,7 +116,7 @@ class Halves:
 
 
 def halves_of(shape: LogShape, k: float, last: float) -> Halves | None:
-    """The integrals at points up to `last`; None where that would take too many cells, or they would be too coarse."""
+    """The integrals at points up to `last`; None where that takes too many cells, they are too coarse or too large."""
     sd, low, high = shape.sd, shape.low, shape.high
     if not WIDTHS[0] <= sd <= WIDTHS[1] or not shape.grain < 1e3 or not last > 0 or (k < 0 and high == math.inf):
         return None
@@ -123,7 +124,7 @@ def halves_of(shape: LogShape, k: float, last: float) -> Halves | None:
     start = max(low, math.exp((DEEPEST - FARTHER) * sd))
     top = math.exp(min(sd * math.hypot(math.sqrt(2 * FADED), max(math.log(last) / sd, 0.0)), 700.0))
     end = high if k < 0 else min(high, top, last + FADED / k if k else math.inf)
-    if not start < end or abs(k) * end > 30 * MOST:
+    if not start < end or abs(k) * end > 30 * MOST or -k * (end - start) > LARGEST:
         return None
     knots = _knots(sd, abs(k), start, end)
     if knots.size > MOST:

@@ -155,4 +155,5 @@ def _crossing(halves: Halves, l: Floats, u: Floats) -> tuple[Floats, Floats]:
             all_right = np.log(all_right / b) + far + off_b + off_right + ends_off[1]
             best = np.where(both, np.fmin(best, np.fmin(all_left, all_right)), best)
         odds = np.expm1(np.maximum(best, 0.0))
-    return np.where(there[0] | there[1], np.where(np.isnan(odds), np.inf if k >= 0 else 0.0, odds), np.inf), now
+    unknown = ~np.isfinite(odds)
+    return np.where(there[0] | there[1], np.where(unknown, np.inf if k >= 0 else 0.0, odds), np.inf), now

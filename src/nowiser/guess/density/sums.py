@@ -29,14 +29,14 @@ class Sums:
         self.kind: type = LONG if reach > STEEP else float  # exponents this large eat the digits of a double
         self.x0, self.x1 = (row.high, row.low) if k > 0 else (row.low, row.high)
         n = row.starts.size
-        near = row.ends if k > 0 else row.starts
-        far = row.starts if k > 0 else row.ends
+        near = (row.ends if k > 0 else row.starts).astype(self.kind)
+        far = (row.starts if k > 0 else row.ends).astype(self.kind)
         turn = abs(k) * row.widths
         with np.errstate(divide="ignore", invalid="ignore"):
             shape = np.where(turn > 0, -np.expm1(-turn) / np.where(turn > 0, turn, 1.0), 1.0)
         sway = row.cells.wobble * -np.expm1(-turn)
-        self.plus = _prefix(row.masses * shape, k * (near - self.x0), self.kind)
-        self.minus = _prefix((row.masses * shape)[::-1], -k * (far[::-1] - self.x1), self.kind)[::-1]
+        self.plus = prefix(row.masses * shape, k * (near - self.x0), self.kind)
+        self.minus = prefix((row.masses * shape)[::-1], -k * (far[::-1] - self.x1), self.kind)[::-1]
         self.wobbly = bool(row.cells.wobble.any())
         # what a cell that is cut in two adds: its unknown shape moves the mass, or (known mass) only its weight
         with np.errstate(divide="ignore"):
@@ -44,8 +44,8 @@ class Sums:
         if k < 0:  # then the weight is largest where the cell begins, not where it is cut
             self.rough = self.rough + abs(k) * row.widths
         if self.wobbly:
-            self.plus_err = _prefix(sway, k * (near - self.x0))
-            self.minus_err = _prefix(sway[::-1], -k * (far[::-1] - self.x1))[::-1]
+            self.plus_err = prefix(sway, k * (near - self.x0))
+            self.minus_err = prefix(sway[::-1], -k * (far[::-1] - self.x1))[::-1]
         with np.errstate(invalid="ignore"):
             falling = self.plus - self.minus
         falling[0], falling[n] = -np.inf, np.inf
@@ -298,7 +298,7 @@ def _lean(k: float, width: Floats) -> Floats:
     return -np.expm1(-abs(k) * np.maximum(width, 0.0)) / abs(k)
 
 
-def _prefix(weights: Floats, exponents: Floats, kind: type = float) -> Floats:
+def prefix(weights: Floats, exponents: Floats, kind: type = float) -> Floats:
     """Logarithms of the running sums of weights·e^{exponents}, one longer than the input and starting at −∞."""
     with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
         widest = float(np.abs(exponents).max())
