@@ -42,7 +42,7 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     if any([costs] if isinstance(costs, Cost) else costs.values()):
         return found
     # nothing is told, so nobody gains anything: what is not known about the prior probability is no gain
-    return replace(found, after=found.before, gain=0.0, odds=1.0, smallest=found.before)
+    return replace(figured(found, found.before, found.before), smallest=found.before)
 
 
 def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
@@ -166,7 +166,7 @@ def may_be_on_plane(prior: Priors, goal: Goal) -> bool:
     return len({name_of(part) for part in parts}) < len(parts)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=128)  # each keeps profiles alive, and those their lines: megabytes
 def _worst(
     key: tuple[tuple[Prior, Goal, Cost], ...], goal: Goal
 ) -> tuple[Figures, tuple[float, ...], float, tuple[Profile, ...]]:
@@ -289,6 +289,11 @@ def raised(before: float, after: float, gain: float) -> tuple[float, float]:
     if after <= 1.0 or (before == 1.0 and gain <= ROUNDING):
         return before, min(after, 1.0)
     return max(0.0, min(before, math.nextafter(1.0 - gain, 0.0))), 1.0
+
+
+def figured(advantage: Advantage, before: float, after: float) -> Advantage:
+    """The same with these figures, and with the gain and the odds that follow from them."""
+    return replace(advantage, before=before, after=after, gain=after - before, odds=odds_factor(before, after))
 
 
 def _is_attained(profile: Profile, x: float) -> bool:

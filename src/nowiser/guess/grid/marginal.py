@@ -133,4 +133,6 @@ def by_one_number(
     other = one_released(prior, goal, costs, question, victim)
     if other is None or found is None:
         return other or found
-    return replace(other, before=found.before, gain=other.after - found.before)
+    from nowiser.guess.ceiling import figured
+
+    return figured(other, found.before, other.after)

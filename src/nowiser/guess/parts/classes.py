@@ -31,7 +31,7 @@ def by_classes(
     prior: Prior | Mapping[str, Prior], goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any
 ) -> Advantage | None:
     """The ceiling class by class; None where the goal does not fall into several."""
-    from nowiser.guess.ceiling import ceiling, raised
+    from nowiser.guess.ceiling import ceiling, figured, raised
 
     asked, goal = goal, _without_not(goal)
     if not isinstance(goal, (And, Or)) or not isinstance(prior, Mapping) or isinstance(costs, Cost):
@@ -50,11 +50,7 @@ def by_classes(
         before, after = raised(before, after, _gain(gains, largest, every=every) + room)
     parts = tuple((", ".join(g.attributes), f.witness) for g, f in zip(goals, found, strict=True))
     return replace(
-        found[0],
-        before=before,
-        after=after,
-        gain=after - before,
-        odds=_odds(before, after),
+        figured(found[0], before, after),
         smallest=min(smallest, before),
         slope=sum(c.slope for c in costs.values()),
         jump=sum(c.jump for c in costs.values()),
@@ -140,9 +136,3 @@ def _gain(gains: list[float], largest: list[float], *, every: bool) -> float:
         )
         for order in orders
     )
-
-
-def _odds(before: float, after: float) -> float:
-    from nowiser.guess.ceiling import odds_factor
-
-    return odds_factor(before, after)

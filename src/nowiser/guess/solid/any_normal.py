@@ -32,7 +32,7 @@ def any_normal(prior: MultivariateNormal, goal: Goal, costs: Costs, victim: dict
     """The ceiling of one victim, or the bound on everybody's gain beside a victim who is most easily guessed."""
     from nowiser.guess.ceiling import raised
 
-    plain, space = _plain(goal), _halfspace(prior, goal, costs)
+    plain, space = _plain(goal), halfspace_of(prior, goal, costs)
     who = _mean(prior) if victim is None else {n: _number(n, victim[n]) for n in prior.names}
     low, high = mass_of(prior, plain, who)
     if victim is None:
@@ -47,9 +47,9 @@ def any_normal(prior: MultivariateNormal, goal: Goal, costs: Costs, victim: dict
 
 def sharpened(found: Advantage, prior: MultivariateNormal, goal: Goal, costs: Costs) -> Advantage:
     """An answer about one victim, or the worst, with this bound where it is the smaller one."""
-    from nowiser.guess.ceiling import odds_factor, raised
+    from nowiser.guess.ceiling import figured, raised
 
-    plain, space = _plain(goal), _halfspace(prior, goal, costs)
+    plain, space = _plain(goal), halfspace_of(prior, goal, costs)
     low, high = mass_of(prior, plain, {n: float(found.victim[n]) for n in prior.names})
     before, after = found.before, found.after
     if found.worst:
@@ -59,17 +59,20 @@ def sharpened(found: Advantage, prior: MultivariateNormal, goal: Goal, costs: Co
         after = min(after, space.after(high), high + gain)
         before = after - gain
     smallest = min(max(found.smallest, space.smallest(min(low, before))), before)
-    return replace(
-        found, before=before, after=after, gain=after - before, odds=odds_factor(before, after), smallest=smallest
-    )
+    return replace(figured(found, before, after), smallest=smallest)
 
 
 def everybody(prior: MultivariateNormal, goal: Goal, costs: Costs) -> float:
     """A bound on the gain of every victim."""
-    return _halfspace(prior, goal, costs).gain(*_shares(prior, _plain(goal)))
+    return halfspace_of(prior, goal, costs).gain(*_shares(prior, _plain(goal)))
 
 
-def _halfspace(prior: MultivariateNormal, goal: Goal, costs: Costs) -> Halfspace:
+def anywhere(prior: MultivariateNormal, goal: Goal, costs: Costs, moving: Goal) -> float:
+    """A bound on the gain of every victim, wherever the mean is: `moving` is the goal with intervals that go along."""
+    return halfspace_of(prior, goal, costs).gain(*_shares(prior, _plain(moving)))
+
+
+def halfspace_of(prior: MultivariateNormal, goal: Goal, costs: Costs) -> Halfspace:
     question = question_of(prior.names, goal, costs)
     if question.map_rate is not None:
         return Halfspace(shift_on_map(prior.covariance, question.map_rate), question.map_jump)
