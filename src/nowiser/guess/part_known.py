@@ -14,7 +14,7 @@ from nowiser.errors import Misconfigured
 from nowiser.model.advantage import Advantage, plain, points, shown
 from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import Goal, parse_goal
-from nowiser.model.prior import Atoms, Categories, Histogram, JointAtoms, JointHistogram, MultivariateNormal, Normal
+from nowiser.model.prior import Atoms, Categories, Histogram, JointAtoms, JointHistogram, MultivariateNormal
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class PartKnown:
     """Of the classes of people who agree on what the attacker knows about the victim, the one that loses most."""
 
     known: dict[str, Any]
-    share: float  # how many people are in that class
+    share: float  # how many people are in that class; 0 where it is one value of a continuous scale
     advantage: Advantage
 
     def __str__(self) -> str:
         told = ", ".join(f"{name} = {shown(value)}" for name, value in self.known.items())
-        found = self.advantage
+        found, many = self.advantage, f", {points(self.share)} of people" if self.share else ""
         return (
-            f"An attacker who knows {told} (the worst class, {points(self.share)} of people) goes from "
+            f"An attacker who knows {told} (the worst class{many}) goes from "
             f"{points(found.before)} to at most {points(found.after, up=True)}."
         )
 
@@ -51,7 +51,8 @@ def knowing_part(
     The release is still charged for the whole record; what he knows already cannot be learned again, so only the
     costs of the other attributes count.
     """
-    from nowiser.guess.ask import guess
+    from nowiser.guess.any_class import Given, worst_class
+    from nowiser.guess.ceiling import ceiling
 
     if not isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
         raise Misconfigured(
@@ -61,6 +62,8 @@ def knowing_part(
     if not isinstance(known, Iterable):
         raise Misconfigured(f"known must name attributes of the prior ({', '.join(prior.names)}); found {known!r}")
     if costs is not None:
+        if slope or jump:
+            raise Misconfigured("give either slope and jump, or costs per attribute, found both")
         per_attribute(costs, prior.names)
     names = tuple([known] if isinstance(known, str) else known)
     for name in names:
@@ -75,12 +78,13 @@ def knowing_part(
                 f"known must name attributes that the goal is not about; found {name}, and the goal `{wanted}`",
                 hint="What the attacker knows he need not guess: leave it out of the goal.",
             )
+    charged = Cost(slope, jump) if costs is None else {n: c for n, c in costs.items() if n not in names}
+    if isinstance(prior, MultivariateNormal):
+        value, share, found = worst_class(Given.of(prior, names), wanted, charged)
+        return PartKnown(dict(zip(names, value, strict=True)), share, found)
     best: PartKnown | None = None
     for value, share, rest in _classes(prior, names):
-        if costs is None:
-            found = guess(rest, goal, slope=slope, jump=jump)
-        else:
-            found = guess(rest, goal, costs={n: c for n, c in costs.items() if n not in names})
+        found = ceiling(rest, wanted, charged)
         # a class in which the value is certain beforehand has nothing to lose, and must not hide one that has
         if best is None or (found.gain, found.after) > (best.advantage.gain, best.advantage.after):
             best = PartKnown(dict(zip(names, value, strict=True)), share, found)
@@ -88,22 +92,8 @@ def knowing_part(
     return best
 
 
-def _classes(
-    prior: JointAtoms | MultivariateNormal | JointHistogram, names: tuple[str, ...]
-) -> Iterable[tuple[Any, float, Any]]:
+def _classes(prior: JointAtoms | JointHistogram, names: tuple[str, ...]) -> Iterable[tuple[Any, float, Any]]:
     rest = tuple(n for n in prior.names if n not in names)
-    if isinstance(prior, MultivariateNormal):
-        # all classes have the same spread, and the worst victim of one is the shifted worst victim of another
-        i, j = ([prior.names.index(n) for n in group] for group in (rest, names))
-        c = prior.covariance
-        spread = c[np.ix_(i, i)] - c[np.ix_(i, j)] @ np.linalg.solve(c[np.ix_(j, j)], c[np.ix_(j, i)])
-        centre = prior.mean[i]
-        value = tuple(float(prior.mean[n]) for n in j)
-        left: Any = MultivariateNormal(rest, centre, (spread + spread.T) / 2)
-        if len(rest) == 1:
-            left = {rest[0]: Normal(float(centre[0]), float(np.sqrt(spread[0, 0])))}
-        yield value, 1.0, left
-        return
     if isinstance(prior, JointHistogram):
         yield from _cells(prior, names, rest)
         return
