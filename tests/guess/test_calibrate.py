@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess.calibrate import _largest, scale
+from nowiser.guess.bracket import largest_multiple
+from nowiser.guess.calibrate import _kept, scale
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_noise_is_never_rounded_down(slope, radius, per_unit):
 def test_a_gain_above_the_limit_in_the_thirteenth_digit_is_above_it():
     limit = Fraction(1, 20)
     above = limit * (1 + Fraction(5, 10**13))
-    found = _largest(lambda t: (limit * Fraction(t) if t <= 1 else above, 0.1), limit, 1.0)
+    found = largest_multiple(lambda t: (limit * Fraction(t) if t <= 1 else above, 0.1), limit, 1.0)
     assert 0.9 < found <= 1
 
 
@@ -158,3 +159,41 @@ def test_a_denied_goal_on_a_number_has_a_largest_slope_too():
         found = nw.largest(prior, goal, gain=0.05, victim={"t": 20} if isinstance(goal, str) else 20)
         assert found.slope > 0
         assert found.jump == 0
+
+
+TWO = {"a": nw.Normal(0, 1), "b": nw.Normal(0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal", "which"),
+    [
+        (TWO, "(a, b) within 1", "slope"),  # it was a jump
+        (TWO | {"dish": nw.Categories({"x": 0.5, "y": 0.5})}, "(a, b) within 1", "slope"),  # not about the dish
+        ({"a": nw.Normal(0, 1), "dish": nw.Categories({"x": 0.5, "y": 0.5})}, "dish exactly", "jump"),
+        (nw.Normal(0, 1), "t within 1 and t in [0, 2]", "slope"),
+        (nw.Atoms({0: 0.5, 1: 0.5}), "t exactly", "jump"),
+        (nw.JointAtoms(["f", "t"], {("x", 1.0): 0.5, ("y", 2.0): 0.5}), "f in {x}", "jump"),
+        (nw.JointAtoms(["f", "t"], {("x", 1.0): 0.5, ("y", 2.0): 0.5}), "t within 0.5", "slope"),
+    ],
+)
+def test_the_largest_slope_for_numbers_and_the_largest_jump_for_labels(prior, goal, which):
+    if goal == "(a, b) within 1":
+        found = nw.largest(prior, goal, gain=0.05, victim={"a": 0.0, "b": 0.0})
+    else:
+        found = nw.largest(prior, goal, gain=0.05)
+    assert (found.slope > 0, found.jump > 0) == (which == "slope", which == "jump")
+
+
+def test_searches_that_do_not_help_come_to_an_end():
+    """A bound that falls more slowly than the cost: after eight searches what is sure is taken."""
+    asked = []
+
+    def figures(times):
+        asked.append(times)
+        return 0.2, 0.2 + 0.1001 + 1e-3 * len(asked) / (1 + len(asked))
+
+    assert _kept(figures, Fraction(1, 10), 4.0, 0.5) == 0.5
+    assert len(asked) == 8
+    assert _kept(lambda t: (0.2, 0.2 + t / 10), Fraction(1, 10), 0.9, 0.5) == 0.9
+    assert _kept(figures, Fraction(1, 10), 0.52, 0.5) == 0.5
+    assert len(asked) == 8

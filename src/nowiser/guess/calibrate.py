@@ -1,8 +1,8 @@
 """From a gain to the largest cost that keeps it, and from there to noise.
 
-`after` grows with the cost, so the largest cost is found by bracketing and inverse interpolation on the ceiling, which
-is rounded up. The lower end of the bracket is returned: it has been *asked* and found to keep the promise, compared in
-exact arithmetic (`Fraction`), so the promise holds in every digit.
+`after` grows with the cost, so the largest cost is found by bracketing (`bracket`) on the ceiling, which is rounded up.
+The lower end of the bracket is returned: it has been *asked* and found to keep the promise, compared in exact
+arithmetic (`Fraction`), so the promise holds in every digit.
 """
 
 import math
@@ -13,13 +13,15 @@ from typing import Any, overload
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.ask import Priors
+from nowiser.guess.bracket import MOST, SHARP, largest_multiple
 from nowiser.guess.parts.formula import simple_goals
 from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
-from nowiser.model.goal import Goal, In, Not, On, Within, parse_goal
+from nowiser.model.goal import Goal, In, On, Within, parse_goal
 from nowiser.model.prior import (
     Categories,
     Frozen,
+    JointAtoms,
     LogNormal,
     Presence,
     Prior,
@@ -27,12 +29,13 @@ from nowiser.model.prior import (
     Unknown,
 )
 
+Costs = Cost | Mapping[str, Cost]
 LARGEST = Fraction(10**300)  # scale of noise
-MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
-SHARP, BLUNT = 1e-9, 1e-7  # relative width of the bracket at which the search ends; where the prior is approximated
+BLUNT = 1e-7  # relative width of the bracket at which the search ends, where the prior is approximated
 LOOSE = 1e-4  # for the worst victim of a goal with gaps, whose bound is no sharper than that
 ROUGH = 0.02  # for the worst victim on a map
 NEARLY = 1.08  # how much more than a cost that keeps the promise for sure is worth a search
+ROUNDS = 8  # of such searches, each of them some seconds
 
 BOTH = "give either along, or slope and jump, found both"
 
@@ -72,75 +75,90 @@ def largest(
     """The largest cost with which no attacker gains more than `gain` (5%, 0.05); never more, not in any digit.
 
     By default the largest slope for numbers and the largest jump for labels and presence. `jump=True` asks for the
-    largest jump, `slope=True` for the largest slope; a number fixes that part (`jump=0.1` leaves what a jump of 0.1
-    leaves
-    to the slope). `along` asks for the largest multiple of a mixed cost, or of a mapping from attribute to cost.
+    largest jump, `slope=True` for the largest slope; a number fixes that part (`jump=0.1` leaves to the slope what a
+    jump of 0.1 leaves). `along` asks for the largest multiple of a mixed cost, or of a mapping from attribute to cost.
 
         >>> import nowiser as nw
         >>> nw.largest(nw.Uniform(12, 28), nw.Within(2), gain=0.05, victim=20)
         Cost(slope=0.128401, jump=0.0)
     """
-    from nowiser.guess.ceiling import gain_of
-
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
-    limit = percentage(gain)
     rough = victim is None and _is_searched_on_plane(prior, wanted, {} if along is None else along)
-    most = math.nextafter(float(limit), 0.0) * (0.95 if rough else 1.0)
+    promise = _Promise(prior, wanted, percentage(gain), victim, rough)
     if isinstance(along, Mapping):
         if slope is not None or jump is not None:
             raise Misconfigured(BOTH)
-        named = {name: _checked(name, cost) for name, cost in along.items()}
-        if not any(named.values()):
-            raise Misconfigured("along must contain a cost above zero, found none")
-        for name, cost in named.items():
-            _check_distances(prior.get(name) if isinstance(prior, Mapping) else prior, name, cost)
-
-        def at(times: float) -> dict[str, Cost]:
-            return {name: cost * times for name, cost in named.items()}
-
-        found = _largest(
-            lambda t: _gain(_figures(prior, wanted, at(t), victim, most, rough=rough)),
-            limit,
-            _size(named.values()),
-            sharp=ROUGH if rough else SHARP,
-        )
-        if rough:
-            found = _kept(lambda t: gain_of(prior, wanted, at(t)), limit, found, _for_sure(prior, wanted, at, limit))
-        return at(found)
+        return _along_several(promise, along)
     fixed, direction = _direction(prior, wanted, slope, jump, along)
     one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
     _check_distances(one, ", ".join(wanted.attributes) or "the attribute", fixed + direction, asked=slope is True)
+    return _along_one(promise, fixed, direction)
 
-    def cost_at(times: float) -> Cost:
+
+@dataclass(frozen=True, eq=False)
+class _Promise:
+    """That nobody, or not this victim, gains more than a limit."""
+
+    prior: Priors
+    goal: Goal
+    limit: Fraction
+    victim: Any
+    rough: bool  # the worst victim is searched for on a plane: asked about roughly first
+
+    def largest(self, costs_at: Callable[[float], Costs], size: float, **how: Any) -> float:
+        """The largest multiple that keeps it; `how` as in `bracket`."""
+        from nowiser.guess.ceiling import gain_of
+
+        if self.rough:
+            how["sharp"] = ROUGH
+        found = largest_multiple(lambda t: _gain(self._figures(costs_at(t))), self.limit, size, **how)
+        if not self.rough:
+            return found
+        sure = _for_sure(self.prior, self.goal, costs_at, self.limit)
+        return _kept(lambda t: gain_of(self.prior, self.goal, costs_at(t)), self.limit, found, sure)
+
+    def _figures(self, costs: Costs) -> tuple[float, float]:
+        """Before and after; of the worst victim on a plane about those, for `_kept` asks again."""
+        from nowiser.guess.ceiling import gain_of
+
+        if self.rough:
+            from nowiser.guess.plane.roughly import roughly
+
+            about = roughly(self.prior, self.goal, costs)
+            if about is not None:
+                return about
+        most = math.nextafter(float(self.limit), 0.0) * (0.95 if self.rough else 1.0)
+        return gain_of(self.prior, self.goal, costs, self.victim, limit=most)
+
+
+def _along_several(promise: _Promise, along: Mapping[str, Cost]) -> dict[str, Cost]:
+    """The largest multiple of costs per attribute."""
+    named = {name: _checked(name, cost) for name, cost in along.items()}
+    if not any(named.values()):
+        raise Misconfigured("along must contain a cost above zero, found none")
+    for name, cost in named.items():
+        _check_distances(promise.prior.get(name) if isinstance(promise.prior, Mapping) else promise.prior, name, cost)
+
+    def at(times: float) -> dict[str, Cost]:
+        return {name: cost * times for name, cost in named.items()}
+
+    return at(promise.largest(at, _size(named.values())))
+
+
+def _along_one(promise: _Promise, fixed: Cost, direction: Cost) -> Cost:
+    """The largest multiple of one cost, beside what is fixed."""
+
+    def at(times: float) -> Cost:
         return fixed + direction * times
 
-    found = _largest(
-        lambda t: _gain(_figures(prior, wanted, cost_at(t), victim, most, rough=rough)),
-        limit,
+    found = promise.largest(
+        at,
         _size([direction]),
         spent=bool(fixed),
         sooner=SOONER if direction.slope > direction.jump else 1.0,
-        sharp=ROUGH if rough else _sharpness(prior, wanted, victim),
+        sharp=_sharpness(promise.prior, promise.goal, promise.victim),
     )
-    if rough:
-        sure = _for_sure(prior, wanted, cost_at, limit)
-        found = _kept(lambda t: gain_of(prior, wanted, cost_at(t)), limit, found, sure)
-    return cost_at(found)
-
-
-def _figures(
-    prior: Priors, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any, most: float, *, rough: bool
-) -> tuple[float, float]:
-    """Before and after; of the worst victim on a plane about those, for `_kept` asks again."""
-    from nowiser.guess.ceiling import gain_of
-
-    if rough:
-        from nowiser.guess.plane.roughly import roughly
-
-        about = roughly(prior, goal, costs)
-        if about is not None:
-            return about
-    return gain_of(prior, goal, costs, victim, limit=most)
+    return at(found)
 
 
 def _checked(name: str, cost: Any) -> Cost:
@@ -191,15 +209,25 @@ def _direction(
 
 
 def _has_distance(prior: Priors, goal: Goal) -> bool:
-    one = next(iter(prior.values())) if isinstance(prior, Mapping) and len(prior) == 1 else prior
-    if isinstance(one, (Categories, Presence)):
+    """Whether everything that is guessed is a number, and guessed by how near it is."""
+    used: list[Any] = [prior]
+    if isinstance(prior, Mapping):
+        used = [prior[name] for name in goal.attributes if name in prior] or list(prior.values())
+    if any(isinstance(one, (Categories, Presence)) for one in used):
         return False
-    if isinstance(one, Unknown):
-        return one.low is not None
-    bare = goal
-    while isinstance(bare, (On, Not)):
-        bare = bare.goal
-    return isinstance(one, Prior) and isinstance(bare, (Within, In))
+    if any(isinstance(one, Unknown) for one in used):
+        return all(one.low is not None for one in used if isinstance(one, Unknown))
+    if isinstance(prior, JointAtoms) and any(_has_labels(prior, name) for name in goal.attributes):
+        return False
+    parts = [part.goal if isinstance(part, On) else part for part in simple_goals(goal)]
+    return all(isinstance(one, Prior) for one in used) and all(isinstance(part, (Within, In)) for part in parts)
+
+
+def _has_labels(prior: JointAtoms, name: str) -> bool:
+    if name not in prior.names:
+        return False
+    i = prior.names.index(name)
+    return any(isinstance(record[i], (str, bool)) for record in prior.records)
 
 
 def _is_searched_on_plane(prior: Priors, goal: Goal, costs: Cost | Mapping[str, Cost]) -> bool:
@@ -217,9 +245,11 @@ def _is_searched_on_plane(prior: Priors, goal: Goal, costs: Cost | Mapping[str, 
 def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, found: float, sure: float) -> float:
     """The multiple itself, or so much less that the reported ceiling, too, keeps the gain where it is a looser one.
 
-    `sure` keeps it in any case: where that is nearly as much, nobody is searched for.
+    `sure` keeps it in any case: where that is nearly as much, or some searches did not help, that is taken.
     """
-    while found > sure * NEARLY:
+    for _ in range(ROUNDS):
+        if found <= sure * NEARLY:
+            break
         gain = _gain(figures_at(found))[0]
         if gain <= limit:
             return found
@@ -227,9 +257,7 @@ def _kept(figures_at: Callable[[float], tuple[float, float]], limit: Fraction, f
     return sure
 
 
-def _for_sure(
-    prior: Priors, goal: Goal, costs_at: Callable[[float], Cost | Mapping[str, Cost]], limit: Fraction
-) -> float:
+def _for_sure(prior: Priors, goal: Goal, costs_at: Callable[[float], Costs], limit: Fraction) -> float:
     """A multiple with which a bound on everybody that needs no search keeps the gain; 0 where there is none."""
     from nowiser.guess.ceiling import charged_to
     from nowiser.guess.plane.on_plane import asked_of
@@ -262,98 +290,6 @@ def _sharpness(prior: Priors, goal: Goal, victim: Any) -> float:
 def _is_approximated(prior: Priors) -> bool:
     one = prior.prior if isinstance(prior, Truncated) else prior
     return isinstance(one, (LogNormal, Frozen))
-
-
-def _largest(
-    gain_at: Callable[[float], tuple[Fraction, float]],
-    limit: Fraction,
-    size: float,
-    *,
-    spent: bool = False,
-    sooner: float = 1.0,
-    sharp: float = SHARP,
-) -> float:
-    """The largest multiple whose gain is at most the limit: the lower end of a bracket that was asked itself.
-
-    `spent`: whether something is spent already when the multiple is 0; else nobody gains anything there.
-    """
-    start = gain_at(0.0)[0] if spent else Fraction(0)
-    if start > limit:
-        raise Misconfigured(
-            f"gain must be at least {float(start):.6g}, which the fixed part costs, found {float(limit):g}"
-        )
-    low, highest = 0.0, MOST / size
-    high = 2 * highest  # beyond all that is asked
-    asked = [(0.0, float(start - limit))]  # costs, and by how much their gain is above the limit
-    # the two-point worst case gives the right order of magnitude
-    probe = min(2 * math.log1p(2 * float(limit) / (1 - float(limit))) / size if limit < 1 else highest, highest)
-    probe = probe / sooner or 2.0**-40 / size
-    for step in range(200):
-        gain, before = gain_at(probe)
-        asked.append((probe, float(gain - limit)))
-        if gain > limit:
-            high = probe
-        elif probe >= highest:
-            if before in (0.0, 1.0):
-                never = f"never met (its prior probability is {before:g} in all digits)"
-                raise Misconfigured(
-                    f"no cost is the largest that keeps a gain: the goal is {'always met' if before else never}",
-                    hint="Ask about a goal that is sometimes met; here every cost keeps every gain.",
-                )
-            raise Misconfigured(
-                f"gain must be below {float(gain):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
-                f"found {float(limit):.6g}",
-                hint="Such a gain allows certainty: no noise can fail to keep it.",
-            )
-        else:
-            low = probe
-        if high - low <= sharp * high or high < 2.0**-60 / size or _is_near(asked, low, sharp):
-            break
-        probe = min(_next(asked, (low, high), step, sharp), highest)
-    return low
-
-
-def _is_near(asked: list[tuple[float, float]], low: float, sharp: float) -> bool:
-    """Whether the lower end is so near that a straight line from a neighbour meets the limit right behind it."""
-    (at, below), *others = sorted(asked, key=lambda p: abs(p[0] - low))
-    if len(asked) > 8 and -1e-15 < below <= 0 and any(f > 0 for _, f in asked):
-        return True  # nearer than doubles can tell
-    if not low or below >= 0 or abs(others[0][0] - at) > 1e-2 * at or others[0][1] == below:
-        return False
-    return 0 <= below * (others[0][0] - at) / (below - others[0][1]) <= sharp * at
-
-
-def _next(asked: list[tuple[float, float]], between: tuple[float, float], step: int, sharp: float) -> float:
-    """Where to ask next: where a parabola through the three best answers meets the limit, a little below at first."""
-    low, high = between
-    if step % 6 == 5 and high > 4 * low:  # it does not help: only the order of magnitude is known
-        return math.sqrt(low * high) if low else high / 16
-    if asked[-1][0] == low and all(f <= 0 for _, f in asked):
-        line = _crossing(asked[-2:])
-        return line * 1.001 if line is not None and low < line < 8 * low else 4 * low
-    best = sorted(asked, key=lambda p: abs(p[1]))
-    line, bent = _crossing(best[:2]), _crossing(best[:3])
-    if bent is None or line is None or not low < bent < high:
-        return line if line is not None and low < line < high else (low + high) / 2
-    aim = max(sharp * bent / 3, abs(bent - line) * 1e-3)
-    for probe in (bent - aim, bent + aim):
-        if low < probe < high:
-            return probe
-    return (low + high) / 2
-
-
-def _crossing(points: list[tuple[float, float]]) -> float | None:
-    """The cost at which the polynomial through these points (cost as a function of the excess) has no excess."""
-    found = 0.0
-    for i, (x, f) in enumerate(points):
-        weight = 1.0
-        for j, (_, g) in enumerate(points):
-            if i != j:
-                if f == g:
-                    return None
-                weight *= g / (g - f)
-        found += weight * x
-    return found
 
 
 @dataclass(frozen=True)
