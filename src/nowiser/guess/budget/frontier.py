@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from nowiser.guess.budget.exposure import Exposure, Share, exposure
+from nowiser.guess.budget.exposure import Exposure, Share, exposure, up
 from nowiser.guess.budget.goal_bounds import FAR, before_after, costs
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge, ceil_fraction
@@ -277,9 +277,9 @@ def _along(
 
 def _point(policy: Policy, attacker: Attacker, suffered: Exposure) -> Point:
     if suffered.shares is None:
-        return (float(suffered.reach),)
+        return (up(suffered.reach),)
     flat = [x for _, slope, jump in costs(policy, attacker, suffered) for x in (slope, jump)]
-    return (*flat, float(suffered.reach)) if len(suffered.shares) > 1 else tuple(flat)
+    return (*flat, up(suffered.reach)) if len(suffered.shares) > 1 else tuple(flat)
 
 
 def _below(a: Point, b: Point) -> bool:

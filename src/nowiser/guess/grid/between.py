@@ -227,8 +227,8 @@ class Between:
             with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
                 mean = np.where(space.masses > 0, (space.masses + space.off) / wide, 0.0)
                 u = np.minimum(slope * wide, 700.0)
-                less = np.where(u > 1e-9, u / np.expm1(u), 1.0)
-                more = np.where(u > 1e-9, u / -np.expm1(-u), 1.0)
+                less = np.where(u > 0, u / np.expm1(u), 1.0)
+                more = np.where(u > 0, u / -np.expm1(-u), 1.0)
                 thin = np.nan_to_num(np.maximum(mean - 2 * space.off / wide, 0.0) * less, nan=0.0, posinf=0.0)
                 thick = np.where(mean > 0, mean * more * SPARE, 0.0)
             smooth = space.shape is not None and space.shape.smooth

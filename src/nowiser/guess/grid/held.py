@@ -240,8 +240,8 @@ class Cells:
             u = self.rates[i] * axis.half
             far, mean, own = plain + u[:, None], _log_mean(u), np.eye(axis.size, dtype=bool)
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                inner = np.where(u > 1e-9, -np.expm1(-2 * u) / (2 * u), 1.0)
-                outer = np.where(u > 1e-9, np.expm1(np.minimum(2 * u, 700.0)) / (2 * u), 1.0)
+                inner = np.where(u > 0, -np.expm1(-2 * u) / (2 * u), 1.0)
+                outer = np.where(u > 0, np.expm1(np.minimum(2 * u, 700.0)) / (2 * u), 1.0)
                 low.append(np.where(own, inner[:, None], np.exp(-far + mean)))
                 high.append(np.where(own, outer[:, None], np.exp(np.minimum(far + mean, 700.0))))
         return low, high

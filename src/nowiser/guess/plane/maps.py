@@ -21,6 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.density.line import EPS
 from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.plane.circle import Held, held
 from nowiser.guess.plane.exposed import Exposed, Seen
@@ -159,7 +160,8 @@ def screened(around: Around, plane: Plane, counts: tuple[int, int]) -> Floats:
     middle = np.stack(np.meshgrid(*[(c[:-1] + c[1:]) / 2 for c in cells], indexing="ij"), -1).reshape(-1, 2)
     half = math.hypot(*[float(c[1] - c[0]) / 2 for c in cells])
     top = around.highest(middle).reshape(mass.shape) * math.exp(min(around.rate * half + around.jump, 700.0))
-    total = np.pad(np.cumsum(np.cumsum(mass * np.maximum(top - 1, 0.0), axis=0), axis=1), ((1, 0), (1, 0)))
+    above = np.minimum(np.where(mass > 0, mass * np.maximum(top - 1, 0.0), 0.0), 1.0)  # nobody gains more
+    total = np.pad(np.cumsum(np.cumsum(above, axis=0), axis=1), ((1, 0), (1, 0)))
     sides = [(b - a) / n for a, b, n in zip(plane.low, plane.high, counts, strict=True)]
     places = [a + s * (np.arange(n) + 0.5) for a, s, n in zip(plane.low, sides, counts, strict=True)]
     wide = radius + math.hypot(*sides) / 2
@@ -173,7 +175,8 @@ def screened(around: Around, plane: Plane, counts: tuple[int, int]) -> Floats:
             _touched(cells[1], places[1] - tall, places[1] + tall),
         )
         found += total[np.ix_(k, l)] - total[np.ix_(i, l)] - total[np.ix_(k, j)] + total[np.ix_(i, j)]
-    return found * (1 + 1e-9) + 1e-12
+    # differences of sums over all cells have the rounding errors of those, in every slab
+    return found * (1 + 1e-9) + 1e-12 + SLABS * 64 * EPS * float(total[-1, -1])
 
 
 def _touched(borders: Floats, low: Floats, high: Floats) -> tuple[Indices, Indices]:

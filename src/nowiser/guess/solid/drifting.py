@@ -339,9 +339,9 @@ class _Slabs:
         total = added(self.weights * area)
         apart = added(np.abs(self.weights - (total / whole)[np.ix_(*parent)]) * area)
         costs = [k * np.diff(c) for k, c in zip(rates[self.others].tolist(), self.cells, strict=True)]
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             span = np.expm1(np.add.outer(*costs))
-            peak = np.multiply.outer(*[np.where(d > 1e-9, d / -np.expm1(-np.maximum(d, 1e-9)), 1.0) for d in costs])
+            peak = np.multiply.outer(*[np.where(d > 0, d / -np.expm1(-d), 1.0) for d in costs])
             mass = np.fmin(total + apart * span / 2, total * peak) * times
         some = np.argwhere(total > 0)
         middle, half = np.zeros((len(some), 3)), np.zeros((len(some), 3))
