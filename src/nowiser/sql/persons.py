@@ -1,5 +1,6 @@
 """Who the persons of a table are, and which of its columns name them."""
 
+from nowiser.errors import Fault
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Role, Table
 
@@ -9,16 +10,17 @@ def root(policy: Policy, table: Table) -> Table:
     seen = {table.name}
     while table.link is not None:
         table = home(policy, table)
-        assert table.name not in seen, "the policy reader checks links"
+        if table.name in seen:  # the policy reader checks links
+            raise Fault(f"the links of the table {table.name} lead back to itself")
         seen.add(table.name)
     return table
 
 
 def home(policy: Policy, table: Table) -> Table:
     """The table this one is linked to."""
-    assert table.link is not None
-    found = policy.table(table.link.table)
-    assert found is not None, "the policy reader checks links"
+    found = policy.table(table.link.table) if table.link is not None else None
+    if found is None:  # the policy reader checks links
+        raise Fault(f"the table {table.name} is linked to no table of the policy")
     return found
 
 
