@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.average.composed import Answer, composed
-from nowiser.guess.average.tradeoff import approximate, from_curve, gaussian, laplace, pure, success_bound
+from nowiser.guess.average.tradeoff import approximate, from_curve, gaussian, laplace, pure
 
 losses = st.floats(1e-12, 50)
 shares = st.floats(0, 1, allow_subnormal=False)  # half of the smallest subnormal is 0, not half of it
@@ -74,7 +74,7 @@ def test_laplace_noise_is_one_of_the_pure_mechanisms(epsilon, before):
 @given(st.floats(0, 20), st.floats(0, 1), shares)
 def test_the_formula_for_epsilon_and_delta(epsilon, delta, before):
     formula = min(exp(epsilon) * before + delta, 1 - exp(-epsilon) * (1 - delta - before), 1.0)
-    assert success_bound(before, epsilon, delta) == pytest.approx(max(before, formula), abs=1e-12)
+    assert approximate(epsilon, delta).success(before) == pytest.approx(max(before, formula), abs=1e-12)
 
 
 def test_costs_nothing_means_no_wiser():

@@ -115,11 +115,6 @@ def from_curve(epsilons: Sequence[float], deltas: Sequence[float], name: str = "
     return Tradeoff(name, _up(variation), f)
 
 
-def success_bound(before: float, epsilon: float, delta: float = 0.0) -> float:
-    """Average success after an (ε, δ)-private release: min(e^ε κ + δ, 1 − e^{−ε}(1 − δ − κ)), rounded up."""
-    return approximate(epsilon, delta).success(before)
-
-
 def exp_or_inf(x: float) -> float:
     return exp(x) if x < 709.0 else inf
 

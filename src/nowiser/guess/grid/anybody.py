@@ -168,8 +168,8 @@ class _Grid:
 class Search:
     """Boxes of victims in order of their bounds."""
 
-    def __init__(self, asked: Asked, limit: float | None = None) -> None:
-        self.asked, self.limit, self.number, self.looked = asked, limit, 0, 0
+    def __init__(self, asked: Asked) -> None:
+        self.asked, self.number, self.looked = asked, 0, 0
         self.queue: list[tuple[float, int, Box, _Grid]] = []
         self.settled = 0.0
         self.best: tuple[float, float, dict[str, Any]] | None = None
@@ -213,17 +213,14 @@ class Search:
         return _Grid(Between(cells, self.asked.goal), steps, {}, {})
 
     def open(self) -> bool:
-        """Whether somebody might gain noticeably more than the most exposed victim so far, or than the limit."""
-        beyond = self.limit is not None and self.best is not None and self.best[0] > self.limit
+        """Whether somebody might gain noticeably more than the most exposed victim so far."""
         spent = (
             self.looked >= (FEWER if isinstance(self.asked.prior, MultivariateNormal) else CORNERS)
             or self.number >= BOXES
         )
-        return not beyond and not spent and bool(self.queue) and -self.queue[0][0] > self._target()
+        return not spent and bool(self.queue) and -self.queue[0][0] > self._target()
 
     def _target(self) -> float:
-        if self.limit is not None:
-            return self.limit
         return self.best[0] * (1 + GAP) + FINEST if self.best else 0.0
 
     def step(self) -> None:
@@ -350,12 +347,9 @@ def extent(cells: Cells, share: Floats) -> float:
     return total if cells.question.map_rate is None else total + cells.question.map_rate * math.sqrt(square)
 
 
-def worst_on_cells(asked: Asked, limit: float | None = None) -> Found:
-    """The most exposed victim found, and a bound on everybody's gain.
-
-    With a limit, `gain` is at most the limit only if nobody gains more than the limit.
-    """
-    search = Search(asked, limit)
+def worst_on_cells(asked: Asked) -> Found:
+    """The most exposed victim found, and a bound on everybody's gain."""
+    search = Search(asked)
     while search.open():
         search.step()
     return search.found()
