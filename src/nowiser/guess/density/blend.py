@@ -18,7 +18,9 @@ import math
 
 import numpy as np
 
+from nowiser.errors import Misconfigured
 from nowiser.guess.density.chords import CELLS, FAINT, GRAIN, Chords, chords_of
+from nowiser.guess.density.discrete import EVERYTHING, nothing_of
 from nowiser.guess.number.victims import Flags
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import Mixture
@@ -31,19 +33,24 @@ NEGLIGIBLE = 56.0  # nats
 FINE = 1e-7  # as sharp as sums of exponentials are followed, unless the parts themselves are sharper
 
 
-def blended(prior: Mixture, reach: tuple[float, float], cells: int = CELLS) -> Chords | None:
+def blended(
+    prior: Mixture, reach: tuple[float, float], cells: int = CELLS, within: tuple[float, float] = EVERYTHING
+) -> Chords | None:
     """The chords of a mixture; None where those of a part are not known."""
     cells = min(cells, max(2 * CELLS // len(prior.parts), FEWEST))
-    parts = [(w, chords_of(p, reach, cells)) for w, p in prior.parts]
+    every = [(w, p) for w, p in prior.parts if not nothing_of(p, within)]
+    if not every:
+        raise Misconfigured(f"nothing of {prior!r} lies between {within[0]:g} and {within[1]:g}")
+    parts = [(w, chords_of(p, reach, cells, within)) for w, p in every]
     known = [(w, c) for w, c in parts if c is not None]
     if len(known) < len(parts):
         return None
     further = []
-    for i, (_, part) in enumerate(prior.parts):
+    for i, (_, part) in enumerate(every):
         needed = _needed(i, known, _range([c for _, c in known], reach))
         if needed is not None:
             needed = min(needed[0], reach[0]), max(needed[1], reach[1])
-        longer = known[i][1] if needed is None else chords_of(part, needed, cells)
+        longer = known[i][1] if needed is None else chords_of(part, needed, cells, within)
         if longer is None:
             return None
         further.append((known[i][0], longer))
@@ -58,7 +65,8 @@ def _needed(i: int, parts: list[tuple[float, Chords]], reach: tuple[float, float
     weight, own = parts[i]
     found, more = [math.inf, -math.inf], False
     for side, point in enumerate((float(own.points[0]), float(own.points[-1]))):
-        if not own.beyond[side] or (reach[1] <= point if side else reach[0] >= point):
+        there = reach[1] <= point if side else reach[0] >= point
+        if there or not own.beyond[side] or own.logs[side, -side] == -np.inf:
             continue
         away = (reach[side] - point) * np.append(0.0, np.logspace(-18, 0, PLACES))
         others = np.logaddexp.reduce([math.log(w) + c.log(point + away) for j, (w, c) in enumerate(parts) if j != i])

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nowiser.guess.density.discrete import Tail
 from nowiser.guess.density.line import EPS
 from nowiser.guess.ranges import Indices, Largest, Ranges
 from nowiser.guess.rounding import above, below
@@ -48,6 +49,7 @@ class Cells:
     floor: Floats | None = None  # bounds on the density of each cell, where it is not constant
     roof: Floats | None = None
     lean: Callable[[Floats, Floats], tuple[Floats, Floats]] | None = None  # bounds on the slope of ln density
+    tails: tuple[Tail, ...] = ()  # single values that are not listed
 
 
 class CellLine:

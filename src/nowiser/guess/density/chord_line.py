@@ -112,6 +112,12 @@ class ChordLine(ChordSums):
             found = found - self._heaped[np.searchsorted(self.atoms, l, "left")]
         return np.clip(found / self.total, 0.0, 1.0)
 
+    def inside(self, a: float, b: float) -> float:
+        """The mass of the pieces between two points, as a sum of small numbers."""
+        ends = np.clip(self.points, a, b)
+        start, width = ends[:-1], np.diff(ends)
+        return float((self._height(start, np.arange(width.size)) * piece(0.0, self.slope, width)).sum())
+
     def strays(
         self, k: float, near: tuple[Floats, Floats], goals: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
     ) -> Floats:

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.errors import Misconfigured
 from nowiser.guess.density.bends import CONCAVE, Bends
 from nowiser.guess.density.curves import Traced, curve_of
+from nowiser.guess.density.discrete import EVERYTHING, endless
 from nowiser.guess.density.line import EPS
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
@@ -77,39 +77,48 @@ class Chords:
         return np.where(inside, found, -np.inf)
 
 
-def chords_of(prior: Prior, reach: tuple[float, float] = (math.inf, -math.inf), cells: int = CELLS) -> Chords | None:
+def chords_of(
+    prior: Prior,
+    reach: tuple[float, float] = (math.inf, -math.inf),
+    cells: int = CELLS,
+    within: tuple[float, float] = EVERYTHING,
+) -> Chords | None:
     """The chords of a distribution; None where too little is known about its shape.
 
-    Points go on as far as `reach` where the support does.
+    Points go on as far as `reach` where the support does. Of what lies not `within` a range they need not tell.
     """
     if isinstance(prior, Truncated):
-        whole = chords_of(prior.prior, reach, cells)
+        from nowiser.guess.density.truncated import cut_off
+
+        whole = chords_of(prior.prior, reach, cells, (prior.low, prior.high))
         return None if whole is None else cut_off(whole, prior.low, prior.high, prior.prior)
     if isinstance(prior, Mixture):
         from nowiser.guess.density.blend import blended
 
-        return blended(prior, reach, cells)
+        return blended(prior, reach, cells, within)
     if isinstance(prior, Uniform):
         return _bars(np.array([prior.low, prior.high]), np.ones(1))
     if isinstance(prior, Histogram):
         return _bars(prior.edges, prior.masses)
     if isinstance(prior, Atoms):
-        return _heaped(prior.values, prior.masses)
+        return heaped(prior.values, prior.masses)
     if isinstance(prior, Frozen) and prior.discrete:
         from nowiser.guess.density.cut import cells_of
 
-        found = cells_of(prior)
-        return _heaped(found.starts, found.masses)
+        found = cells_of(prior, within)
+        return endless(heaped(found.starts, found.masses), found.tails)
     if isinstance(prior, Frozen) and prior.name in MADE:
         from nowiser.guess.density.blend import summed
         from nowiser.guess.density.folded import halves_of
 
         parts = halves_of(prior, reach, cells)
         return None if parts is None else parts[0][1] if len(parts) == 1 else summed(parts)
-    return curved(prior, reach, cells) if isinstance(prior, (Frozen, Normal, LogNormal)) else None
+    return curved(prior, reach, cells, within) if isinstance(prior, (Frozen, Normal, LogNormal)) else None
 
 
-def curved(prior: Frozen | Normal | LogNormal, reach: tuple[float, float], cells: int) -> Chords | None:
+def curved(
+    prior: Frozen | Normal | LogNormal, reach: tuple[float, float], cells: int, within: tuple[float, float] = EVERYTHING
+) -> Chords | None:
     """The chords of a distribution that is known by its ln density."""
     curve = curve_of(prior)
     if curve is None:
@@ -142,7 +151,8 @@ def curved(prior: Frozen | Normal | LogNormal, reach: tuple[float, float], cells
                 beyond[i] = rest if concave else min(rest, beyond[i])
             elif isinstance(it, Traced) and not math.isfinite(end):  # scipy may have lost what is left of 1
                 beyond[i] = max(beyond[i], EPS)
-    if not max(beyond) < MOST:
+    cut = within[0] >= points[0], within[1] <= points[-1]  # then it does not matter what lies beyond
+    if not all(gone or mass < MOST for mass, gone in zip(beyond, cut, strict=True)):
         return None
     concave = set(shape.signs) == {CONCAVE}
     made = Chords(
@@ -157,7 +167,7 @@ def curved(prior: Frozen | Normal | LogNormal, reach: tuple[float, float], cells
         lambda a, b: _between(below, above, a, b),
         edges=(math.exp(logs[0]), math.exp(logs[-1])),
     )
-    return replace(made, victims=_people(made))
+    return replace(made, victims=people(made))
 
 
 def _bars(edges: Floats, masses: Floats) -> Chords:
@@ -179,7 +189,7 @@ def _bars(edges: Floats, masses: Floats) -> Chords:
     )
 
 
-def _heaped(values: Floats, masses: Floats) -> Chords:
+def heaped(values: Floats, masses: Floats) -> Chords:
     """Single values, and nothing between them."""
     alone = values.size == 1
     beside = max(float(np.nextafter(values[-1], np.inf)), float(values[-1]) + 1e-290)
@@ -329,7 +339,7 @@ def _wrong(points: Floats, logs: Floats, shape: Bends) -> Floats:
     return np.where(np.isnan(found), np.inf, found) * width
 
 
-def _people(of: Chords) -> tuple[float, float]:
+def people(of: Chords) -> tuple[float, float]:
     """Between which points victims are looked for."""
     masses = np.exp((of.logs[0] + of.logs[1]) / 2) * np.diff(of.points)
     rare = RAREST * (1 - GRAIN * 1e3)
@@ -339,47 +349,4 @@ def _people(of: Chords) -> tuple[float, float]:
     (low, high), (left, right) = of.ends, of.beyond
     return (low if left > rare or below[0] > rare else float(first)), (
         high if right > rare or above[-1] > rare else float(last)
-    )
-
-
-def cut_off(whole: Chords, low: float, high: float, prior: Prior) -> Chords:
-    """What lies between low and high."""
-    low, high = max(low, whole.ends[0]), min(high, whole.ends[1])
-    total = float(whole.exact(np.array([low]), np.array([high]))[0]) if low <= high else 0.0
-    if not total > 1e-12:
-        raise Misconfigured(f"nothing of {prior!r} lies between {low:g} and {high:g}")
-    first, last = max(low, whole.points[0]), min(high, whole.points[-1])
-    if first == last:  # one heap is left
-        return _heaped(np.array([first]), np.ones(1))
-    points = distinct(np.concatenate([whole.points[(whole.points > first) & (whole.points < last)], [first, last]]))
-    cell = np.clip(np.searchsorted(whole.points, points[:-1], "right") - 1, 0, whole.points.size - 2)
-    start, width, (one, two) = whole.points[cell], np.diff(whole.points)[cell], whole.logs[:, cell]
-    with np.errstate(invalid="ignore"):
-        logs = [
-            np.where(one > -np.inf, one + (two - one) * ((x - start) / width), one) for x in (points[:-1], points[1:])
-        ]
-    heaps = whole.heaps
-    if heaps is not None:
-        at = np.clip(np.searchsorted(whole.points, points), 0, whole.points.size - 1)
-        heaps = np.where(whole.points[at] == points, heaps[at], 0.0) / total
-    kept = low <= whole.points[0], high >= whole.points[-1]
-
-    def exact(a: Floats, b: Floats) -> Floats:
-        """Nothing where both are on one side: not even what is heaped at the end that they are clipped to."""
-        found = whole.exact(np.clip(a, low, high), np.clip(b, low, high)) / total
-        return np.where((b < low) | (a > high), 0.0, found)
-
-    return Chords(
-        points,
-        np.array(logs) - math.log(total),
-        whole.off + 4 * EPS,
-        (low, high),
-        (whole.beyond[0] / total if kept[0] else 0.0, whole.beyond[1] / total if kept[1] else 0.0),
-        (whole.rates[0] if kept[0] else 0.0, whole.rates[1] if kept[1] else 0.0),
-        (max(low, whole.victims[0]), min(high, whole.victims[1])),
-        whole.concave,
-        exact,
-        heaps,
-        (whole.edges[0] / total, whole.edges[1] / total),
-        tuple((max(a, low), min(b, high), mass / total) for a, b, mass in whole.loose if a < high and b > low),
     )

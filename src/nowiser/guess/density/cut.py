@@ -1,6 +1,7 @@
 """Cutting priors into cells (see `cells`)."""
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,6 +12,7 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.density import gauss
 from nowiser.guess.density.cells import Cells
 from nowiser.guess.density.curves import integrated
+from nowiser.guess.density.discrete import EVERYTHING, listed, nothing_of
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
@@ -23,7 +25,6 @@ THIN = 6  # one in so many of the first points is looked at then
 OUTERMOST = 1e-40  # mass beyond the outermost cells on each side, which is added to them
 RAREST = 1e-12  # victims rarer than this on either side are not looked for: one in a trillion people
 STEEPEST = 12.0  # the costs that cells are made for, in nats over the middle half of the people
-TAIL = 1e-16  # discrete distributions: mass beyond the outermost values
 Function = Callable[[Floats], Floats]
 _SQRT_2PI = math.sqrt(2 * math.pi)
 
@@ -92,8 +93,11 @@ UNIMODAL = frozenset(
 )
 
 
-def cells_of(prior: Prior) -> Cells:
-    """The cells of a prior; exact for atoms and histograms, bounded wobble for the others."""
+def cells_of(prior: Prior, within: tuple[float, float] = EVERYTHING) -> Cells:
+    """The cells of a prior; exact for atoms and histograms, bounded wobble for the others.
+
+    Of what lies outside a range they need not tell; a mixture's parts keep their shares of the whole then.
+    """
     if isinstance(prior, Atoms):
         return Cells(prior.values, prior.values, prior.masses, np.zeros(prior.values.size))
     if isinstance(prior, Histogram):
@@ -102,15 +106,18 @@ def cells_of(prior: Prior) -> Cells:
     if isinstance(prior, LogNormal):
         return _curve(_lognormal(prior))
     if isinstance(prior, Frozen):
-        return _discrete(prior) if prior.discrete else _frozen(prior)
+        return _discrete(prior, within) if prior.discrete else _frozen(prior)
     if isinstance(prior, Normal):
         return _curve(_normal(prior))
     if isinstance(prior, Uniform):
         return _made(np.array([prior.low]), np.array([prior.high]), np.ones(1))
     if isinstance(prior, Truncated):
-        return _cut_off(cells_of(prior.prior), prior)
+        return _cut_off(cells_of(prior.prior, (prior.low, prior.high)), prior)
     assert isinstance(prior, Mixture)
-    return _merged([(w, cells_of(p)) for w, p in prior.parts])
+    parts = [(w, cells_of(p, within)) for w, p in prior.parts if not nothing_of(p, within)]
+    if not parts:
+        raise Misconfigured(f"nothing of {prior!r} lies between {within[0]:g} and {within[1]:g}")
+    return _merged(parts, whole=within == EVERYTHING)
 
 
 def _made(starts: Floats, ends: Floats, masses: Floats, wobble: Floats | None = None) -> Cells:
@@ -176,7 +183,8 @@ def _frozen(prior: Frozen) -> Cells:
     it = prior.scipy()
     slow = integrated(prior)
     levels = _levels()[:: THIN if slow else 1]
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of quantiles that are not found, and left out
         points = np.concatenate([it.ppf(levels), it.isf(levels)])
         points = points[np.isfinite(points)]
         if not points.size or not np.isfinite(it.pdf(points)).any():
@@ -211,18 +219,13 @@ def _shape(prior: Frozen) -> Literal["near", "none"]:
     return "none"
 
 
-def _discrete(prior: Frozen) -> Cells:
-    it = prior.scipy()
-    low, high = it.support()
-    low = low if np.isfinite(low) else it.ppf(TAIL)
-    high = high if np.isfinite(high) else it.isf(TAIL)
-    if not high - low < 2_000_000:
-        raise Misconfigured(f"{prior.name} has more than 2,000,000 likely values; give a histogram instead")
-    values = np.arange(low, high + 1, dtype=float)
-    masses = it.pmf(values)
-    values, masses = values[masses > 0], masses[masses > 0]
-    masses = masses / masses.sum()
-    return Cells(values, values, masses, np.zeros(values.size))
+def _discrete(prior: Frozen, within: tuple[float, float] = EVERYTHING) -> Cells:
+    """Single values; of a range with the probabilities that they have in the whole."""
+    values, masses, tails = listed(prior, *within)
+    if not values.size:
+        raise Misconfigured(f"nothing of {prior!r} lies between {within[0]:g} and {within[1]:g}")
+    total = float(masses.sum()) if within == EVERYTHING else 1.0
+    return Cells(values, values, masses / total, np.zeros(values.size), tails=tails)
 
 
 def _curve(curve: _Curve) -> Cells:
@@ -230,8 +233,8 @@ def _curve(curve: _Curve) -> Cells:
     finite = curve.points[np.isfinite(curve.points)]
     first, last = max(curve.rare[0], finite.min()), min(curve.rare[1], finite.max())
     evenly = np.linspace(first, last, COARSE if curve.fine == FINE else COARSE // THIN)
-    edges = distinct(np.concatenate([finite, evenly, [curve.mode]]))
-    edges = _divided(edges, curve)
+    edges = _known(distinct(np.concatenate([finite, evenly, [curve.mode]])), curve)
+    edges = _known(_divided(edges, curve), curve)
     masses, wobble, height = _cell_masses(edges, curve)
     for _ in range(24 if curve.shape == "near" else 0):  # the cells beside the highest point count with their mass
         rough = (wobble == masses) & (wobble > 2e-9)
@@ -239,8 +242,9 @@ def _curve(curve: _Curve) -> Cells:
             break
         edges = distinct(np.concatenate([edges, (edges[:-1] + edges[1:])[rough] / 2]))
         masses, wobble, height = _cell_masses(edges, curve)
-    masses[0] += float(curve.below(edges[:1])[0])
-    masses[-1] += float(curve.above(edges[-1:])[0])
+    with np.errstate(all="ignore"):
+        masses[0] += float(curve.below(edges[:1])[0])
+        masses[-1] += float(curve.above(edges[-1:])[0])
     keep = masses > 0
     if not keep.any() or not np.isfinite(masses).all():
         raise Misconfigured("the distribution has no usable distribution function (its masses are not finite)")
@@ -260,6 +264,14 @@ def _curve(curve: _Curve) -> Cells:
         np.fmax(*ends) if curve.shape == "known" else np.full(ends[0].size, np.inf),
         curve.lean,
     )
+
+
+def _known(edges: Floats, curve: _Curve) -> Floats:
+    """Without those at which the distribution function is no number: the cells beside them are one."""
+    if np.isfinite(_cell_masses(edges, curve)[0]).all():
+        return edges
+    with np.errstate(all="ignore"):
+        return edges[np.isfinite(curve.below(edges)) & np.isfinite(curve.above(edges))]
 
 
 def _divided(edges: Floats, curve: _Curve) -> Floats:
@@ -342,10 +354,11 @@ def _cut_off(cells: Cells, prior: Truncated) -> Cells:
         None if cells.floor is None else cells.floor[keep] / total,
         None if cells.roof is None else cells.roof[keep] / total,
         cells.lean,
+        tuple(tail.times(1 / total) for tail in cells.tails),
     )
 
 
-def _merged(parts: list[tuple[float, Cells]]) -> Cells:
+def _merged(parts: list[tuple[float, Cells]], *, whole: bool) -> Cells:
     """Cells of a mixture: every border of every part is a border; atoms keep their place."""
     borders = distinct(np.concatenate([np.concatenate([c.starts, c.ends]) for _, c in parts]))
     atoms = np.zeros(borders.size)
@@ -371,4 +384,6 @@ def _merged(parts: list[tuple[float, Cells]]) -> Cells:
     keep = order > 0
     first = min(max(c.first, float(c.starts[0])) for _, c in parts)
     last = max(min(c.last, float(c.ends[-1])) for _, c in parts)
-    return Cells(starts[keep], ends[keep], order[keep] / order[keep].sum(), sway[keep], first, last)
+    total = float(order[keep].sum()) if whole else 1.0
+    tails = tuple(tail.times(weight / total) for weight, c in parts for tail in c.tails)
+    return Cells(starts[keep], ends[keep], order[keep] / total, sway[keep], first, last, tails=tails)

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from nowiser.guess.density.chords import Chords, chords_of, curved, cut_off
+from nowiser.guess.density.chords import Chords, chords_of, curved
+from nowiser.guess.density.truncated import cut_off
 from nowiser.model.prior import Frozen, Normal, Prior
 
 STRAIGHT = 0.01  # a skew up to which Pearson's third is nearly normal, and as it is

@@ -65,6 +65,13 @@ def support(prior: Prior) -> tuple[float, float]:
         return float(prior.edges[0]), float(prior.edges[-1])
     if isinstance(prior, Atoms):
         return float(prior.values[0]), float(prior.values[-1])
+    if isinstance(prior, Frozen) and prior.discrete:
+        (low, high), (x, w) = prior.scipy().support(), atoms(prior)
+        rare = np.searchsorted(np.cumsum(w), TAIL), x.size - 1 - np.searchsorted(np.cumsum(w[::-1]), TAIL)
+        return (
+            float(low) if np.isfinite(low) else float(x[rare[0]]),
+            float(high) if np.isfinite(high) else float(x[rare[1]]),
+        )
     if isinstance(prior, Frozen):
         low, high = prior.scipy().support()
         found = prior.scipy()
@@ -73,9 +80,9 @@ def support(prior: Prior) -> tuple[float, float]:
             float(high) if np.isfinite(high) else float(found.isf(TAIL)),
         )
     if isinstance(prior, Truncated):
-        low, high = support(prior.prior)
         if not bounded(prior.prior):
             return prior.low, prior.high
+        low, high = support(prior.prior)
         return max(low, prior.low), min(high, prior.high)
     if isinstance(prior, Mixture):
         ends = [support(p) for _, p in prior.parts]
@@ -94,7 +101,7 @@ def bounded(prior: Prior) -> bool:
 
 def points(prior: Prior) -> tuple[Floats, Floats] | None:
     """Values and masses of a prior that has only single values; None for one that has a density (also)."""
-    return None if _has_density(prior) else atoms(prior)
+    return None if has_density(prior) else atoms(prior)
 
 
 def atoms(prior: Prior) -> tuple[Floats, Floats]:
@@ -109,10 +116,15 @@ def atoms(prior: Prior) -> tuple[Floats, Floats]:
 
         found = cells_of(prior)
         return found.starts, found.masses
+    if isinstance(prior, Truncated) and isinstance(prior.prior, Frozen) and prior.prior.discrete:
+        from nowiser.guess.density.cut import cells_of
+
+        found = cells_of(prior)
+        return found.starts, found.masses
     if isinstance(prior, Truncated):
         x, w = atoms(prior.prior)
         keep = (x >= prior.low) & (x <= prior.high)
-        left = mass(prior.prior, prior.low, prior.high) if _has_density(prior.prior) else float(w[keep].sum())
+        left = mass(prior.prior, prior.low, prior.high) if has_density(prior.prior) else float(w[keep].sum())
         if not left > 0:
             raise Misconfigured(f"nothing of {prior.prior!r} lies between {prior.low:g} and {prior.high:g}")
         return x[keep], w[keep] / left
@@ -125,11 +137,12 @@ def atoms(prior: Prior) -> tuple[Floats, Floats]:
     return np.zeros(0), np.zeros(0)
 
 
-def _has_density(prior: Prior) -> bool:
+def has_density(prior: Prior) -> bool:
+    """Whether it has more than single values."""
     if isinstance(prior, Truncated):
-        return _has_density(prior.prior)
+        return has_density(prior.prior)
     if isinstance(prior, Mixture):
-        return any(_has_density(part) for _, part in prior.parts)
+        return any(has_density(part) for _, part in prior.parts)
     return not (isinstance(prior, Atoms) or (isinstance(prior, Frozen) and prior.discrete))
 
 

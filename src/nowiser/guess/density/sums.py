@@ -5,6 +5,7 @@ import copy
 import numpy as np
 
 from nowiser.guess.density.cells import LONG, CellLine
+from nowiser.guess.density.discrete import beyond
 from nowiser.guess.density.line import EPS
 from nowiser.guess.ranges import Indices
 from nowiser.model.priors.base import Floats
@@ -37,6 +38,11 @@ class Sums:
         sway = row.cells.wobble * -np.expm1(-turn)
         self.plus = prefix(row.masses * shape, k * (near - self.x0), self.kind)
         self.minus = prefix((row.masses * shape)[::-1], -k * (far[::-1] - self.x1), self.kind)[::-1]
+        if k < 0 and row.cells.tails:  # what is not listed begins the sums
+            rest = [
+                self.kind(beyond(row.cells.tails, -k, at, above=up)) for at, up in ((row.low, False), (row.high, True))
+            ]
+            self.plus, self.minus = np.logaddexp(self.plus, rest[0]), np.logaddexp(self.minus, rest[1])
         self.wobbly = bool(row.cells.wobble.any())
         # what a cell that is cut in two adds: its unknown shape moves the mass, or (known mass) only its weight
         with np.errstate(divide="ignore"):
@@ -99,9 +105,9 @@ class Sums:
         sign = 1.0 if k > 0 else -1.0
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             i = np.searchsorted(row.starts, l, "left")
-            a = np.where(i > 0, self.plus_at(l, np.maximum(i - 1, 0)), -np.inf)
+            a = np.where(i > 0, self.plus_at(l, np.maximum(i - 1, 0)), self.plus[0])
             j = np.searchsorted(row.ends, u, "right")
-            b = np.where(j < n, self.minus_at(u, np.minimum(j, n - 1)), -np.inf)
+            b = np.where(j < n, self.minus_at(u, np.minimum(j, n - 1)), self.minus[n])
             c = np.clip(np.searchsorted(self.rising, a - b, "right") - 1, 0, n - 1)
             t, left, right = self._solve(c, (l, u), (a, b), sharp)
             best = np.maximum(left, right) if k > 0 else np.minimum(left, right)
