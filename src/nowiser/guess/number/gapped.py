@@ -72,7 +72,7 @@ class Gapped:
     def _borders(self) -> Floats:
         line, single = self.prior.density, self.prior.values
         if not self.prior.weight:
-            wide = single[-1] - single[0] + 1.0
+            wide = min(single[-1] - single[0] + 1.0, 1 / self.rate if self.rate else np.inf)
             return np.sort(np.concatenate([[single[0] - wide], single, single, [single[-1] + wide]]))
         starts, ends = line.victims()
         marks = line.landmarks()
@@ -93,7 +93,8 @@ class Gapped:
         every = distinct(np.clip(every, max(low, self.prior.low), min(high, self.prior.high)))
         if not single.size:
             return every
-        # single values twice, and none of them at the edge
+        # single values twice, and none of them at the edge, from which on what is not listed is counted
+        wide = min(wide, 1 / self.rate if self.rate else wide)
         return np.sort(np.concatenate([[every[0] - wide], every, single, [every[-1] + wide]]))
 
     def _cells(self, x: float) -> tuple[Floats, Cells, Floats]:

@@ -23,13 +23,15 @@ times its mass, because among such densities the exponential lies farthest out.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from nowiser.guess.density.apart import Apart
 from nowiser.guess.density.chord_line import FEW
+from nowiser.guess.density.discrete import beyond
 from nowiser.guess.density.line import Line
 from nowiser.guess.number.sweep import SPARE, Cells
 from nowiser.guess.ranges import Indices
@@ -37,11 +39,11 @@ from nowiser.model.priors.base import Floats
 
 LOST = 1e-12  # of sums over cells, relative: amply more than their rounding errors
 DEEPEST = -1e290  # debts that nobody pays any more
+FAINTEST = 1e-290  # what is left over that doubles still tell well
 HALVINGS = 37
-LONG = 0.02  # nats across a piece of a cell, beyond which it is cut where z changes its sign
-NEAR = 20.0  # nats from the end of a goal within which a cell is cut off by itself
+LONG, NEAR = 0.02, 20.0  # nats across a piece beyond which it is cut where z changes sign, and from a goal's end on
+Mask = npt.NDArray[np.bool_]
 Tilted = tuple[Floats, Floats, Floats, Floats]  # from the left end, from below and above; from the right end likewise
-
 Piece = tuple[Floats, Floats, Floats, Tilted]  # of a cell: its ends, what fades on the way through it, what it adds
 
 
@@ -152,31 +154,40 @@ class Swept:
     def beyond(self) -> tuple[float, float]:
         """∫ e^{k·(distance)} dπ over what lies beyond the borders, on either side; from above."""
         low, high, (_, q, _, p) = self.borders[:1], self.borders[-1:], self.sums
+        rest = [self._unlisted(float(at[0]), above=up) for at, up in ((low, False), (high, True))]
         # doubles that are not infinite have slopes and masses
         lowest, highest = np.array([max(self.line.low, -1e300)]), np.array([min(self.line.high, 1e300)])
         with np.errstate(all="ignore"):
-            sides = (lowest, low), (high, highest)
-            most = [float(self.above(*x)[0]) for x in sides]
+            most = [float(self.above(*x)[0]) for x in ((lowest, low), (high, highest))]
             far = math.exp(-self.k * float(high[0] - low[0]))
-            falls = self.line.leanings(lowest, low)[0], -self.line.leanings(high, highest)[1]
-            left = _beyond(self.k, float((low - lowest)[0]), most[0], float(falls[0][0]))
-            right = _beyond(self.k, float((highest - high)[0]), most[1], float(falls[1][0]))
+            falls = self.line.leanings(lowest, low)[0][0], -self.line.leanings(high, highest)[1][0]
+            left = _beyond(self.k, float((low - lowest)[0]), most[0], float(falls[0]))
+            right = _beyond(self.k, float((highest - high)[0]), most[1], float(falls[1]))
         if not self.k:
-            return left, right
+            return left + rest[0], right + rest[1]
         with np.errstate(all="ignore"):
             odds = self.line.odds(-self.k, low, np.array([self.line.high]))
             other = self.line.odds(-self.k, np.array([self.line.low]), high)
         left = min(left, _divided(float(q[0]) + far * most[1], float(odds[0])))
-        return left, min(right, _divided(float(p[-1]) + far * most[0], float(other[0])))
+        right = min(right, _divided(float(p[-1]) + far * most[0], float(other[0])))
+        return left + rest[0], right + rest[1]
+
+    def _unlisted(self, border: float, up_to: float | None = None, *, above: bool) -> float:
+        """The same of single values that are not listed; `up_to`: of those up to there."""
+        every = self.prior.tails
+        if up_to is not None:
+            every = tuple(replace(t, end=up_to) for t in every if (t.first <= up_to) == above or t.first == up_to)
+        log = beyond(every, self.k, border, above=above)
+        return math.exp(log) if log < 700 else math.inf
 
     @cached_property
     def spread(self) -> Floats:
         """∫ e^{k|x−y|} dπ at the borders, from above."""
         _, _, fade, (_, left, _, right) = self.cells
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            grow = 1 / np.maximum(fade, 1e-300)
-            up = _running(left * grow, grow, self.beyond[0])
-            down = _running((right * grow)[::-1], grow[::-1], self.beyond[1])[::-1]
+        with np.errstate(all="ignore"):
+            grow = 1 / fade
+            up = _running(np.where(left > 0, left * grow, 0.0), grow, self.beyond[0])
+            down = _running(np.where(right > 0, right * grow, 0.0)[::-1], grow[::-1], self.beyond[1])[::-1]
         return np.nan_to_num(up + down, nan=np.inf, posinf=np.inf)
 
     def regions(self, spans: Spans) -> list[Region]:
@@ -216,7 +227,9 @@ class Swept:
                 mass = self.above(a, b)
                 with np.errstate(over="ignore", invalid="ignore"):
                     weight = mass * np.exp(self.k * np.maximum(edge - a, b - edge))
-                total = total + np.where((a < b) & (mass > 0), weight, 0.0)
+                total += np.where((a < b) & (mass > 0), weight, 0.0)
+                if self.prior.tails:
+                    total += self._unlisted(float(edge), float(a.min() if left else b.max()), above=not left)
         return np.nan_to_num(total, nan=np.inf, posinf=np.inf)
 
     def _cut(self, end: Floats, border: Floats, near: float) -> tuple[Piece, ...]:
@@ -229,7 +242,7 @@ class Swept:
 
     def left_over(self, regions: list[Region], a: Floats) -> Floats:
         """What is left at the end when a is to be a ceiling of each goal: it is one where that is not below zero."""
-        a = a * (1 - SPARE) - 1e-11
+        a, certain = a * (1 - SPARE) - 1e-11, a >= 1
         due = np.maximum(1 - a, 0.0) * math.exp(min(self.jump, 700.0))
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             z = np.maximum(-due * regions[0].over, DEEPEST)
@@ -242,7 +255,7 @@ class Swept:
                     z = self._through(z, piece, rate, inside=region.inside)
                 z = z + np.maximum(a, 0.0) * region.paid - due * region.owed
             z = z - due * regions[-1].over
-        return np.where(a < 0, DEEPEST, np.where(a >= 1 - 2e-10, np.maximum(z, 0.0), z))
+        return np.where(a < 0, DEEPEST, np.where(certain, np.maximum(z, 0.0), z))
 
     def ceilings(self, spans: Spans) -> Floats:
         """The smallest ceiling of each goal."""
@@ -255,7 +268,12 @@ class Swept:
         return high
 
     def _fade(self, i: Indices, j: Indices) -> Floats:
-        return np.maximum(np.exp(-self.k * (self.borders[j] - self.borders[i])), 1e-300)
+        return np.exp(-self.k * (self.borders[j] - self.borders[i]))
+
+    @cached_property
+    def _filled(self) -> Indices:
+        """How many cells that are not empty lie before each border."""
+        return np.append(0, np.cumsum(self.cells[3][1] > 0))
 
     def _left(self, i: Indices, j: Indices, *, above: bool) -> Floats:
         q = self.sums[1 if above else 0]
@@ -313,23 +331,30 @@ class Swept:
 
     def _owing(self, z: Floats, i: Indices, j: Indices, rate: Floats) -> Floats:
         """Through whole cells inside the goal."""
-        found = np.where(
-            z < 0,
-            _grown(z - rate * self._left(i, j, above=True), self._fade(i, j)),
-            self._fade(i, j) * z - rate * self._right(i, j, above=True),
-        )
-        some = np.flatnonzero((z >= 0) & (found < 0))
+        kept, lasts = self._kept(z, i, j, rate)
+        found = np.where(z < 0, _grown(z - rate * self._left(i, j, above=True), self._fade(i, j)), kept)
+        some = np.flatnonzero((z >= 0) & ~lasts)
         if some.size:
             z, i, j, rate = z[some], i[some], j[some], rate[some]
             low, high = i.copy(), j.copy()  # something is left at `low`, nothing at `high`
             while (high - low > 1).any():
                 middle = (low + high) // 2
-                left_over = self._fade(i, middle) * z - rate * self._right(i, middle, above=True) >= 0
-                low, high = np.where(left_over, middle, low), np.where(left_over, high, middle)
+                lasts = self._kept(z, i, middle, rate)[1]
+                low, high = np.where(lasts, middle, low), np.where(lasts, high, middle)
             here = np.maximum(self._fade(i, low) * z - rate * self._right(i, low, above=True), 0.0)
             here = np.minimum(self._through(here, self._cell(low), rate, inside=True), 0.0)
             found[some] = _grown(here - rate * self._left(high, j, above=True), self._fade(high, j))
         return np.maximum(found, DEEPEST)
+
+    def _kept(self, z: Floats, i: Indices, j: Indices, rate: Floats) -> tuple[Floats, Mask]:
+        """What is left of z ≥ 0 behind whole cells inside the goal, and whether anything is.
+
+        What fades on the way to j fades for the debts as well. Where it is too little for doubles, it is less than any
+        debt that was met: nothing is left if there was one.
+        """
+        left, due = self._fade(i, j) * z, rate * self._right(i, j, above=True)
+        told = (left > FAINTEST) | (rate * (self._filled[j] - self._filled[i]) == 0)
+        return left - due, (left >= due) & told
 
 
 def _divided(inner: float, odds: float) -> float:
@@ -348,7 +373,7 @@ def _running(parts: Floats, fade: Floats, start: float = 0.0) -> Floats:
     """Sums from border to border, of which each fades on the way to the next."""
     found = [start]
     for part, f in zip(parts.tolist(), fade.tolist(), strict=True):
-        found.append(found[-1] * f + part)
+        found.append(found[-1] * f + part if found[-1] else part)
     return np.array(found)
 
 
@@ -362,15 +387,13 @@ def _grown(debt: Floats, fade: Floats) -> Floats:
 def _passed(z: Floats, piece: Piece, rate: Floats, *, inside: bool) -> Floats:
     """Through one piece of a cell, as in `sweep`."""
     _, _, fade, (left_low, left_high, right_low, right_high) = piece
-    fade = np.maximum(fade, 1e-300)
     if inside:
-        richer = z * fade >= rate * right_high
-        found = np.where(
-            richer, fade * z - rate * right_high, np.minimum(fade * z + _grown(-rate * left_high, fade), 0.0)
-        )
+        left, due = z * fade, rate * right_high
+        found = np.where(left >= due, left - due, np.minimum(left + _grown(-rate * left_high, fade), 0.0))
         found = np.where(z < 0, _grown(z - rate * left_high, fade), found)
     else:
         poor = -z >= rate * left_low
-        found = np.where(poor, _grown(z + rate * left_low, fade), np.maximum(rate * right_low + z / fade, 0.0))
+        rest = np.where(fade > 1e-300, np.maximum(rate * right_low + z / np.maximum(fade, 1e-300), 0.0), 0.0)
+        found = np.where(poor, _grown(z + rate * left_low, fade), rest)
         found = np.where(z >= 0, fade * z + rate * right_low, found)
     return np.maximum(found, DEEPEST)

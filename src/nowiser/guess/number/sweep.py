@@ -28,6 +28,7 @@ from nowiser.model.priors.base import Floats
 
 SPARE = 1e-10  # masses and sums, relative: amply more than their rounding errors
 STEPS = 60
+SHORTEST = 1e-300  # what fades to less than this is not divided by it
 STEEP = 30.0  # change of ln density across a cell, up to which it is looked at
 
 
@@ -74,7 +75,7 @@ Row = tuple[float, float, float, float, float, float]
 
 def _rows(cells: Cells, share: Floats, k: float) -> list[Row]:
     left, right = cells.tilted(k)
-    columns = (share, np.maximum(np.exp(-k * cells.widths), 1e-300), *left, *right)
+    columns = (share, np.exp(-k * cells.widths), *left, *right)
     return list(zip(*(c.tolist() for c in columns), strict=True))
 
 
@@ -91,35 +92,39 @@ def swept(cells: Cells, share: Floats, k: float, jump: float) -> float:
 
 
 def likelihood(cells: Cells, share: Floats, k: float, jump: float, ceiling: float | None = None) -> Floats:
-    """One that attains the ceiling (which may be known already), in the middle of each cell; at most 1."""
+    """One that attains the ceiling (which may be known already), in the middle of each cell; at most 1.
+
+    It is 1 somewhere where there is somebody, also where it is higher than doubles can tell where there is nobody.
+    """
     a, trace = swept(cells, share, k, jump) if ceiling is None else ceiling, [0.0]
     _pays(_rows(cells, share, k), a, math.exp(min(jump, 700.0)), trace)
     z = np.array(trace + [trace[-1]] * (cells.widths.size + 1 - len(trace)))
     way = k * cells.widths
-    steps = np.where((z[:-1] + z[1:]) / 2 >= 0, way, -way)
+    steps = np.where(z[:-1] / 2 + z[1:] / 2 >= 0, way, -way)
     log = np.cumsum(steps) - steps / 2 + np.where(share > a, jump, 0.0)
-    return np.asarray(np.exp(log - log.max()))
+    return np.asarray(np.exp(np.minimum(log - log[cells.masses > 0].max(), 0.0)))
 
 
 def _pays(rows: list[Row], a: float, lift: float, trace: list[float] | None = None) -> bool:
-    """Whether z ends above zero."""
+    """Whether z ends above zero. On a way too long for doubles a debt grows beyond all bounds."""
     z = 0.0
     for g, fade, left_low, left_high, right_low, right_high in rows:
+        long = fade < SHORTEST
         if g <= a:
             if z >= 0:
                 z = fade * z + (a - g) * right_low
             elif -z >= (a - g) * left_low:
-                z = (z + (a - g) * left_low) / fade
+                z = -math.inf if long else (z + (a - g) * left_low) / fade
             else:
-                z = max((a - g) * right_low + z / fade, 0.0)
+                z = 0.0 if long else max((a - g) * right_low + z / fade, 0.0)
         else:
             due = (g - a) * lift
             if z < 0:
-                z = (z - due * left_high) / fade
+                z = -math.inf if long else (z - due * left_high) / fade
             elif z * fade >= due * right_high:
                 z = fade * z - due * right_high
             else:
-                z = min(fade * z - due * left_high / fade, 0.0)
+                z = -math.inf if long else min(fade * z - due * left_high / fade, 0.0)
         if trace is not None:
             trace.append(z)
         if z < -1e290:
