@@ -276,3 +276,17 @@ def test_who_the_victim_is_does_not_matter_where_all_have_one_goal():
     worst = nw.guess(both, goal, costs=costs)
     assert worst.victim["x"] is None
     assert nw.guess(both, goal, costs=costs, victim=worst.victim).after == pytest.approx(worst.after, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("prior", "far"),
+    [(nw.Normal(0, 500), 4300.0), (nw.Frozen("gamma", 3.0), 80.0), (nw.Truncated(nw.LogNormal(0, 0.1), 0, 9), 3.0)],
+)
+def test_values_farther_out_than_any_victim_who_is_looked_for_are_values(prior, far):
+    """One in a trillion lives there, whom a steep cost tells apart all the same."""
+    one, same = nw.In.between(far, 1.1 * far), nw.In.between(far, 1.05 * far) | nw.In.between(1.04 * far, 1.1 * far)
+    for slope in (20 / far, 60 / far, 150 / far, 1000 / far):
+        found, true = (nw.guess(prior, goal, slope=slope) for goal in (same, one))
+        assert found.after == pytest.approx(true.after, rel=1e-6)
+    beside = nw.guess(prior, one | (nw.Within(far / 100) & nw.In.between(far / 2, far)), slope=10, victim=far / 10)
+    assert beside.after > 0.99

@@ -149,7 +149,7 @@ def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditio
     if _is_swept(row, goal.goal):
         found, never = _beside_singles(whole, swept, low, high), not swept.possible()
     else:
-        found = tuple(_part(whole, swept, s, low, high) for s in stretches(goal.goal, low, high))
+        found = tuple(_part(whole, swept, s, low, high) for s in stretches(goal.goal, low, high, (row.low, row.high)))
         never = all(p.profile is None and not p.outside for p in found)
     if never:
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
@@ -241,7 +241,9 @@ def leaves_gaps(prior: Prior, goal: Goal) -> bool:
     row = line(prior)
     if not apart(prior).weight:
         return False
-    return _is_swept(row, goal) or any(len(s.intervals) > 1 for s in stretches(goal, *_support(row)))
+    return _is_swept(row, goal) or any(
+        len(s.intervals) > 1 for s in stretches(goal, *_support(row), (row.low, row.high))
+    )
 
 
 def _are_intervals(goal: Goal) -> bool:
@@ -262,7 +264,7 @@ def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
         return True
     if _is_swept(row, goal):
         return False
-    every = stretches(goal, *_support(row))
+    every = stretches(goal, *_support(row), (row.low, row.high))
     if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
         known = min(max(victim, every[0].first), every[-1].last)
         every = tuple(s for s in every if s.first <= known <= s.last)

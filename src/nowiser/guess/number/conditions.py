@@ -47,16 +47,21 @@ def bare(goal: Goal) -> Goal:
 
 
 @lru_cache(maxsize=256)
-def stretches(goal: Goal, low: float, high: float) -> tuple[Stretch, ...]:
-    """All victims (and all values) from `low` to `high`, in order; goals of `within` and of fixed intervals."""
+def stretches(
+    goal: Goal, low: float, high: float, values: tuple[float, float] = (-math.inf, math.inf)
+) -> tuple[Stretch, ...]:
+    """All victims from `low` to `high`, in order; goals of `within` and of fixed intervals.
+
+    There may be values farther out, where victims are too rare to be looked for: as far as `values`.
+    """
     ends = dict.fromkeys(end for part in simple_goals(goal) for end in _ends(part))
-    ends |= dict.fromkeys(End(moves=False, at=at) for at in (low, high) if math.isfinite(at))
+    ends |= dict.fromkeys(End(moves=False, at=at) for at in (low, high, *values) if math.isfinite(at))
     fixed, moving = ([e.at for e in ends if e.moves == moves] for moves in (False, True))
     turns = sorted({c - r for c in fixed for r in moving if low < c - r < high})
     found: list[Stretch] = []
     for first, last in itertools.pairwise([low, *turns, high]):
         intervals, outside = _goal_of(goal, middle(first, last), list(ends))
-        intervals = tuple(i for i in intervals if not _beyond(i, first, last, low, high))
+        intervals = tuple(i for i in intervals if not _beyond(i, middle(first, last), *values))
         same = bool(found) and (found[-1].intervals, found[-1].outside) == (intervals, outside)
         found.append(Stretch(found.pop().first if same else first, last, intervals, outside))
     return tuple(found)
@@ -93,9 +98,8 @@ def _goal_of(goal: Goal, x: float, ends: list[End]) -> tuple[tuple[Interval, ...
     return tuple(intervals), outside
 
 
-def _beyond(interval: Interval, first: float, last: float, low: float, high: float) -> bool:
-    """Whether no possible value is in the interval, for no victim of the stretch."""
-    x = middle(first, last)
+def _beyond(interval: Interval, x: float, low: float, high: float) -> bool:
+    """Whether no possible value is in the interval, for a victim and all of his stretch."""
     return interval[1].of(x) <= low or interval[0].of(x) >= high
 
 
