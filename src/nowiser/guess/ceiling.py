@@ -293,7 +293,10 @@ def raised(before: float, after: float, gain: float) -> tuple[float, float]:
 
 def figured(advantage: Advantage, before: float, after: float) -> Advantage:
     """The same with these figures, and with the gain and the odds that follow from them."""
-    return replace(advantage, before=before, after=after, gain=after - before, odds=odds_factor(before, after))
+    gain, odds = after - before, odds_factor(before, after)
+    return replace(
+        advantage, before=before, after=after, gain=gain, odds=odds, smallest=min(advantage.smallest, before)
+    )
 
 
 def _is_attained(profile: Profile, x: float) -> bool:

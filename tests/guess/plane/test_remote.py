@@ -71,6 +71,18 @@ def test_nobody_far_out_gains_more(text, straight, sharp):
     assert bound <= sharp * best
 
 
+@pytest.mark.parametrize(("text", "straight", "sharp"), [("x within 1", False, 1.17), ("(x, y) within 2", True, 1.06)])
+def test_steep_costs_leave_little_room(text, straight, sharp):
+    """Where nearly all is told the bound is nearly what is told: a fifth less would be too low."""
+    bound, best = remote(text, rates=(2.0, 2.0), straight=straight).gain(), 0.0
+    high = remote(text, rates=(2.0, 2.0), straight=straight).near[0][1]
+    for y in (0.0, 1.0):
+        best = max(best, attacked(text, (high, y), (2.0, 2.0), straight=straight))
+    assert 0.84 < best <= bound
+    assert 0.8 * bound < best
+    assert bound <= sharp * best
+
+
 def test_a_density_that_ends_or_falls_fast_has_nobody_far_out():
     for first in (nw.Normal(0, 1), nw.Uniform(0, 500), nw.Truncated(nw.Frozen("t", 3), -50, 50)):
         family = remote("(x, y) within 1", {"x": first, "y": nw.Frozen("laplace")})
