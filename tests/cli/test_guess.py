@@ -122,7 +122,7 @@ def test_records_of_a_file_as_joint_prior(run, tmp_path):
     assert found["knows"]["after"] >= found["knows"]["before"]
 
 
-RECORDS = "time,dish,faculty\n20,soup,math\n25,soup,art\n22,pasta,math\n30,pasta,art\n"
+RECORDS = "time,dish,faculty\n20,soup,math\n25,soup,art\n22,pasta,math\n30,pasta,art\n35,pasta,art\n"
 
 
 def test_nothing_counts_as_released_about_columns_outside_of_the_goal(run, tmp_path):

@@ -421,6 +421,25 @@ def test_victims_may_be_decimals_and_fractions_as_costs_may():
         nw.largest(nw.Normal(0, 1), nw.Within(1), gain=Decimal("NaN"))
 
 
+@pytest.mark.parametrize(
+    ("prior", "goal", "victim"),
+    [
+        (nw.Categories({"soup": 0.3, "pasta": 0.7}), nw.In({"soup"}), "pizza"),
+        (nw.Presence(0.5), nw.Present(), "abc"),
+        (nw.Uniform(12, 28), nw.In.between(14, 16), 99),
+    ],
+)
+def test_a_victim_is_possible_also_where_everybody_has_one_goal(prior, goal, victim):
+    with pytest.raises(Misconfigured, match="victim must be"):
+        nw.guess(prior, goal, jump=1.0, victim=victim)
+
+
+def test_costs_below_all_digits_gain_nobody_any():
+    for victim in (None, 20):
+        found = nw.guess(nw.Uniform(12, 28), nw.Within(2), slope=1e-320, victim=victim)
+        assert 0 < found.gain < 1e-12
+
+
 def test_exactly_needs_a_possible_value():
     with pytest.raises(Misconfigured, match=r"victim must be a possible value .* found 1\.5"):
         nw.guess(nw.Atoms({1: 0.5, 2: 0.5}), nw.Exactly(), jump=1.0, victim=1.5)

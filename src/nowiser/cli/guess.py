@@ -214,7 +214,9 @@ def _knowing(asked: Question, knows: str) -> Any:
             f"--knows must be 'everyone else', 'K of N' or 'none of N' (others); found {knows!r}",
             hint="Names of attributes need --joint: the prior of whole records.",
         )
-    return knowing_part(asked.prior, asked.goal, names, slope=asked.cost.slope, jump=asked.cost.jump, costs=asked.costs)
+    if asked.costs is not None:
+        return knowing_part(asked.prior, asked.goal, names, costs=asked.costs)
+    return knowing_part(asked.prior, asked.goal, names, slope=asked.cost.slope, jump=asked.cost.jump)
 
 
 def _compared(asked: Question) -> Any:

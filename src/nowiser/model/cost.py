@@ -17,11 +17,15 @@ from nowiser.errors import Misconfigured
 from nowiser.model.checks import number
 
 MOST = 1e100  # far beyond certainty, and far enough from the largest float that its square is one
+LEAST = 1e-100  # less counts as this much: it gains nobody a digit, and smaller floats lose theirs
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Nats per radius (`slope`) and nats for any change at all (`jump`); neither negative nor beyond 1e100."""
+    """Nats per radius (`slope`) and nats for any change at all (`jump`).
+
+    Neither is negative or beyond 1e100; what is below 1e-100, but not 0, counts as that.
+    """
 
     slope: float = 0.0
     jump: float = 0.0
@@ -31,7 +35,7 @@ class Cost:
             nats = number(name, getattr(self, name), low=0.0)
             if nats > MOST:
                 raise Misconfigured(f"{name} must be at most {MOST:g} nats, found {nats:g}")
-            object.__setattr__(self, name, nats)
+            object.__setattr__(self, name, max(nats, LEAST) if nats else 0.0)
 
     def __add__(self, other: "Cost") -> "Cost":
         """The cost of both releases (sequential composition), rounded up."""

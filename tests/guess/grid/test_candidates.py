@@ -42,3 +42,24 @@ def test_a_disc_between_the_points_of_a_map_is_found():
 def test_a_set_that_holds_no_possible_value_is_refused():
     with pytest.raises(Misconfigured, match="never met"):
         nw.guess(nw.Uniform(12, 28), nw.In(low=30, high=40), slope=1.0)
+
+
+def test_a_disc_beside_labels_and_other_conditions_on_records():
+    records = {(1, 1, "s"): 0.5, (2, 2, "p"): 0.3, (2, 3, "s"): 0.2}
+    prior = nw.JointAtoms(("x", "y", "dish"), records)
+    costs = {"x": nw.Cost(0.5), "y": nw.Cost(0.5), "dish": nw.Cost(0.0, 1.0)}
+    for goal in ("(x, y) within 1 and dish exactly", "(x, y) within 1 or x within 0.1"):
+        worst = nw.guess(prior, goal, costs=costs)
+        for x, y, dish in itertools.product(np.arange(1, 2.01, 0.25), np.arange(1, 3.01, 0.25), "sp"):
+            victim = (float(x), float(y), dish)
+            assert nw.guess(prior, goal, costs=costs, victim=victim).gain <= worst.gain + 1e-12
+        assert nw.guess(prior, goal, costs=costs, victim=worst.victim).gain == pytest.approx(worst.gain, abs=1e-9)
+
+
+def test_what_a_bare_goal_is_about_is_not_guessed():
+    labelled = nw.JointAtoms(("x", "dish"), {(1, "s"): 0.5, (2, "p"): 0.5})
+    with pytest.raises(Misconfigured, match="dish has labels"):
+        nw.guess(labelled, nw.Within(1), slope=1.0)
+    for goal in (nw.Exactly(), nw.In({1, 2}), nw.Within(1) & nw.Within(2)):
+        with pytest.raises(Misconfigured, match="must name its attribute, one of x, dish"):
+            nw.guess(labelled, goal, jump=1.0)

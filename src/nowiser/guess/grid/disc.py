@@ -121,7 +121,10 @@ def _weighed(
 
 def _place(axis: Any, x: Any) -> float:
     if axis.places is None:
-        raise Misconfigured(f"{axis.name} has labels, which have no distances")
+        raise Misconfigured(
+            f"{axis.name} has labels, which have no distances: it is no part of a map",
+            hint="Name the attributes the goal is about, like `time within 2`.",
+        )
     low, high = axis.ends
     if isinstance(x, bool) or not isinstance(x, (int, float)) or not low <= x <= high:
         raise Misconfigured(f"victim must have a possible value of {axis.name} ({low:g} to {high:g}), found {x!r}")

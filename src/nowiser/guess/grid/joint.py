@@ -19,7 +19,9 @@ from nowiser.guess.grid.candidates import candidates, value_of
 from nowiser.guess.grid.disc import Shares
 from nowiser.guess.grid.graded import Focus
 from nowiser.guess.grid.metric import Question, reach_of, solved
+from nowiser.guess.grid.on_records import RECORDS, on_records
 from nowiser.guess.grid.programme import Solution
+from nowiser.guess.grid.records import Costs, Right, Table
 from nowiser.guess.grid.space import Axis, Space, frame, space_of
 from nowiser.guess.grid.truth import truth
 from nowiser.guess.odds import lifted, odds_of
@@ -40,8 +42,13 @@ Joint = JointAtoms | MultivariateNormal | JointHistogram
 def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
     """The ceiling for attributes that depend on each other."""
     asked = named(goal, prior.names)
+    if isinstance(prior, JointAtoms) and len(prior.records) <= RECORDS:
+        table = Table.of(prior.names, list(prior.records), prior.masses)
+        return replace(_on_records(table, asked, costs, victim), prior=prior)
     whole = None if victim is None else _victim(prior.names, victim)
     prior = that_matters(prior, asked, costs)
+    if isinstance(costs, Mapping):
+        costs = {n: cost for n, cost in costs.items() if n in prior.names}
     victim = None if whole is None else {n: whole[n] for n in prior.names}
     if not isinstance(prior, MultivariateNormal) or len(asked.attributes) < 2:
         return _joint_ceiling(prior, asked, costs, victim)
@@ -117,16 +124,15 @@ def repeated_ceiling(
 
 def named(goal: Goal, names: tuple[str, ...]) -> Goal:
     """Bare goals are about the attributes of the prior: all of them for `within` on a map, else the only one."""
-    if isinstance(goal, (Within, Exactly)) and len(names) > 1:
+    if isinstance(goal, Within) and len(names) > 1:
         return On(names, goal)
-    if isinstance(goal, (Within, Exactly, In)):
-        return On(names[0], goal)
-    parts = simple_goals(goal)
-    if any(isinstance(p, (Within, Exactly, In)) for p in parts):
-        if len(names) != 1:
-            raise Misconfigured("every part of the goal must name its attribute when the prior has several")
-        return _renamed(goal, names[0])
-    return goal
+    if not any(isinstance(p, (Within, Exactly, In)) for p in simple_goals(goal)):
+        return goal
+    if len(names) != 1:
+        raise Misconfigured(
+            f"every part of the goal must name its attribute, one of {', '.join(names)}, found `{goal}`"
+        )
+    return _renamed(goal, names[0])
 
 
 def _renamed(goal: Goal, name: str) -> Goal:
@@ -162,6 +168,8 @@ def _ceiling(
 
         return on_cells(prior, names, goal, costs, known)
     space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
+    if not space.continuous and np.count_nonzero(space.masses) <= RECORDS:
+        return replace(_on_records(_table(space), goal, costs, victim), prior=prior)
     question = _in_order(question, names, space)
     if known is not None:
         shares = truth(space, goal, known)
@@ -180,6 +188,19 @@ def _ceiling(
     witness = _witness(space, found, shown)
     answer = answer_of(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
     return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
+
+
+def _on_records(table: Table, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
+    if victim is not None:
+        victim = _victim(table.names if isinstance(victim, (tuple, list)) else goal.attributes, victim)
+    about = Costs(table, question_of(table.names, goal, costs), goal.attributes)
+    return on_records(Right(table, goal), about, costs, victim)
+
+
+def _table(space: Space) -> Table:
+    at = np.argwhere(space.masses > 0)
+    records = [tuple(value_of(a, int(i)) for a, i in zip(space.axes, where, strict=True)) for where in at]
+    return Table.of(tuple(a.name for a in space.axes), records, space.masses[tuple(at.T)])
 
 
 def _is_on_cells(prior: Any, names: tuple[str, ...], goal: Goal, *, worst: bool) -> bool:

@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from nowiser.guess.density.law import cdf, support
+from nowiser.guess.density.line import EPS
 from nowiser.model.goal import And, Exactly, Goal, In, Not, On, Or, Within
 from nowiser.model.prior import Atoms, Categories, Histogram, Normal, Prior, Uniform
 from nowiser.model.priors.base import Floats
@@ -57,7 +58,10 @@ def _most_of_one(prior: Prior, goal: Within | Exactly | In) -> float:
         return 1.0
     reach = goal.radius if isinstance(goal, Within) else 0.0
     if isinstance(prior, Atoms):
-        return _at(prior, reach, prior.values)
+        # the fullest window has a value at its lower end; also one that a rounding would leave out counts
+        spare = 8 * EPS * (np.abs(prior.values) + 2 * reach)
+        held = cdf(prior, prior.values + 2 * reach + spare) - cdf(prior, np.nextafter(prior.values, -np.inf))
+        return min(1.0, float(held.max()) + SLACK)
     if isinstance(prior, Uniform):
         return min(1.0, 2 * reach / (prior.high - prior.low) + SLACK)
     if isinstance(prior, Histogram):

@@ -16,7 +16,7 @@ from nowiser.model.prior import Categories, Presence, Prior, Unknown
 from nowiser.model.priors.base import Floats
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=128)  # they hold their priors, some of which are large
 def profile_of(prior: Prior, goal: Goal, cost: Cost) -> Profile:
     """How the figures depend on the victim, for a goal without and, or, not."""
     what = ", ".join(goal.attributes) or "the attribute"
@@ -118,7 +118,7 @@ def _labels(prior: Categories, goal: Goal, cost: Cost, what: str) -> Profile:
     else:
         raise Misconfigured(f"{what} has labels, which have no distances; ask `exactly` or `in`, found `{goal}`")
     share = math.fsum(m for label, m in zip(prior.labels, prior.masses, strict=True) if label in inside)
-    return Listed((None,), (inside,), np.array([share / masses.sum()]), cost.jump, what)
+    return Listed((None,), (inside,), np.array([share / masses.sum()]), cost.jump, what, prior.labels)
 
 
 def _presence(prior: Prior, cost: Cost, what: str) -> Profile:
@@ -128,7 +128,7 @@ def _presence(prior: Prior, cost: Cost, what: str) -> Profile:
         return Anyone(cost.jump, (True, False))
     if not isinstance(prior, Presence):
         raise Misconfigured(f"the goal `present` needs the prior Presence or Unknown, found {prior!r}")
-    return Listed((None,), ((True,),), np.array([prior.probability]), cost.jump, what)
+    return Listed((None,), ((True,),), np.array([prior.probability]), cost.jump, what, (True, False))
 
 
 def _unknown(prior: Unknown, goal: Goal, cost: Cost, what: str) -> Profile:

@@ -87,6 +87,7 @@ class Listed:
     masses: Floats
     jump: float
     what: str
+    possible: tuple[Any, ...] = ()  # victims, where all have one goal: then the only name is None
 
     def start(self) -> tuple[Floats, Floats]:
         every = np.flatnonzero(self.masses > 0).astype(float)
@@ -115,12 +116,13 @@ class Listed:
         return self.at(lo).negated()
 
     def coordinate(self, victim: Any) -> float:
-        if len(self.names) == 1 and self.names[0] is None:
+        if victim is None and self.possible:  # as `victim` says who stands here
             return 0.0
-        for i, name in enumerate(self.names):
+        every = self.possible or self.names
+        for i, name in enumerate(every):
             if name == victim and isinstance(name, bool) == isinstance(victim, bool):
-                return float(i)
-        known = ", ".join(str(n) for n in self.names[:10])
+                return 0.0 if self.possible else float(i)
+        known = ", ".join(str(n) for n in every[:10])
         raise Misconfigured(f"victim must be one of the values of {self.what} ({known}), found {victim!r}")
 
     def victim(self, x: float) -> Any:
