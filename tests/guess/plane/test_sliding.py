@@ -13,7 +13,7 @@ from nowiser.guess.plane.moving import Moving, moving
 from nowiser.guess.plane.pieces import Grain
 from nowiser.guess.plane.region import Placed, region_of
 from nowiser.guess.plane.regions import QUICK, Regions, law_of
-from nowiser.guess.plane.sliding import _Known
+from nowiser.guess.plane.sliding import STRIPS, _Known
 from nowiser.model.goal import parse_goal
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -182,9 +182,11 @@ def test_likelihoods_on_borders_are_between_what_the_posterior_leaves_them():
     rows = moving(family.law, box.placed, 0)
     for right in (False, True):
         strips = sliding._strips(rows, np.full(rows.near.size, 1 / 256), right=right)
-        room = np.minimum(rows.room[right], np.where(right, 16 - rows.far, rows.near))
+        width = STRIPS[:, None] * rows.room[right]
         # up to the middle between both borders, on the other side as far as a goal is wide; the prior ends at 16
-        assert strips == pytest.approx((1 - np.exp(-0.4 * room)) / 0.4, rel=0.7)
+        fits = np.where(width <= np.where(right, 16 - rows.far, rows.near), width, 0.0).max(axis=0)
+        assert strips == pytest.approx((1 - np.exp(-0.4 * fits)) / 0.4, rel=1e-6)
+        assert (fits > 0).all()
         inner = rows.inside[right]
         assert strips[inner] == pytest.approx((1 - math.exp(-0.4 * 3)) / 0.4, rel=1e-6)
 
