@@ -28,6 +28,8 @@ XS, YS = (sorted({record[i] for record in MAP.records}) for i in range(2))
 PEOPLE = nw.JointAtoms(
     ("age", "dish"), {(float(a), d): 1 / 8 for a, d in itertools.product((20, 21, 25, 40), ("soup", "pasta"))}
 )
+FLATTER = nw.MultivariateNormal(("x", "y"), [0, 0], np.eye(2))
+ROUND = nw.MultivariateNormal(("x", "y", "z"), [0, 0, 0], np.eye(3))
 THICK = nw.Histogram([0, 1, 6], [0.5, 0.5])
 TWICE = nw.Atoms({0.0: 0.4, 10.0: 0.6})
 
@@ -145,6 +147,19 @@ ROWS = {
         dict.fromkeys("xyzw", (-2, 2)),
         3,
     ),
+    # goals so wide that those beyond seven standard deviations gain most
+    "wide, and": Row(FLATTER, "x within 6 and y within 6", costs(30.0, 0.0), {"x": (7, 12), "y": (-1, 1)}, 6),
+    "wide, or": Row(FLATTER, "x within 5 or y within 0.1", costs(50.0, 0.1), {"x": (7, 12), "y": (5, 8)}, 6, long=True),
+    "wide, disc": Row(FLATTER, "(x, y) within 6", nw.Cost(40), {"x": (7, 12), "y": (-1, 1)}, 6),
+    "wide, three": Row(
+        ROUND,
+        "x within 6 and y within 6 and z within 6",
+        costs(30.0, 0.1, 0.1),
+        {"x": (7, 12), "y": (0, 1), "z": (0, 1)},
+        2,
+        long=True,
+    ),
+    "wide, in space": Row(ROUND, "(x, y, z) within 4", nw.Cost(40), {"x": (6, 8), "y": (5, 8), "z": (0, 1)}, 3),
     "fewer": Row(THREE, "x within 1 and y within 1", costs(0.5, 0.4, 0.3), dict.fromkeys("xyz", (-2, 2)), 3),
     "one of two": Row(BELL, "x within 1", costs(0.0, 0.6), dict.fromkeys("xy", (-2, 2)), 4),
 }

@@ -28,8 +28,9 @@ from nowiser.guess.grid.truth import truth
 from nowiser.guess.odds import lifted
 from nowiser.guess.parts.formula import simple_goals
 from nowiser.guess.plane.maps import enclosing
-from nowiser.guess.plane.plane import FARTHEST
+from nowiser.guess.plane.plane import farthest
 from nowiser.guess.ranges import distinct
+from nowiser.guess.solid.halfspace import Halfspace, shift_of, shift_on_map
 from nowiser.model.goal import Exactly, Goal, In, On, Within
 from nowiser.model.prior import JointHistogram, MultivariateNormal
 from nowiser.model.priors.base import Floats
@@ -107,11 +108,33 @@ class Asked:
             return float(edges.places[0]), float(edges.places[-1])
         if isinstance(self.prior, MultivariateNormal):
             i = self.prior.names.index(name)
-            away, mean = FARTHEST * math.sqrt(float(self.prior.covariance[i, i])), float(self.prior.mean[i])
+            mean = float(self.prior.mean[i])
+            away = min(self._farthest(name), float(edges[-1]) - mean)
             # whoever is mirrored at the mean gains the same, where all that is asked moves with the victim
             mirrored = name == self.moving[0] and not any(isinstance(p.goal, In) for p in self.parts)
             return mean if mirrored else mean - away, mean + away
         return float(edges[0]), float(edges[-1])
+
+    def _farthest(self, name: str) -> float:
+        """How far from the mean of a normal prior victims would have to be looked for."""
+        i = self.prior.names.index(name)
+        wide = max(p.goal.radius for p in self.parts if isinstance(p.goal, Within) and name in p.attributes)
+        return farthest(math.sqrt(float(self.prior.covariance[i, i])), wide)
+
+    @cached_property
+    def beyond(self) -> float:
+        """A bound for victims of a normal prior who are beyond the grid, where goals are that wide: a half-space."""
+        if not isinstance(self.prior, MultivariateNormal):
+            return 0.0
+        middle = dict(zip(self.prior.names, self.prior.mean.tolist(), strict=True))
+        ends = {n: float(x[-1]) - middle[n] for n, x in self.frame.items() if not isinstance(x, Axis)}
+        if all(self._farthest(name) <= ends[name] for name in self.moving):
+            return 0.0
+        cost, covariance = self.question, self.prior.covariance
+        order = [self.names.index(n) for n in self.prior.names]
+        if cost.map_rate is not None:
+            return Halfspace(shift_on_map(covariance, cost.map_rate), cost.map_jump).gain(0.0, 1.0)
+        return Halfspace(shift_of(covariance, np.array(cost.rates)[order]), sum(cost.jumps)).gain(0.0, 1.0)
 
     def lines(self, name: str) -> Floats:
         """Where boxes of victims end to begin with: where an end of a band meets an edge of the prior or of another."""
@@ -310,7 +333,7 @@ class Search:
             self.look(grid, box.middle)
         assert self.best is not None
         gain, before, who = self.best
-        return Found(who, before, gain, min(max(left, self.settled, gain), 1.0))
+        return Found(who, before, gain, min(max(left, self.settled, gain, self.asked.beyond), 1.0))
 
 
 def _corners(box: Box) -> list[dict[str, Any]]:

@@ -78,7 +78,8 @@ def discs_of(prior: Any, goal: Goal, costs: Cost | Mapping[str, Cost]) -> Discs 
 def _discs(prior: Any, names: tuple[str, ...], goal: On, costs: Cost | Mapping[str, Cost]) -> Discs:
     from nowiser.guess.plane.on_plane import Asked
 
-    return Discs(plane_of(prior, names), _disc(names, goal, costs), Asked(prior, names, goal, costs).everybody)
+    disc = _disc(names, goal, costs)
+    return Discs(plane_of(prior, names, disc.radius), disc, Asked(prior, names, goal, costs).everybody)
 
 
 def _along_axes(prior: Any, names: tuple[str, ...], goal: On, costs: Any) -> "Asked":

@@ -18,7 +18,17 @@ from nowiser.guess.plane.table import Table
 from nowiser.model.prior import Histogram, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
 from nowiser.model.priors.base import Floats
 
-FARTHEST = 7.0  # standard deviations up to which victims of a normal prior are looked for
+FARTHEST = 7.0  # standard deviations up to which victims of a normal prior are looked for, at least
+BEYOND = 6.0  # standard deviations beyond which a billionth is left
+
+
+def farthest(spread: float, radius: float) -> float:
+    """How far from the mean of a normal prior victims are looked for whose goals are so wide.
+
+    Goals of all others begin where a billionth is left, so that there is nothing to gain by being even less likely; and
+    what is told of them falls with the distance, for the prior is log-concave.
+    """
+    return max(FARTHEST * spread, BEYOND * spread + radius)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +61,7 @@ class Plane:
         return at
 
 
-def plane_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Plane:
+def plane_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...], radius: float = 0.0) -> Plane:
     """The prior as a plane; Misconfigured where it has not two attributes."""
     if len(names) != 2:
         raise Misconfigured(
@@ -64,7 +74,7 @@ def plane_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> Plan
         variances, turn = np.linalg.eigh(prior.covariance)
         spread = np.sqrt(variances)
         rows = Normal(0.0, float(spread[0])), Normal(0.0, float(spread[1]))
-        high = FARTHEST * spread  # the four quarters mirror each other
+        high = np.array([farthest(s, radius) for s in spread.tolist()])  # the four quarters mirror each other
         if spread[0] == spread[1]:
             high[1] = 0.0
         return Plane(names, Product(rows), 0.0 * spread, high, turn, prior.mean)

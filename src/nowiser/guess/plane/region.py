@@ -69,6 +69,11 @@ class Region:
     def discs(self) -> list[Round]:
         return [part for part in self.parts if isinstance(part, Round)]
 
+    def radius(self, axis: int) -> float:
+        """The largest of all parts that move along an axis; 0 where none does."""
+        bands = [b.radius for b in self.bands if b.axis == axis and b.radius is not None]
+        return max([*bands, *[d.radius for d in self.discs]], default=0.0)
+
     def moves(self, axis: int) -> bool:
         """Whether it depends on where the victim is on this axis."""
         return bool(self.discs) or any(b.axis == axis and b.radius is not None for b in self.bands)

@@ -26,7 +26,7 @@ from nowiser.guess.plane.exposed import WORK, Exposed, Seen, within_limit, worst
 from nowiser.guess.plane.maps import BOXES, enclosing, lowered
 from nowiser.guess.plane.outer import Law, Outer, outer_of
 from nowiser.guess.plane.pieces import Grain, Rate
-from nowiser.guess.plane.plane import FARTHEST, as_joint
+from nowiser.guess.plane.plane import as_joint, farthest
 from nowiser.guess.plane.product import Product
 from nowiser.guess.plane.region import Band, Limits, Placed, Region, Round, share
 from nowiser.guess.plane.remote import Remote
@@ -125,7 +125,8 @@ class Regions:
     def _lines(self, axis: int) -> Floats:
         """Even ones, and those beyond which a border meets an edge of the prior or the end of another band."""
         if isinstance(self.law, Bivariate):
-            mean, away = float(self.law.prior.mean[axis]), FARTHEST * float(self.law.spread[axis])
+            mean = float(self.law.prior.mean[axis])
+            away = farthest(float(self.law.spread[axis]), self.region.radius(axis))
             # whoever is mirrored gains the same, where all bands move with the victim: at the mean, or along each axis
             moves = all(b.radius is not None for b in self.region.bands)
             half = moves and (axis == 0 or not self.law.prior.covariance[0, 1])

@@ -119,7 +119,7 @@ class Solids:
         return [self._lines(i) for i in range(3)]
 
     def _lines(self, axis: int) -> Floats:
-        low, high = self.law.victims(axis)
+        low, high = self.law.victims(axis, self.region.radius(axis))
         if not self.region.moves(axis):
             return np.array([(low + high) / 2])
         bands = [b for b in self.region.bands if b.axis == axis]

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from nowiser.guess.plane.plane import FARTHEST
+from nowiser.guess.plane.plane import farthest
 from nowiser.model.prior import JointHistogram, MultivariateNormal
 from nowiser.model.priors.base import Floats
 
@@ -89,9 +89,9 @@ class Trivariate:
         away = np.concatenate([np.linspace(0.0, CORE, count // 2 + 1), OUTER])
         return np.asarray(self.prior.mean[axis] + self.spread[axis] * np.concatenate([-away[:0:-1], away]))
 
-    def victims(self, axis: int) -> tuple[float, float]:
-        """Between which values victims are looked for."""
-        away = FARTHEST * float(self.spread[axis])
+    def victims(self, axis: int, radius: float) -> tuple[float, float]:
+        """Between which values victims are looked for, whose goals are so wide."""
+        away = farthest(float(self.spread[axis]), radius)
         return float(self.prior.mean[axis]) - away, float(self.prior.mean[axis]) + away
 
     @cached_property
@@ -234,7 +234,7 @@ class Cube:
         """Places along an axis, in `count` steps from end to end."""
         return np.linspace(*self.support[axis], count + 1)
 
-    def victims(self, axis: int) -> tuple[float, float]:
+    def victims(self, axis: int, radius: float) -> tuple[float, float]:  # noqa: ARG002 (they end somewhere)
         """Between which values victims are looked for."""
         return self.support[axis]
 
