@@ -264,7 +264,7 @@ def test_fixed_intervals_among_several_attributes_are_guessed_in_every_class(goa
     for a in (-0.5, 1.0):
         rest = nw.MultivariateNormal(["b", "c"], [1 + 0.8 * a, 2 + 0.3 * a], spread)
         who = dict(zip("bc", (rest.mean + rng.normal(0, 0.7, 2)).tolist(), strict=True))
-        assert nw.guess(rest, goal, costs=costs, victim=who).gain <= found.gain * 1.02 + 1e-9
+        assert nw.guess(rest, goal, costs=costs, victim=who).gain <= found.gain + 1e-9
 
 
 def test_classes_of_tables_are_all_looked_at():
