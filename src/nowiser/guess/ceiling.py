@@ -37,8 +37,8 @@ def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Adva
     """The tight ceiling; see `nowiser.guess.ask.guess` for the contract."""
     if not isinstance(goal, Goal):
         raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
-    costs, victim = charged_to(prior, goal, costs), _as_floats(victim)
-    found = _ceiling(prior, goal, costs, victim)
+    asked, costs, victim = costs, charged_to(prior, goal, costs), _as_floats(victim)
+    found = replace(_ceiling(prior, goal, costs, victim), costs=asked)
     if any([costs] if isinstance(costs, Cost) else costs.values()):
         return found
     # nothing is told, so nobody gains anything: what is not known about the prior probability is no gain
@@ -64,9 +64,7 @@ def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
         from nowiser.guess.grid.joint import repeated_ceiling
         from nowiser.guess.parts.classes import by_classes
 
-        if (answer := by_classes(prior, goal, _of_goal(costs, goal), victim)) is not None:
-            return replace(answer, costs=costs)
-        return replace(repeated_ceiling(prior, goal, _of_goal(costs, goal), victim), costs=costs)
+        return by_classes(prior, goal, costs, victim) or repeated_ceiling(prior, goal, costs, victim)
     charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
     key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
     if victim is None:
@@ -360,22 +358,20 @@ def _priors(prior: Priors, names: list[Any]) -> list[Prior]:
 
 
 def charged_to(prior: Priors, goal: Goal, costs: Any) -> Costs:
-    """The costs, each for an attribute that somebody speaks of: what is misspelt must not be free."""
+    """The costs, each for an attribute that somebody speaks of: what is misspelt must not be free.
+
+    Without those that tell nothing: of attributes that the goal is not about and that are independent of it, or cost
+    nothing.
+    """
     if isinstance(costs, Cost):
         return costs
     if isinstance(prior, Mapping):
-        return per_attribute(costs, prior)
+        found = per_attribute(costs, prior)
+        return {n: c for n, c in found.items() if n in goal.attributes} if goal.attributes else found
     names = getattr(prior, "names", None)
     if names is not None:
-        return per_attribute(costs, names)
+        return {n: c for n, c in per_attribute(costs, names).items() if c or n in goal.attributes}
     return per_attribute(costs, goal.attributes or None, "the goal is")
-
-
-def _of_goal(costs: Costs, goal: Goal) -> Costs:
-    """Without what is charged for independent attributes that the goal is not about: it tells nothing about it."""
-    if isinstance(costs, Cost) or not goal.attributes:
-        return costs
-    return {name: cost for name, cost in costs.items() if name in goal.attributes}
 
 
 def _cost(costs: Costs, name: Any, *, alone: bool) -> Cost:

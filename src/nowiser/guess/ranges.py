@@ -1,5 +1,7 @@
 """Numbers in order: each once, and extremes over runs of neighbouring cells."""
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,20 @@ def distinct(x: Floats) -> Floats:
     new = np.ones(x.size, bool)
     np.not_equal(x[1:], x[:-1], out=new[1:])
     return x[new]
+
+
+def spaced(first: float, last: float, width: Callable[[Floats], Floats], samples: int, most: int) -> Floats | None:
+    """Numbers from `first` on, before `last`, about as far apart as `width` says; None where that would be too many.
+
+    Widths are looked at evenly and, for those that change by orders of magnitude, ever closer to both ends.
+    """
+    whole, finest = last - first, float(width(np.array([first, last])).min()) / 4
+    near = np.geomspace(min(max(finest, 1e-300), whole / 4), whole / 2, samples // 2)
+    x = distinct(np.clip(np.concatenate([np.linspace(first, last, samples), first + near, last - near]), first, last))
+    many = 1 / width(x)
+    steps = np.concatenate([[0.0], np.cumsum((many[1:] + many[:-1]) / 2 * np.diff(x))])
+    count = max(float(np.ceil(steps[-1] - 0.3)), 1.0)
+    return None if count > most else np.interp(np.arange(int(count)) / count * steps[-1], steps, x)
 
 
 class Largest:

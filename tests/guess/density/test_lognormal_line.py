@@ -108,7 +108,7 @@ def test_nobody_is_there():
     [
         (nw.LogNormal(0, 3), 1 - np.exp(-1), 1 - np.exp(-1) + 1e-5),  # far out the density is flat
         (nw.LogNormal(-200, 50), 1 - np.exp(-1), 1.0),
-        (nw.LogNormal(0, 1e-6), 0.0, 2e-6),  # whoever it is, nearly everybody is within 1
+        (nw.LogNormal(0, 1e-6), 0.0, 4e-6),  # all are within millionths of each other, so that little is told
     ],
 )
 def test_extremes_are_right(prior, least, most):

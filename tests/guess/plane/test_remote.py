@@ -62,7 +62,7 @@ def test_nobody_far_out_gains_more(text, straight, sharp):
     (low, high), others = family.near
     assert -200 < low < -20
     assert 20 < high < 200
-    assert others == (-8.0, 8.0)
+    assert others == (-9.0, 9.0)  # a radius beside all that is likely
     bound, best = family.gain(), 0.0
     for x in (high, 2 * high, 20 * high):
         for y in (0.0, 1.5):
@@ -86,7 +86,7 @@ def test_steep_costs_leave_little_room(text, straight, sharp):
 def test_a_density_that_ends_or_falls_fast_has_nobody_far_out():
     for first in (nw.Normal(0, 1), nw.Uniform(0, 500), nw.Truncated(nw.Frozen("t", 3), -50, 50)):
         family = remote("(x, y) within 1", {"x": first, "y": nw.Frozen("laplace")})
-        assert family.near[0] == family.law.rows[0].people
+        assert family.near[0] == family.people(0)
         assert family.gain() == 0.0
 
 

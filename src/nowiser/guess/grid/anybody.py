@@ -217,7 +217,7 @@ class Search:
         """The values of the attributes that have single ones (all guesses that differ), and one of those that do not
         matter.
         """
-        from nowiser.guess.grid.candidates import guesses_of
+        from nowiser.guess.grid.guesses import guesses_of
 
         choices, asked = [], self.asked
         for name, known in asked.frame.items():

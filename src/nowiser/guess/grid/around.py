@@ -14,7 +14,7 @@ import numpy as np
 
 from nowiser.guess.grid.space import Axis, Space, frame, space_on
 from nowiser.guess.parts.formula import simple_goals
-from nowiser.guess.ranges import distinct
+from nowiser.guess.ranges import distinct, spaced
 from nowiser.model.goal import Goal, In, On, Within
 from nowiser.model.prior import MultivariateNormal
 from nowiser.model.priors.base import Floats
@@ -23,6 +23,7 @@ GROWTH = 1.35
 CORE, WIDEST = 4.5, 0.5  # standard deviations of a normal prior up to which cells are at most so wide
 STILL = 10  # cells of an attribute about which nothing is asked
 SAMPLES = 400
+MOST_LINES = 100_000  # between two that are given; where they would be more, none are
 WIDER, COARSEST = 1.15, 1e-3  # by which cells are made wider while there are too many, and when that ends
 FEWEST = 4.0  # steps per radius below which cells of attributes about which nothing is asked are made wider, too
 Stretches = Mapping[str, tuple[float, float]]
@@ -103,13 +104,13 @@ def _filled(
     lines: Floats, zones: list[tuple[float, float]], size: float, core: tuple[float, tuple[float, float]]
 ) -> Floats:
     """More lines between these, so that no cell is much wider than the distance from the zones allows."""
-    found = []
-    for a, b in itertools.pairwise(lines.tolist()):
-        x = np.linspace(a, b, SAMPLES if b - a > size else 2)
+
+    def width(x: Floats) -> Floats:
         away = np.min([np.maximum(np.maximum(p - x, x - q), 0.0) for p, q in zones], axis=0)
         out = np.maximum(np.maximum(core[1][0] - x, x - core[1][1]), 0.0)
-        many = 1 / np.minimum(size + (GROWTH - 1) * away, max(core[0], size) + out)
-        steps = np.concatenate([[0.0], np.cumsum((many[1:] + many[:-1]) / 2 * np.diff(x))])
-        count = max(math.ceil(steps[-1] - 0.3), 1)
-        found.append(np.interp(np.arange(count) / count * steps[-1], steps, x))
+        return np.asarray(np.minimum(size + (GROWTH - 1) * away, max(core[0], size) + out))
+
+    pairs = itertools.pairwise(lines.tolist())
+    between = [np.array([a]) if b - a <= size else spaced(a, b, width, SAMPLES, MOST_LINES) for a, b in pairs]
+    found = [np.array([a]) if b is None else b for a, b in zip(lines, between, strict=False)]
     return distinct(np.append(np.concatenate(found), lines[-1]))

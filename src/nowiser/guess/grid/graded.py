@@ -1,8 +1,6 @@
 """Borders of cells along one attribute: fine where it matters, growing from there on, and none of them a sliver."""
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,33 +9,6 @@ from nowiser.guess.ranges import distinct
 from nowiser.model.priors.base import Floats
 
 AWAY = 1e-3  # of the mass on either side is where cells grow
-
-
-@dataclass(frozen=True)
-class Focus:
-    """A disc that will be asked about: where, how large. Cells are finest there."""
-
-    at: Mapping[str, float]
-    radius: float
-
-
-def graded(name: str, edges: Floats, focus: Focus, count: int) -> Floats:
-    """About `count` cells between the outer edges: of one size around the disc, growing from there on; edges stay."""
-    low, high, at, radius = float(edges.min()), float(edges.max()), focus.at[name], focus.radius
-    across, growth = (9, 1.4) if count > 20 else (7, 1.6)
-    size = 2 * radius / across
-    near = at + size * np.arange(2 - across, across - 1)
-    steps = size * np.cumsum(growth ** np.arange(1, 60))
-    ahead, back = near[-1] + steps, near[0] - steps
-    if (high - low) / count <= 1.6 * size:
-        size, found = (high - low) / count, np.linspace(low, high, count + 1)
-    else:
-        found = np.concatenate([back, near, ahead])
-    fixed = distinct(edges)
-    found = found[(found > low) & (found < high)]
-    # a border next to an edge would only make one narrow cell
-    closest = np.abs(found[:, None] - fixed).min(axis=1)
-    return distinct(np.concatenate([fixed, found[closest > 0.35 * np.maximum(size, 0.25 * np.abs(found - at))]]))
 
 
 def graded_by_mass(row: Line, low: float, high: float, each: int) -> Floats:

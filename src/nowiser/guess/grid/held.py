@@ -22,7 +22,7 @@ from nowiser.guess.grid.carried import Along, Carried, Effort, Kernel, Pairs, al
 from nowiser.guess.grid.disc import Shares
 from nowiser.guess.grid.metric import Question, spread
 from nowiser.guess.grid.programme import Mask
-from nowiser.guess.grid.space import Axis, Space
+from nowiser.guess.grid.space import Space
 from nowiser.model.priors.base import Floats
 
 ALL = Effort()
@@ -146,7 +146,7 @@ class Cells:
         space, lean = self.space, np.exp(np.minimum(self.lean, 700.0))
         inside = np.where(share > 0, space.masses * share + space.off * (space.masses > 0), 0.0)
         outside = np.where(share < 1, np.maximum(space.masses * (1 - share) - space.off, 0.0), 0.0)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", divide="ignore"):  # of no share of an endless cell nothing is known: the cap
             rise = 1 / (share + (1 - share) * np.exp(-self.span))
             fall = 1 - share + share * np.exp(np.minimum(self.span, 700.0))
             cap = np.exp(np.minimum(self.span, 700.0))
@@ -251,8 +251,3 @@ def _log_mean(u: Floats) -> Floats:
     """Ln of the average of e^{kx} over a stretch of half width u/k around 0, ln(sinh(u)/u)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(u < 1e-3, u * u / 6, u + np.log1p(-np.exp(-2 * u)) - np.log(2 * u))
-
-
-def value_at(axis: Axis, i: int) -> object:
-    """A label, or the middle of a cell."""
-    return axis.labels[i] if axis.places is None else float(axis.places[i])

@@ -1,30 +1,27 @@
 """Dependent attributes, repeated attributes, sets with gaps, maps: ceilings by the linear programme.
 
-For one victim the goal is a set of cells, and the programme of `programme` gives the tight ceiling (for points) or an
-upper bound (for cells, whose variables are averages: see `metric`).
-
-For the worst victim all distinct goals are ranked by a bound that needs no programme, odds·e^T with T the largest
-cost between two records; programmes are solved in that order until none left can matter. If that takes more than
-`PROGRAMMES`, the best remaining simple bound is reported: looser, never wrong (then `tight` is false).
+Tables of records, and single values of several attributes, are asked about pair by pair (`on_records`). Where one
+attribute is continuous and the victim is named, the goal is a set of cells, and the programme of `programme` gives an
+upper bound (its variables are averages: see `metric`); the worst victim, and several continuous attributes, are bounded
+on planes, in space, or cell by cell (`on_cells`).
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from nowiser.errors import Misconfigured
-from nowiser.guess.grid.candidates import candidates, value_of
+from nowiser.errors import Misconfigured, NotEvaluated
 from nowiser.guess.grid.disc import Shares
-from nowiser.guess.grid.graded import Focus
+from nowiser.guess.grid.guesses import value_of
 from nowiser.guess.grid.metric import Question, reach_of, solved
 from nowiser.guess.grid.on_records import RECORDS, on_records
-from nowiser.guess.grid.programme import Solution
+from nowiser.guess.grid.programme import LARGEST, Solution
 from nowiser.guess.grid.records import Costs, Right, Table
 from nowiser.guess.grid.space import Axis, Space, frame, space_of
 from nowiser.guess.grid.truth import truth
-from nowiser.guess.odds import lifted, odds_of
 from nowiser.guess.parts.formula import simple_goals
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost
@@ -34,7 +31,6 @@ from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
 CELLS = 600
-PROGRAMMES = 100
 ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
 Joint = JointAtoms | MultivariateNormal | JointHistogram
 
@@ -45,11 +41,10 @@ def joint_ceiling(prior: Joint, goal: Goal, costs: Cost | Mapping[str, Cost], vi
     if isinstance(prior, JointAtoms) and len(prior.records) <= RECORDS:
         table = Table.of(prior.names, list(prior.records), prior.masses)
         return replace(_on_records(table, asked, costs, victim), prior=prior)
-    whole = None if victim is None else _victim(prior.names, victim)
+    if victim is not None and not isinstance(victim, Mapping):
+        victim = _victim(prior.names, victim)
     prior = that_matters(prior, asked, costs)
-    if isinstance(costs, Mapping):
-        costs = {n: cost for n, cost in costs.items() if n in prior.names}
-    victim = None if whole is None else {n: whole[n] for n in prior.names}
+    victim = None if victim is None else _victim(prior.names, victim)
     if not isinstance(prior, MultivariateNormal) or len(asked.attributes) < 2:
         return _joint_ceiling(prior, asked, costs, victim)
     from nowiser.guess.solid.any_normal import any_normal, sharpened
@@ -148,14 +143,13 @@ def _ceiling(
 ) -> Advantage:
     question = question_of(names, goal, costs)
     known = None if victim is None else _victim(names, victim)
+    from nowiser.guess.grid.on_cells import on_cells
     from nowiser.guess.plane.boxed import is_boxed, worst_boxed
     from nowiser.guess.plane.on_map import is_plain_disc, on_map
 
     if known is None and isinstance(goal, On) and is_boxed(prior, goal):
         if not isinstance(prior, (JointHistogram, MultivariateNormal)):
             return worst_boxed(prior, goal, costs)
-        from nowiser.guess.grid.on_cells import on_cells
-
         return on_cells(prior, names, goal, costs, None)
     if is_plain_disc(prior, goal) and (known is None or (len(names) == 2 and question.map_rate is not None)):
         return on_map(prior, names, goal, costs, known)
@@ -164,30 +158,40 @@ def _ceiling(
     if (answer := on_plane(Asked(prior, names, goal, costs), known)) is not None:
         return answer
     if _is_on_cells(prior, names, goal, worst=known is None):
-        from nowiser.guess.grid.on_cells import on_cells
-
         return on_cells(prior, names, goal, costs, known)
-    space = space_of(prior, names, _cuts(goal, known), CELLS, _focus(goal, known))
+    space = space_of(prior, names, _cuts(goal, known), CELLS)
     if not space.continuous and np.count_nonzero(space.masses) <= RECORDS:
-        return replace(_on_records(_table(space), goal, costs, victim), prior=prior)
-    question = _in_order(question, names, space)
-    if known is not None:
-        shares = truth(space, goal, known)
-        before = _least_mass(space, shares)
-        found = solved(space, question, shares.most, shares.most_area)
-        most = float(((space.masses + space.off) * shares.most).sum())
-        gain, who = _after(found.ceiling, most, before, reach_of(space, question)) - before, known
-        if gain > 0:  # whichever mass his goal has, from `before` to `most`: no posterior is above this
-            before = min(found.ceiling, most + gain) - gain
-        after = before + gain
-        smallest = 1 - solved(space, question, 1 - shares.least, 1 - shares.least_area).ceiling
-        tight = not space.continuous and after <= found.attained * ATTAINED
-    else:
-        before, after, smallest, who, found, tight = _worst(space, question, goal)
-    shown: Any = who if len(names) > 1 else next(iter(who.values()))
-    witness = _witness(space, found, shown)
-    answer = answer_of(goal, costs, (before, after, min(max(smallest, 0.0), before)), shown, witness)
-    return replace(answer, worst=victim is None, tight=tight, prior=prior, asked=goal, costs=costs)
+        return replace(_on_records(Table.on(space), goal, costs, victim), prior=prior)
+    if known is None:
+        raise Misconfigured(
+            f"the worst victim is looked for among at most {RECORDS} records, found {np.count_nonzero(space.masses)}",
+            hint="Name the victim, or group values.",
+        )
+    try:
+        answer = _by_programme(space, _in_order(question, names, space), goal, costs, known)
+    except NotEvaluated:
+        if not space.continuous:
+            raise
+        return on_cells(prior, names, goal, costs, known)  # looser, but it needs no solver
+    return replace(answer, prior=prior, asked=goal, costs=costs)
+
+
+def _by_programme(
+    space: Space, question: Question, goal: Goal, costs: Cost | Mapping[str, Cost], victim: dict[str, Any]
+) -> Advantage:
+    shares = truth(space, goal, victim)
+    before = _least_mass(space, shares)
+    found = solved(space, question, shares.most, shares.most_area)
+    most = float(((space.masses + space.off) * shares.most).sum())
+    gain = _after(found.ceiling, most, before, reach_of(space, question)) - before
+    if gain > 0:  # whichever mass his goal has, from `before` to `most`: no posterior is above this
+        before = min(found.ceiling, most + gain) - gain
+    after = before + gain
+    smallest = 1 - solved(space, question, 1 - shares.least, 1 - shares.least_area).ceiling
+    shown: Any = victim if len(space.axes) > 1 else next(iter(victim.values()))
+    figures = before, after, min(max(smallest, 0.0), before)
+    answer = answer_of(goal, costs, figures, shown, _witness(space, found, shown))
+    return replace(answer, worst=False, tight=not space.continuous and after <= found.attained * ATTAINED)
 
 
 def _on_records(table: Table, goal: Goal, costs: Cost | Mapping[str, Cost], victim: Any) -> Advantage:
@@ -197,18 +201,16 @@ def _on_records(table: Table, goal: Goal, costs: Cost | Mapping[str, Cost], vict
     return on_records(Right(table, goal), about, costs, victim)
 
 
-def _table(space: Space) -> Table:
-    at = np.argwhere(space.masses > 0)
-    records = [tuple(value_of(a, int(i)) for a, i in zip(space.axes, where, strict=True)) for where in at]
-    return Table.of(tuple(a.name for a in space.axes), records, space.masses[tuple(at.T)])
-
-
 def _is_on_cells(prior: Any, names: tuple[str, ...], goal: Goal, *, worst: bool) -> bool:
-    """Whether the worst victim is looked for and one attribute is continuous, or some are and the goal has discs."""
+    """Whether several attributes are continuous, or one is and the worst victim is looked for or the goal has discs."""
     if isinstance(prior, JointAtoms):
         return False
-    dense = sum(not isinstance(x, Axis) for x in frame(prior, names).values())
-    return (dense == 1 and worst) or (dense > 0 and any(len(p.attributes) > 1 for p in simple_goals(goal)))
+    every = frame(prior, names).values()
+    dense = sum(not isinstance(x, Axis) for x in every)
+    if worst or any(len(p.attributes) > 1 for p in simple_goals(goal)):
+        return dense > 0
+    # a prior with more borders than that is cut anew, more coarsely
+    return dense > 1 and math.prod(float(x.size) for x in every) <= LARGEST
 
 
 def _after(ceiling: float, most: float, before: float, reach: float) -> float:
@@ -314,80 +316,8 @@ def _cuts(goal: Goal, victim: dict[str, Any] | None) -> dict[str, Floats]:
     return {k: np.array(v) for k, v in found.items()}
 
 
-def _focus(goal: Goal, victim: dict[str, Any] | None) -> Focus | None:
-    """The disc of a goal that is one, around a victim whose place is known."""
-    if victim is None or not isinstance(goal, On) or len(goal.attributes) < 2 or not isinstance(goal.goal, Within):
-        return None
-    if any(isinstance(x, bool) or not isinstance(x, (int, float)) for x in victim.values()):
-        return None
-    return Focus(victim, goal.goal.radius)
-
-
 def _least_mass(space: Space, shares: Shares) -> float:
     return float((np.maximum(space.masses - space.off, 0.0) * shares.least).sum())
-
-
-def _star(space: Space, question: Question, who: dict[str, Any], inside: Any) -> float:
-    """A bound without a programme: compare every record with the victim's own, inside upward and outside downward."""
-    if space.continuous:
-        return 1.0
-    square, total = np.zeros(space.masses.shape), np.zeros(space.masses.shape)
-    differs = np.zeros(space.masses.shape, bool)
-    for i, axis in enumerate(space.axes):
-        shape = [-1 if j == i else 1 for j in range(len(space.axes))]
-        if axis.places is None:
-            other = np.array([label != who[axis.name] for label in axis.labels]).reshape(shape)
-            far = np.zeros(other.shape)
-        else:
-            far = np.abs(axis.places - float(who[axis.name])).reshape(shape)
-            other = far > 0
-        square, differs = square + far**2, differs | other
-        total = total + question.rates[i] * far + question.jumps[i] * other
-    if question.map_rate is not None:
-        total = question.map_rate * np.sqrt(square) + question.map_jump * differs
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite times nobody is no number: then the bound is 1
-        up = float((space.masses * np.exp(total))[inside].sum())
-        down = float((space.masses * np.exp(-total))[~inside].sum())
-    return 1.0 if down <= 0 or not np.isfinite(up) else min(1.0, up / (up + down) * (1 + 1e-12))
-
-
-def _worst(space: Space, question: Question, goal: Goal) -> tuple[float, float, float, dict[str, Any], Solution, bool]:
-    from nowiser.guess.ceiling import raised
-
-    goals: dict[bytes, tuple[float, dict[str, Any], Any]] = {}
-    for who, slack in candidates(space, goal):
-        shares = truth(space, goal, who, slack)
-        inside, low = shares.most > 0, _least_mass(space, shares)
-        key = inside.tobytes()
-        if inside.any() and (key not in goals or low < goals[key][0]):
-            goals[key] = (low, who, inside)
-    if not goals:
-        raise Misconfigured(f"no possible value meets `{goal}`: the goal is never met")
-    reach = reach_of(space, question)
-    ranked = []
-    for low, who, inside in goals.values():
-        mass = float((space.masses + space.off)[inside].sum())
-        simple = min(float(lifted(odds_of(min(mass, 1 - 1e-16)), reach)), _star(space, question, who, inside))
-        ranked.append((_after(simple, mass, low, reach) - low, low, who, inside))
-    ranked.sort(key=lambda r: -r[0])
-    best: tuple[float, float, dict[str, Any], Solution, Any] | None = None
-    rest, tight = 0.0, not space.continuous
-    for count, (simple, low, who, inside) in enumerate(ranked):
-        if best is not None and simple <= best[0]:
-            break
-        if count >= PROGRAMMES:
-            rest, tight = simple, False
-            break
-        found = solved(space, question, inside.astype(float), inside.astype(float))
-        gain = _after(found.ceiling, float((space.masses + space.off)[inside].sum()), low, reach) - low
-        if best is None or gain > best[0]:
-            best = (gain, low, who, found, inside)
-    assert best is not None
-    gain, before, who, found, inside = best
-    outside = (~inside).astype(float)
-    smallest = 1 - solved(space, question, outside, outside).ceiling
-    before, after = raised(before, before, max(gain, rest))
-    return before, after, smallest, who, found, tight and after <= found.attained * ATTAINED
 
 
 def _witness(space: Space, found: Solution, who: Any) -> Witness:

@@ -24,8 +24,10 @@ import numpy.typing as npt
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.density.line import EPS
+from nowiser.guess.grid.guesses import telling, value_of
 from nowiser.guess.grid.metric import Question
 from nowiser.guess.grid.programme import Programme, Solution, solve
+from nowiser.guess.grid.space import Space
 from nowiser.guess.grid.truth import whether
 from nowiser.guess.odds import lifted
 from nowiser.guess.parts.formula import formula, simple_goals
@@ -63,6 +65,13 @@ class Table:
                 labels.append(tuple(known))
         share = np.array(masses, float)
         return cls(names, tuple(columns), tuple(labels), share / share.sum())
+
+    @classmethod
+    def on(cls, space: Space) -> "Table":
+        """The points of a grid that have a mass."""
+        at = np.argwhere(space.masses > 0)
+        records = [tuple(value_of(a, int(i)) for a, i in zip(space.axes, where, strict=True)) for where in at]
+        return cls.of(tuple(a.name for a in space.axes), records, space.masses[tuple(at.T)])
 
     def record(self, i: int) -> tuple[Any, ...]:
         return tuple(self.value(j, float(column[i])) for j, column in enumerate(self.columns))
@@ -153,17 +162,13 @@ class Right:
         """One guess for each set of values that conditions on this column alone can be right about; None where discs
         are about it too. A single one where the goal does not depend on it.
         """
-        name, values = self.table.names[column], np.unique(self.table.columns[column])
+        name, values = self.table.names[column], self.table.columns[column]
         own = [part.goal for part in self.parts if part.attributes == (name,)]
         if any(name in part.attributes for part in self.parts if len(part.attributes) > 1):
             return None
         if not any(isinstance(goal, (Within, Exactly)) for goal in own):
             return values[:1]
-        radii = [goal.radius for goal in own if isinstance(goal, Within)]
-        ends = np.unique(
-            np.clip(np.concatenate([values, *[values + s * r for r in radii for s in (-1, 1)]]), *values[[0, -1]])
-        )
-        return np.unique(np.concatenate([ends, (ends[:-1] + ends[1:]) / 2])) if radii else values
+        return telling(values, [goal.radius for goal in own if isinstance(goal, Within)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,12 +17,11 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.density.apart import apart
 from nowiser.guess.density.cells import CellLine
 from nowiser.guess.density.line import Line, line
-from nowiser.guess.grid.graded import Focus, fitted, graded, graded_by_mass
+from nowiser.guess.grid.graded import fitted, graded_by_mass
 from nowiser.guess.grid.programme import LARGEST
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import (
     Categories,
-    Histogram,
     JointAtoms,
     JointHistogram,
     MultivariateNormal,
@@ -97,26 +96,22 @@ class Shape:
 
 
 def space_of(
-    prior: Prior | Mapping[str, Prior],
-    names: tuple[str, ...],
-    cuts: Mapping[str, Floats],
-    cells: int,
-    focus: Focus | None = None,
+    prior: Prior | Mapping[str, Prior], names: tuple[str, ...], cuts: Mapping[str, Floats], cells: int
 ) -> Space:
     """The grid of a prior. `cuts`: borders that must be there, per attribute; `cells`: about how many in all."""
     if isinstance(prior, JointAtoms):
         return _atoms(prior)
     if isinstance(prior, JointHistogram):
-        return _histogram(prior, cuts, cells, focus)
+        return _histogram(prior, cuts, cells)
     if isinstance(prior, MultivariateNormal):
-        return _normal(prior, cuts, max(4, int(cells ** (1 / len(prior.names)))), focus)
+        return _normal(prior, cuts, max(4, int(cells ** (1 / len(prior.names)))))
     if isinstance(prior, Prior):
         prior = {names[0] if names else "value": prior}
     used = [n for n in prior if n in names] if names else list(prior)
     labels = [len(p.labels) for p in (prior[n] for n in used) if isinstance(p, Categories)]
     wide = max(1, sum(_is_wide(prior[n]) for n in used))
     each = max(4, int((cells / np.sqrt(np.prod(labels))) ** (1 / wide)))  # a few fewer where each has many labels
-    return _product({n: prior[n] for n in used}, lambda n: _one(n, prior[n], cuts.get(n, np.zeros(0)), each, focus))
+    return _product({n: prior[n] for n in used}, lambda n: _one(n, prior[n], cuts.get(n, np.zeros(0)), each))
 
 
 def frame(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> dict[str, Floats | Axis]:
@@ -131,7 +126,7 @@ def frame(prior: Prior | Mapping[str, Prior], names: tuple[str, ...]) -> dict[st
     for name in (n for n in prior if n in names):
         row = None if prior[name].kind != "line" or is_points(prior[name]) else line(prior[name])
         if row is None:
-            found[name] = _one(name, prior[name], np.zeros(0), 4, None)[0]
+            found[name] = _one(name, prior[name], np.zeros(0), 4)[0]
         else:
             edges = row.starts if isinstance(row, CellLine) else np.zeros(0)
             found[name] = distinct(np.concatenate([_ends(row), edges, row.atoms]))
@@ -147,9 +142,7 @@ def space_on(prior: Prior | Mapping[str, Prior], names: tuple[str, ...], borders
     whole = {names[0]: prior} if isinstance(prior, Prior) else prior
 
     def one(name: str) -> tuple[Axis, Floats]:
-        return (
-            _on(name, whole[name], borders[name]) if name in borders else _one(name, whole[name], np.zeros(0), 4, None)
-        )
+        return _on(name, whole[name], borders[name]) if name in borders else _one(name, whole[name], np.zeros(0), 4)
 
     return _product({n: whole[n] for n in whole if n in names}, one)
 
@@ -236,15 +229,13 @@ def _atoms(prior: JointAtoms) -> Space:
     return Space(tuple(axes), masses / masses.sum())
 
 
-def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int, focus: Focus | None) -> Space:
+def _histogram(prior: JointHistogram, cuts: Mapping[str, Floats], cells: int) -> Space:
     """The histogram's own cells, cut where the goal ends; in more pieces, the fewest first, while there are few."""
     every = []
     for name, edges in zip(prior.names, prior.edges, strict=True):
         extra = cuts.get(name, np.zeros(0))
-        inner = distinct(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]]))
-        each = max(4, int(cells ** (1 / len(prior.names))))
-        every.append(inner if focus is None else graded(name, inner, focus, each))
-    while focus is None and 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
+        every.append(distinct(np.concatenate([edges, extra[(extra > edges[0]) & (extra < edges[-1])]])))
+    while 2 * np.prod([b.size - 1.0 for b in every]) <= cells:
         fewest = int(np.argmin([b.size for b in every]))
         halved = np.sort(np.concatenate([every[fewest], (every[fewest][:-1] + every[fewest][1:]) / 2]))
         if not (np.diff(halved) > 0).all():
@@ -269,15 +260,14 @@ def _cells_axis(name: str, borders: Floats) -> Axis:
     return Axis(name, (borders[:-1] + borders[1:]) / 2, (), borders)
 
 
-def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int, focus: Focus | None) -> Space:
+def _normal(prior: MultivariateNormal, cuts: Mapping[str, Floats], each: int) -> Space:
     spread = np.sqrt(np.diag(prior.covariance))
     every = []
     for i, name in enumerate(prior.names):
         low, high = _normal_ends(prior, i)
         inner = prior.mean[i] + spread[i] * np.linspace(-4, 4, each)
         extra = cuts.get(name, np.zeros(0))
-        borders = distinct(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]]))
-        every.append(borders if focus is None else graded(name, np.array([low, high]), focus, each))
+        every.append(distinct(np.concatenate([[low, high], inner, extra[(extra > low) & (extra < high)]])))
     return _normal_on(prior, every)
 
 
@@ -313,7 +303,7 @@ def _normal_shape(prior: MultivariateNormal) -> Shape:
         half = (stacked(high) - stacked(low)) / 2
         top = log(centre) + (np.abs(centre @ inverse) * half).sum(-1)
         bottom = np.minimum.reduce([log(corner) for corner in corners(low, high)])
-        return np.exp(np.maximum(bottom, -700.0)), np.exp(np.maximum(top, -700.0))
+        return np.exp(np.maximum(bottom, -700.0)), np.exp(np.clip(top, -700.0, 0.0))  # no logarithm is above 0
 
     def slopes(low: list[Floats], high: list[Floats]) -> list[Floats]:
         centre = (stacked(low) + stacked(high)) / 2
@@ -354,7 +344,7 @@ def _boxes(prior: MultivariateNormal, borders: tuple[tuple[float, ...], ...]) ->
     return np.asarray(masses / masses.sum())
 
 
-def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) -> tuple[Axis, Floats]:
+def _one(name: str, prior: Prior, cuts: Floats, each: int) -> tuple[Axis, Floats]:
     if isinstance(prior, Categories):
         masses = np.array(prior.masses)
         return Axis(name, None, prior.labels), masses / masses.sum()
@@ -371,11 +361,7 @@ def _one(name: str, prior: Prior, cuts: Floats, each: int, focus: Focus | None) 
     fixed = np.concatenate([[low, high], cuts[(cuts > low) & (cuts < high)], single])
     if isinstance(row, CellLine) and row.starts.size <= each:
         fixed = np.concatenate([fixed, row.starts])  # the density is constant between the edges of a histogram
-    borders = fitted(graded_by_mass(row, low, high, each), distinct(fixed))
-    if focus is not None:
-        fixed = prior.edges[1:-1] if isinstance(prior, Histogram) else single
-        borders = graded(name, np.concatenate([[low, high], fixed]), focus, each)
-    return _on(name, prior, borders)
+    return _on(name, prior, fitted(graded_by_mass(row, low, high, each), distinct(fixed)))
 
 
 def _ends(row: Line) -> tuple[float, float]:

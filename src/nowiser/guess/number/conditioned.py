@@ -138,7 +138,7 @@ def merged(goal: Goal) -> Goal:
 def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditioned:
     """The profile of several conditions on a number."""
     row, parts, taken = line(prior), simple_goals(goal.goal), apart(prior)
-    low, high = _support(row)
+    low, high = _support(row, goal.goal)
     radii = [g.radius for g in map(bare, parts) if isinstance(g, Within)]
     whole = Near(row, min(radii, default=high - low), rate_of(row, cost.slope, radius_of(parts), what), cost.jump, what)
     for part in map(bare, parts):
@@ -219,9 +219,13 @@ def _part(whole: Near, swept: Gapped, s: Stretch, low: float, high: float) -> Pa
     return Part(s.first, s.last, reaching, s.outside, moving.at, flat=flat)
 
 
-def _support(row: Line) -> tuple[float, float]:
+def _support(row: Line, goal: Goal) -> tuple[float, float]:
+    """Where guesses are looked at: also beside all that is likely, where they are right about some of it."""
     starts, ends = row.victims()
-    return float(starts.min()), float(ends.max())
+    if np.array_equal(starts, ends):
+        return float(starts.min()), float(ends.max())
+    wide = max([g.radius for g in map(bare, simple_goals(goal)) if isinstance(g, Within)], default=0.0)
+    return max(row.low, float(starts.min()) - wide), min(row.high, float(ends.max()) + wide)
 
 
 def _known(row: Line) -> bool:
@@ -242,7 +246,7 @@ def leaves_gaps(prior: Prior, goal: Goal) -> bool:
     if not apart(prior).weight:
         return False
     return _is_swept(row, goal) or any(
-        len(s.intervals) > 1 for s in stretches(goal, *_support(row), (row.low, row.high))
+        len(s.intervals) > 1 for s in stretches(goal, *_support(row, goal), (row.low, row.high))
     )
 
 
@@ -264,7 +268,7 @@ def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
         return True
     if _is_swept(row, goal):
         return False
-    every = stretches(goal, *_support(row), (row.low, row.high))
+    every = stretches(goal, *_support(row, goal), (row.low, row.high))
     if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
         known = min(max(victim, every[0].first), every[-1].last)
         every = tuple(s for s in every if s.first <= known <= s.last)

@@ -199,8 +199,9 @@ def centres(line: Line, radius: float) -> tuple[Floats, Floats]:
     first, last = line.victims()
     if not radius:
         return first, last
-    if not np.array_equal(first, last):
-        return np.array([first.min()]), np.array([last.max()])
+    if not np.array_equal(first, last):  # also guesses beside all that is likely, which are right about some of it
+        low, high = max(line.low, first.min() - radius), min(line.high, last.max() + radius)
+        return np.array([low]), np.array([high])
     found = sets_of(line, radius).guesses
     return found, found
 

@@ -54,7 +54,7 @@ def skew_of(profile: Near) -> "Skew | None":
     if type(profile) is not Near or not isinstance(line, LogLine):
         return None
     shape, reach, rate = line.shape, profile.radius / line.shape.unit, profile.rate * line.shape.unit
-    low, high = max(shape.low, math.exp(DEEPEST * shape.sd)), min(shape.high, line.range[1] / shape.unit)
+    low, high = max(shape.low, math.exp(DEEPEST * shape.sd)), min(shape.high, line.range[1] / shape.unit + reach)
     usual = (
         reach >= NARROWEST * shape.sd
         and profile.jump <= HIGHEST
@@ -63,7 +63,11 @@ def skew_of(profile: Near) -> "Skew | None":
         and high - low >= 2.5 * reach
     )
     halves = line.halves(rate, high + 1.01 * reach) if usual else None
-    return None if halves is None else Skew(shape, halves, reach, profile.jump, (line.range[0] / shape.unit, high))
+    return (
+        None
+        if halves is None
+        else Skew(shape, halves, reach, profile.jump, (max(low, line.range[0] / shape.unit - reach), high))
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ point has a bend inside the cell, and points of the circle where there is one.
 import itertools
 import math
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from nowiser.guess.plane.product import Product
 from nowiser.guess.plane.region import Band, Placed, Region
 from nowiser.guess.plane.row import FARTHEST
 from nowiser.guess.plane.sharing import Effort, Shares, equalised
-from nowiser.guess.ranges import distinct
+from nowiser.guess.ranges import distinct, spaced
 from nowiser.model.priors.base import Floats
 
 SPARE = 1 + 1e-10  # far above the rounding error of sums of positive terms
@@ -242,15 +243,12 @@ def _lines(ends: tuple[float, float], cuts: list[float], size: _Size) -> Floats:
     """Lines from end to end: all cuts, and between them cells of this size, or of wider ones where that is too many."""
     low, high = ends
     fixed = distinct(np.array([low, high, *[c for c in cuts if low < c < high]]))
+    pairs = list(itertools.pairwise(fixed.tolist()))
     while True:
-        found = []
-        for a, b in itertools.pairwise(fixed.tolist()):
-            x = np.linspace(a, b, SAMPLES)
-            many = 1 / size.at(x, cuts)
-            steps = np.concatenate([[0.0], np.cumsum((many[1:] + many[:-1]) / 2 * np.diff(x))])
-            count = max(math.ceil(steps[-1] - 0.25), 1)
-            found.append(np.interp(np.arange(count) / count * steps[-1], steps, x))
-        if sum(f.size for f in found) <= MOST_LINES or len(found) > MOST_LINES // 2:
+        width = partial(size.at, cuts=cuts)
+        found = [f for a, b in pairs if (f := spaced(a, b, width, SAMPLES, 100 * MOST_LINES)) is not None]
+        few = sum(f.size for f in found) <= MOST_LINES or len(pairs) > MOST_LINES // 2
+        if len(found) == len(pairs) and few:
             return distinct(np.append(np.concatenate(found), high))
         size = size.wider()
 

@@ -90,8 +90,9 @@ def plane_of(prior: Prior | Mapping[str, Prior], names: tuple[str, ...], radius:
             return Plane(names, Product((first, second)), low, high, *plain)
         return Plane(names, Table(prior), low, high, *plain)
     assert isinstance(prior, Mapping)
-    ends = [line(prior[n]).victims() for n in names]
-    low, high = np.array([first.min() for first, _ in ends]), np.array([last.max() for _, last in ends])
+    lines = [line(prior[n]) for n in names]  # also guesses beside all that is likely, which are right about some of it
+    low = np.array([max(one.low, one.victims()[0].min() - radius) for one in lines])
+    high = np.array([min(one.high, one.victims()[1].max() + radius) for one in lines])
     return Plane(names, Product((prior[names[0]], prior[names[1]])), low, high, *plain)
 
 

@@ -51,13 +51,18 @@ class Remote:
         """Where victims are looked at one by one, along both axes: elsewhere the density is nearly flat."""
         return self._near(0), self._near(1)
 
+    def people(self, axis: int) -> Ends:
+        """Where victims are looked for: also beside all that is likely, where goals still hold some of it."""
+        row, wide = self.law.rows[axis], max([p.radius for p in self.region.parts if p.radius is not None], default=0.0)
+        return max(row.support[0], row.people[0] - wide), min(row.support[1], row.people[1] + wide)
+
     def _near(self, axis: int) -> Ends:
-        row = self.law.rows[axis]
-        found = list(row.people)
+        row, people = self.law.rows[axis], self.people(axis)
+        found = list(people)
         if not self.region.moves(axis):
             return found[0], found[1]
         for side, core in zip((-1, 1), row.quantile(np.array([FEW, 1 - FEW])).tolist(), strict=True):
-            end = row.people[side > 0]
+            end = people[side > 0]
             if math.isfinite(row.support[side > 0]):
                 continue
             way = abs(end - core)
@@ -90,7 +95,7 @@ class Remote:
     def lean(self, axis: int, c: float, side: int) -> float:
         """The g of all victims beyond c."""
         row, wide = self.law.rows[axis], self.window(axis)
-        last = max(side * row.people[side > 0], side * c) * side + side * wide
+        last = max(side * self.people(axis)[side > 0], side * c) * side + side * wide
         ends = np.array([c - side * wide]), np.array([last])
         falls, rises = row.leanings(*(ends if side > 0 else ends[::-1]))
         inside = row.support[0] <= min(ends)[0] and max(ends)[0] <= row.support[1]
@@ -99,7 +104,7 @@ class Remote:
     def gain(self) -> float:
         """A bound on the gain of all victims that are not near."""
         found, near = 0.0, self.near
-        far = [(i, s) for i in range(2) for s in (-1, 1) if near[i][s > 0] != self.law.rows[i].people[s > 0]]
+        far = [(i, s) for i in range(2) for s in (-1, 1) if near[i][s > 0] != self.people(i)[s > 0]]
         if not far:
             return 0.0
         for axis, side in far:
