@@ -30,7 +30,8 @@ def take_out(markdown: str) -> tuple[str, list[str]]:
         display, inline = piece["display"], piece["inline"]
         if display is None and inline is None:
             return piece[0]
-        drawn.append(convert(html.unescape(display or inline).strip(), display="block" if display else "inline"))
+        formula = convert(html.unescape(display or inline).strip(), display="block" if display else "inline")
+        drawn.append(formula.replace("&#x029F5;", "&#x02216;"))  # \\setminus as a sign that usual fonts have
         mark = f"\ue000{len(drawn) - 1}\ue001"
         return f"\n\n{mark}\n\n" if display else mark
 

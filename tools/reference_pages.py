@@ -29,8 +29,9 @@ def commands(group: Any, path: str = "nowiser") -> Iterator[tuple[str, Any]]:
 
 
 def plain(text: str | None) -> str:
-    """Without the markup of the terminal, on one line, safe in a table."""
-    return re.sub(r"\s+", " ", re.sub(r"\[/?[a-z ]+\]", "", text or "")).strip().replace("|", "\\|")
+    """Without the markup of the terminal, on one line, safe in a table and from being taken for emphasis."""
+    words = re.sub(r"\s+", " ", re.sub(r"\[/?[a-z ]+\]", "", text or "")).strip()
+    return words.replace("|", "\\|").replace("*", "\\*")
 
 
 def in_parts(help_text: str) -> tuple[str, list[str], str]:
@@ -76,6 +77,7 @@ def python_names() -> str:
     ]
     for name in sorted(set(nowiser.__all__) - {"__version__"}, key=str.lower):
         value = getattr(nowiser, name)
+        value = type(value).__call__ if inspect.ismodule(value) and callable(value) else value
         said = (inspect.getdoc(value) or "").split("\n\n")[0]
         if inspect.isclass(value) and re.match(rf"{name}\(.*\)$", said, re.DOTALL):
             said = ""  # what dataclasses write when nobody wrote anything

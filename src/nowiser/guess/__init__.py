@@ -18,10 +18,23 @@ from typing import Any
 class _Callable(ModuleType):
     """A package one can call: the question the package answers is its own name."""
 
-    def __call__(self, *args: Any, **kwds: Any) -> Any:
+    def __call__(
+        self,
+        prior: Any,
+        goal: Any,
+        *,
+        slope: float = 0.0,
+        jump: float = 0.0,
+        victim: Any = None,
+        costs: Any = None,
+    ) -> Any:
+        """The ceiling on an attacker's success at `goal`, over all mechanisms of this cost and all their outputs.
+
+        See `nowiser.guess.ask.guess`.
+        """
         from nowiser.guess.ask import guess
 
-        return guess(*args, **kwds)
+        return guess(prior, goal, slope=slope, jump=jump, victim=victim, costs=costs)
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -21,7 +21,9 @@ def guess(
     victim: Any = None,
     costs: Mapping[str, Cost] | None = None,
 ) -> Advantage:
-    """The tight ceiling on an attacker's success at `goal`, over all mechanisms of this cost and all their outputs.
+    """The ceiling on an attacker's success at `goal`, over all mechanisms of this cost and all their outputs.
+
+    An upper bound; `tight` says whether a mechanism is known to reach it.
 
     prior: what he believes: a Prior, or a mapping from attribute to Prior (independent attributes).
     slope, jump: the cost (see Cost); or `costs`, one per attribute.

@@ -179,6 +179,8 @@ class Or(_Joined):
 
 @dataclass(frozen=True)
 class Not(Goal):
+    """Anything but this goal: `~nw.In({"soup"})`, `not dish in {soup}`."""
+
     goal: Goal
 
     def __post_init__(self) -> None:

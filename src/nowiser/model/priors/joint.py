@@ -48,6 +48,8 @@ class JointAtoms(Prior):
 
 @dataclass(frozen=True, eq=False, init=False)
 class MultivariateNormal(ArrayPrior):
+    """Numbers that depend on each other: `MultivariateNormal(["x", "y"], [0, 0], [[1, 0.5], [0.5, 1]])`."""
+
     kind: ClassVar[str] = "joint"
     _arrays: ClassVar[tuple[str, ...]] = ("mean", "covariance")
     _rest: ClassVar[tuple[str, ...]] = ("names",)

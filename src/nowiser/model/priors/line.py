@@ -28,6 +28,8 @@ class Uniform(Prior):
 
 @dataclass(frozen=True)
 class Normal(Prior):
+    """A bell around the mean: `Normal(20, 5)` has two thirds of everybody between 15 and 25."""
+
     kind: ClassVar[str] = "line"
     mean: float
     sd: float
