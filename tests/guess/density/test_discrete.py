@@ -128,3 +128,26 @@ def test_a_pole_that_is_cut_off_does_not_matter_and_no_warnings_are_given(low):
     assert found.after >= 0.5642
     if low > 1000:
         assert found.after == pytest.approx(0.5643, abs=1e-3)
+
+
+@pytest.mark.parametrize("prior", ENDLESS)
+def test_goals_reach_what_is_not_listed(prior):
+    """All from some value on is all but those before it; one far out is worth what a likelihood makes of him."""
+    it = prior.scipy()
+    for start in (float(it.isf(0.3)) + 1, float(it.isf(1e-9)) + 1):
+        for k in (0.05, 0.2, 0.23, 0.4, 0.49, 0.52, 1.0):
+            for of in (prior, nw.Mixture([(0.5, prior), (0.5, nw.Normal(0, 1))])):
+                told, rest = (nw.guess(of, goal, slope=k).after
+                              for goal in (nw.In.between(start, 1e6), ~nw.In.between(-1e6, start - 1e-6)))  # fmt: skip
+                assert told == pytest.approx(rest, rel=1e-3, abs=1e-8)
+    far = float(it.isf(1e-15)) + 700.0
+    mixed = nw.Mixture([(0.5, prior), (0.5, nw.Normal(0, 1))])
+    assert nw.guess(mixed, nw.Within(10), slope=50.0, victim=far).after == 1
+
+
+@pytest.mark.parametrize("prior", [nw.Frozen("gamma", 2.0), nw.Frozen("gumbel_r"), nw.Frozen("logistic")])
+def test_how_far_beyond_all_values_a_goal_goes_on_does_not_matter(prior):
+    for k in (0.1, 0.5, 0.9):
+        near, far = (nw.guess(prior, nw.In.between(5, end), slope=k).after for end in (600, 1e6))
+        assert near <= far * (1 + 1e-9)
+        assert far == pytest.approx(near, rel=1e-3)

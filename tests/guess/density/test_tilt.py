@@ -116,3 +116,18 @@ def test_a_histogram_in_a_mixture_is_its_bins(slope):
     assert one.gain == pytest.approx(two.gain, rel=1e-9)
     alone, apart = (nw.guess(p, nw.Within(0.4), slope=slope) for p in (bars, bins))
     assert alone.gain == pytest.approx(apart.gain, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("prior", "goal"),
+    [
+        (nw.Normal(0, 1), nw.In.between(-37.7, 37.7)),
+        (nw.Truncated(nw.Normal(0, 1), -40, 39), nw.In.between(-37.7, 39)),
+        (nw.Histogram([0, 1, 2], [1 - 1e-310, 1e-310]), nw.In.between(0, 1)),
+    ],
+)
+def test_odds_from_below_are_numbers_that_a_jump_divides(prior, goal):
+    """Outside lies e^{−711} of all, which a jump of 745 makes much more than what is inside."""
+    found = [nw.guess(prior, goal, slope=1e-9, jump=jump).smallest for jump in (600, 700, 711, 720, 744, 745)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < 1e-10

@@ -23,15 +23,13 @@ from functools import cached_property
 
 import numpy as np
 
-from nowiser.guess.density import gauss
 from nowiser.guess.density.chord_sums import ChordSums, piece
-from nowiser.guess.density.line import EPS
+from nowiser.guess.density.line import EPS, LARGEST
 from nowiser.guess.number.victims import Flags
 from nowiser.guess.ranges import Indices, Largest, Ranges, distinct
 from nowiser.model.priors.base import Floats
 
 SMALLEST = -665.0  # ln of numbers below which doubles lose digits
-LARGEST = 1e300  # odds, from below: a number that a jump may still divide
 FEW = 16  # goals up to so many get their prior mass from the distribution function
 
 
@@ -96,11 +94,21 @@ class ChordLine(ChordSums):
         return np.where(y > self.points[-1], float(self.below[-1]) + self.chords.beyond[1], found)
 
     def mass(self, l: Floats, u: Floats) -> Floats:
-        """Prior probability of [l, u]: of single goals by the distribution function, of many by the pieces."""
+        """Prior probability of [l, u]: of single goals by the distribution function, of many by the pieces.
+
+        By the pieces as well where scipy has no number for it, as for some far tails.
+        """
         l, u = np.asarray(l, float), np.maximum(np.asarray(u, float), l)
         if self.off and l.size <= FEW:
-            found = self.chords.exact(np.clip(l, self.low, self.high), np.clip(u, self.low, self.high))
-            return np.where((u < self.low) | (l > self.high), 0.0, np.clip(found, 0.0, 1.0))
+            found = self._exact(l, u)
+            return np.where(np.isnan(found), self._by_pieces(l, u), found) if np.isnan(found).any() else found
+        return self._by_pieces(l, u)
+
+    def _exact(self, l: Floats, u: Floats) -> Floats:
+        found = self.chords.exact(np.clip(l, self.low, self.high), np.clip(u, self.low, self.high))
+        return np.where((u < self.low) | (l > self.high), 0.0, np.clip(found, 0.0, 1.0))
+
+    def _by_pieces(self, l: Floats, u: Floats) -> Floats:
         i, j = self._cell(l), self._cell(u)
         start = np.clip(l, self.points[0], self.points[-1])
         within = np.clip(u, self.points[0], self.points[-1]) - start
@@ -158,7 +166,8 @@ class ChordLine(ChordSums):
             if k > 0:  # too small for a double to have all its digits: as if there were nothing
                 a = np.where((l <= lowest) | (a < SMALLEST), -np.inf, a)
                 b = np.where((u >= highest) | (b < SMALLEST), -np.inf, b)
-            else:
+            else:  # heaps at the outermost points are inside goals that reach them
+                a, b = np.where(l <= lowest, self._rest(k, 0), a), np.where(u >= highest, self._rest(k, 1), b)
                 a, b = self._most(k, near[0], a, l, 0), self._most(k, near[1], b, u, 1)
             a, b = np.where(l <= self.low, -np.inf, a), np.where(u >= self.high, -np.inf, b)
             t, left, right = self._crossing(k, near, (a, b), (first, last))
@@ -219,14 +228,22 @@ class ChordLine(ChordSums):
         if k > 0 and self.loose:
             below, above = np.maximum(l, self.low), np.minimum(u, self.high)
             more = self.stray(k, (below, below), u, 1), self.stray(k, (above, above), l, 0)
-            right = np.logaddexp(right, more[0] + k * (end - below))
-            left = np.logaddexp(left, more[1] + k * (above - start))
+            # of goals that are to hold all between, what lies beyond may be known to fall faster than that
+            falls = self.falling(k, start, end)
+            right = np.logaddexp(right, np.fmin(more[0] + k * (end - below), falls[0]))
+            left = np.logaddexp(left, np.fmin(more[1] + k * (above - start), falls[1]))
         return np.asarray(right), np.asarray(left)
 
     def _faint(self, k: float, l: Floats, u: Floats) -> Floats:
         """At tiny costs: with prior mean 1 a likelihood is at most e^{k|x−c|}/∫e^{−k|x−c|}dπ, for any c."""
         middle = l + (u - l) / 2
-        share = self.mass(l, u) * (1 if l.size <= FEW else math.exp(2 * self.off))
+        if l.size <= FEW:  # a difference is as wrong as what it is one of: the mass on the side where there is less
+            side = np.minimum(self._exact(np.full_like(l, self.low), u), self._exact(l, np.full_like(u, self.high)))
+            share = self._exact(l, u) + 16 * EPS * side
+        else:
+            share = self._by_pieces(l, u) * math.exp(2 * self.off) + 16 * EPS
+        for a, b, mass in self.loose:  # of single values those that are not listed
+            share = share + np.where((b > l) & (a < u), mass, 0.0)
         share = share * np.exp(k * (u - l) / 2) / self.least_weight(k, middle)
         return np.where((share >= 0) & (share < 1), share / (1 - share) * (1 + 64 * EPS), np.inf)
 
@@ -286,13 +303,13 @@ class ChordLine(ChordSums):
     @staticmethod
     def _shared_out(outside: tuple[Floats, Floats], logs: tuple[Floats, Floats], heap: Floats) -> tuple[Floats, Floats]:
         """Ln A(t) and ln B(t) with the heap at t, which B has so far, shared out between them."""
-        one, top = gauss.expit(outside[0] - outside[1]), np.maximum(*logs)
-        left, right, heap = np.exp(logs[0] - top), np.exp(logs[1] - top), heap * np.exp(-top)
-        share = np.clip(((left + right) * one - left) / heap, 0.0, 1.0)
-        share = np.where(np.isfinite(share) & (heap > 0), share, 0.0) * heap
-        rest = np.maximum(right - heap, 0.0) + (heap - share)
-        some = share > 0
-        return np.where(some, np.log(left + share) + top, logs[0]), np.where(some, np.log(rest) + top, logs[1])
+        (left, right), ratio, whole = logs, outside[0] - outside[1], np.log(heap)
+        # A + s and B − s are as what lies outside if s = (ratio·B − A)/(1 + ratio)
+        share = right + ratio + np.log1p(-np.exp(left - right - ratio)) - np.logaddexp(0.0, ratio)
+        share = np.where((heap > 0) & (left < right + ratio), np.minimum(share, whole), -np.inf)
+        rest = np.maximum(-np.expm1(whole - right), 0.0) + np.exp(whole - right) * -np.expm1(share - whole)
+        some = share > -np.inf
+        return np.where(some, np.logaddexp(left, share), left), np.where(some, right + np.log(rest), right)
 
     def shared(self, k: float, first: Floats, last: Floats, radius: float, offset: Floats) -> Floats:
         """One bound on the odds for all victims between `first` and `last`; see `TiltLine.shared`.

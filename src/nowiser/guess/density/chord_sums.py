@@ -16,6 +16,8 @@ from nowiser.guess.density.sums import prefix
 from nowiser.guess.ranges import Indices
 from nowiser.model.priors.base import Floats
 
+LARGE = 600.0  # nats by which integrals may grow before doubles cannot hold them
+
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
@@ -42,13 +44,13 @@ class ChordSums:
         self.width = np.diff(self.points)
         self.heaps = np.zeros(self.points.size) if chords.heaps is None else chords.heaps
         self.atoms = self.points[self.heaps > 0]
-        self._heaped = np.append(0.0, np.cumsum(self.heaps[self.heaps > 0]))
+        self._heaped = np.append(0.0, np.cumsum(self.heaps[self.heaps > 0].astype(LONG))).astype(float)
         self.logs = chords.logs
         self.starts, self.stops = np.exp(self.logs)
         with np.errstate(invalid="ignore"):
             self.slope = np.where(self.starts > 0, (chords.logs[1] - chords.logs[0]) / self.width, 0.0)
         self.masses = self.starts * piece(0.0, self.slope, self.width)
-        self.below = np.concatenate([[chords.beyond[0]], self.masses]).cumsum()
+        self.below = np.concatenate([[chords.beyond[0]], self.masses]).astype(LONG).cumsum().astype(float)
         self.total = float(self.below[-1]) + chords.beyond[1] + float(self._heaped[-1])
         self._sums: dict[float, _Sums] = {}
 
@@ -69,17 +71,19 @@ class ChordSums:
 
     def _summed(self, k: float) -> _Sums:
         with np.errstate(all="ignore"):
-            if k < 0:
-                up, _ = _growing(k, self.points, self.logs, self.heaps, self._rest(k, 0))
+            rest = (self._rest(k, 0), self._rest(k, 1)) if k < 0 else (-math.inf, -math.inf)
+            if -k * float(self.points[-1] - self.points[0]) + max(*rest, 0.0) > LARGE:
+                up, _ = _growing(k, self.points, self.logs, self.heaps, rest[0])
                 back = -self.points[::-1], self.logs[::-1, ::-1], self.heaps[::-1]
-                down, after = _growing(k, *back, self._rest(k, 1))
+                down, after = _growing(k, *back, rest[1])
                 return _Sums(up, down[::-1], after[::-1])
+            start, end = math.exp(rest[0]), math.exp(rest[1])
             shrink = np.exp(-k * self.width)
             ahead = self.starts * piece(k, self.slope, self.width)
             back = self.stops * piece(k, -self.slope, self.width)
-            left = running(shrink, ahead + self.heaps[1:], float(self.heaps[0]))
-            right = running(shrink[::-1], (back + self.heaps[:-1])[::-1], float(self.heaps[-1]))[::-1]
-            return _Sums(np.log(left), np.log(right), np.log(np.append(right[1:] * shrink + back, 0.0)))
+            left = running(shrink, ahead + self.heaps[1:], start + float(self.heaps[0]))
+            right = running(shrink[::-1], (back + self.heaps[:-1])[::-1], end + float(self.heaps[-1]))[::-1]
+            return _Sums(np.log(left), np.log(right), np.log(np.append(right[1:] * shrink + back, end)))
 
     def _rest(self, k: float, side: int) -> float:
         """Ln ∫ e^{|k|·distance from the outermost point} over what lies beyond it, from above; for k < 0."""
@@ -91,6 +95,18 @@ class ChordSums:
         if rate > -k:
             found = min(found, math.log(edge) - math.log(rate + k) if edge > 0 else -math.inf)
         return found
+
+    def falling(self, k: float, start: Floats, end: Floats) -> tuple[Floats, Floats]:
+        """Ln of what loose masses add at most to ∫ e^{k(end−x)} dπ and to ∫ e^{k(x−start)} dπ, if what lies beyond the
+        points weighs no more than a density that falls as fast as it does; for k > 0.
+        """
+        lowest, highest = float(self.points[0]), float(self.points[-1])
+        low, high = (math.log(mass) if mass else -math.inf for mass in self.chords.beyond)
+        inner = [math.log(mass) + k * np.maximum(end - a, 0.0) for a, _, mass in self.inner]
+        other = [math.log(mass) + k * np.maximum(b - start, 0.0) for _, b, mass in self.inner]
+        left = np.logaddexp.reduce([self._rest(-k, 0) + k * (end - lowest), high + k * (end - highest), *inner])
+        right = np.logaddexp.reduce([self._rest(-k, 1) + k * (highest - start), low + k * (lowest - start), *other])
+        return left, right
 
     def stray(self, k: float, near: tuple[Floats, Floats], border: Floats, side: int) -> Floats:
         """Ln of what loose masses add at most to A(y) (side 0) or B(y) (side 1), for all y between two points.
@@ -166,15 +182,22 @@ def _growing(k: float, points: Floats, logs: Floats, heaps: Floats, rest: float)
     A(y)·e^{−|k|(y−x₀)} is a sum of terms that never grow. That of a cell is its mass, tilted, counted from the end at
     which it is heavier.
     """
+    if rest == math.inf:
+        return np.full(points.size, np.inf), np.full(points.size, np.inf)
     width, (first, last) = np.diff(points), logs
     turn = np.where(first > -np.inf, (last - first) / width, 0.0) + k
+    masses = np.exp(np.where(turn <= 0, first, last)) * _mean(np.abs(turn), width)
+    at: Any = np.where(turn <= 0, points[:-1], points[1:]).astype(LONG)
+    away: Any = -k * (points.astype(LONG) - LONG(points[0]))
+    if not heaps.any():
+        sums: Any = np.logaddexp(prefix(masses, k * (at - LONG(points[0])), LONG), LONG(rest))
+        found = (sums + away).astype(float)
+        return found, found
     places: Any = np.empty(heaps.size * 2 - 1, LONG)
     terms = np.empty(places.size)
-    terms[0::2], terms[1::2] = heaps, np.exp(np.where(turn <= 0, first, last)) * _mean(np.abs(turn), width)
-    places[0::2], places[1::2] = points, np.where(turn <= 0, points[:-1], points[1:])
-    away = -k * (places - places[0])
-    sums: Any = np.logaddexp(prefix(terms, -away, LONG), LONG(rest))
-    return (sums[1::2] + away[0::2]).astype(float), (sums[0:-1:2] + away[0::2]).astype(float)
+    terms[0::2], terms[1::2], places[0::2], places[1::2] = heaps, masses, points, at
+    sums = np.logaddexp(prefix(terms, k * (places - places[0]), LONG), LONG(rest))
+    return (sums[1::2] + away).astype(float), (sums[0:-1:2] + away).astype(float)
 
 
 def piece(k: float, slope: Floats, width: Floats) -> Floats:

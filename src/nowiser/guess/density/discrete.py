@@ -66,6 +66,17 @@ class Tail:
         return replace(self, log=self.log + math.log(weight))
 
 
+def reached(tails: Iterable[Tail], k: float, at: float, ends: Floats, *, above: bool) -> Floats:
+    """The same of the values up to these ends, each of which may be before the first of them; for k > 0."""
+    found, sign = np.full(ends.shape, -np.inf), 1.0 if above else -1.0
+    for tail in (t for t in tails if t.above == above):
+        near, far = sign * (tail.first - at), np.minimum(sign * (tail.end - at), sign * (ends - at))
+        with np.errstate(all="ignore"):
+            weight = np.minimum(tail.log + np.log(far - near + 1) + k * far, tail.weighed(k, at))
+        found = np.where(far >= near, np.logaddexp(found, weight), found)
+    return found
+
+
 def beyond(tails: Iterable[Tail], k: float, at: float, *, above: bool) -> float:
     """Ln of what all of them weigh on one side."""
     return float(np.logaddexp.reduce([t.weighed(k, at) for t in tails if t.above == above], initial=-np.inf))
@@ -149,10 +160,13 @@ def _tail(prior: Frozen, it: Any, outermost: float, end: float) -> Tail:
     """What lies beyond the outermost value."""
     step = 1.0 if end > outermost else -1.0
     logs = it.logpmf(outermost + step * np.arange(-1.0, 3.0)).tolist()
-    log, fall = (logs[2], logs[2] - logs[3]) if logs[2] > FAINTEST else (FAINTEST, logs[0] - logs[1])
+    fall = max(logs[2] - logs[3], 0.0)
+    if not logs[2] > FAINTEST:  # no double any more: as if it fell as it did before
+        fall = max(logs[0] - logs[1], 0.0)
+        logs[2] = logs[1] - fall
     limit = LIMITS[prior.name](_shapes(it)) if prior.name in LIMITS else 0.0
-    rate = min(fall, limit) * (1 - 1e-9) if fall > 0 else 0.0
-    return Tail(step > 0, outermost + step, end, log + 1e-9, rate if math.isfinite(rate) else 0.0)
+    rate = min(fall, limit) * (1 - 1e-9)
+    return Tail(step > 0, outermost + step, end, logs[2] + 1e-9, rate if math.isfinite(rate) else 0.0)
 
 
 def _shapes(it: Any) -> tuple[float, ...]:

@@ -183,7 +183,7 @@ def _wrong(shape: LogShape, k: float, knots: Floats) -> Floats:
         ends = np.log(knots)
         logs = -ends * (ends / (2 * square) + 1)
         turn = 2 * abs(k) * c
-        share = np.where(turn > 1e-8, turn / -np.expm1(-turn), 1.0)
+        share = np.where(turn > 1e-8, turn / -np.expm1(-turn), 1.0 + turn)
         found = most - np.minimum(logs[1:], logs[:-1]) + abs(k) * c * (q - 1) - (2 * NODES - 1) * np.log(RATIOS)
         found = 4 * share * np.exp(found) / (RATIOS - 1)
     return np.asarray(np.where(np.isnan(found), np.inf, found).min(axis=0))

@@ -41,6 +41,7 @@ from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Pr
 from nowiser.model.priors.base import Floats
 
 EPS = 2.0**-52
+LARGEST = 1e300  # odds, from below: a number that a jump may still divide
 
 
 class Line(Protocol):

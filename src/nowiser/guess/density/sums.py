@@ -5,8 +5,9 @@ import copy
 import numpy as np
 
 from nowiser.guess.density.cells import LONG, CellLine
-from nowiser.guess.density.discrete import beyond
-from nowiser.guess.density.line import EPS
+from nowiser.guess.density.discrete import beyond, reached
+from nowiser.guess.density.line import EPS, LARGEST
+from nowiser.guess.number.victims import Flags
 from nowiser.guess.ranges import Indices
 from nowiser.model.priors.base import Floats
 
@@ -125,13 +126,31 @@ class Sums:
             best = np.where(np.isnan(best), np.inf if k > 0 else 0.0, best)
             drift = self._drift((l, u), (a, b), t, c) if self.wobbly else 0.0
             best = best + sign * (self.slack + drift)
+            unlisted = np.zeros(best.shape, bool)
             if k > 0:
                 best = np.fmin(best, self._one_sided(l, u, a, b) if self.wobbly else self._ends(l, u, a, b))
+            if k > 0 and row.cells.tails:
+                best, unlisted = self._with_unlisted(best, (l, u), (a, b))
             odds = np.expm1(np.maximum(best, 0.0))
+            odds = odds if k > 0 else np.minimum(odds, LARGEST)
         odds = np.where(no_left & no_right, np.inf, odds)
         if not self.wobbly:
-            odds = np.where(row.mass(l, u) <= 0, 0.0, odds)
+            odds = np.where((row.mass(l, u) <= 0) & ~unlisted, 0.0, odds)
         return odds, np.clip(t, l, u)
+
+    def _with_unlisted(
+        self, best: Floats, goal: tuple[Floats, Floats], out: tuple[Floats, Floats]
+    ) -> tuple[Floats, Flags]:
+        """For goals that reach values which are not listed: the theorem at the end that is there; for k > 0."""
+        row, k = self.row, self.k
+        more = [
+            reached(row.cells.tails, k, at, end, above=up)
+            for at, end, up in ((row.low, goal[0], False), (row.high, goal[1], True))
+        ]
+        left, right = np.logaddexp(self.minus[0], more[0]) - out[1], np.logaddexp(self.plus[-1], more[1]) - out[0]
+        best = np.where(more[0] > -np.inf, left + self.slack, best)
+        best = np.where(more[1] > -np.inf, right + self.slack, best)
+        return best, (more[0] > -np.inf) | (more[1] > -np.inf)
 
     def of_atoms(self, first: Indices, beyond: Indices) -> Floats:
         """The bound on the odds of goals that hold the cells first ≤ i < beyond, where all cells are atoms; for k > 0.

@@ -8,7 +8,7 @@ import numpy as np
 
 from nowiser.guess.density import gauss
 from nowiser.guess.density.closed_form import STEEP, Piece, pieces_of, total_of
-from nowiser.guess.density.line import EPS
+from nowiser.guess.density.line import EPS, LARGEST
 from nowiser.guess.ranges import distinct
 from nowiser.model.prior import Prior
 from nowiser.model.priors.base import Floats
@@ -145,7 +145,7 @@ class TiltLine:
                 whole = np.fmin(self.tilt(k, l, u, l) - out[0], self.tilt(-k, l, u, u) - out[1])
                 whole = whole + self._slack(k, (l, u), u - l, whole)
                 chosen = np.where(only_left | only_right, chosen, np.fmin(chosen, whole))
-            found = np.exp(chosen)
+            found = np.exp(chosen) if k > 0 else np.exp(np.minimum(chosen, math.log(LARGEST)))
         found = np.where(np.isnan(found), np.inf if k > 0 else 0.0, found)
         return np.where(only_left & only_right, np.inf, found)
 
