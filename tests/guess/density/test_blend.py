@@ -205,3 +205,44 @@ def _flattened(prior):
     parts = [(w, p) for w, p in prior.parts]
     inner = [(w * v, q) for w, p in parts if isinstance(p, nw.Mixture) for v, q in p.parts]
     return nw.Mixture([*inner, *((w, p) for w, p in parts if not isinstance(p, nw.Mixture))])
+
+
+def test_where_scipy_has_no_number_for_a_tail_the_pieces_have():
+    """Ten million means out scipy's distribution function of an inverse Gaussian is not a number, here and there."""
+    rare = nw.Frozen("invgauss", 0.3, scale=0.01)
+    prior = nw.Mixture([(0.5, rare), (0.5, nw.Uniform(0, 1e6))])
+    for goal in (nw.In.between(167500, 8e5), ~nw.In.between(197500, 8e5)):
+        for slope in (1e-12, 1e-6, 1e-4):
+            found = nw.guess(prior, goal, slope=slope)
+            same = nw.guess(nw.Mixture([(0.5, nw.Uniform(0, 0.01)), (0.5, nw.Uniform(0, 1e6))]), goal, slope=slope)
+            told, true = ((x.smallest, x.before, x.after) for x in (found, same))
+            assert told == pytest.approx(true, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rare", "goal"),
+    [
+        (nw.Atoms({5: 0.5, 6: 1e-25, 7: 0.5}), nw.In.between(5.5, 6.5)),
+        (nw.Histogram([5, 6, 7, 8], [0.5, 1e-25, 0.5]), nw.In.between(6.4, 6.6)),
+        (nw.Frozen("binom", 60, 0.3), nw.In.between(53.5, 54.5)),
+    ],
+)
+def test_what_is_rare_among_what_is_not_is_told_by_steep_costs(rare, goal):
+    """Whether a density stands far away beside it or not."""
+    prior = nw.Mixture([(0.5, nw.Frozen("triang", 0.5, loc=-1e4)), (0.5, rare)])
+    last = 0.0
+    for slope in (1, 20, 60, 100, 300):
+        told, alone = (nw.guess(of, goal, slope=slope).after for of in (prior, rare))
+        assert told >= max(last, min(alone, 1.0) * 0.4 - 1e-10)
+        last = told
+    assert last > 0.999
+
+
+def test_one_part_that_is_left_of_a_mixture_needs_no_others():
+    inner = nw.Mixture([(0.6, nw.Frozen("randint", 0, 20)), (0.4, nw.Frozen("triang", 0.2))])
+    prior = nw.Truncated(
+        nw.Mixture([(0.1, nw.Normal(5, 1)), (0.1, inner), (0.8, nw.Normal(-0.2, 0.005))]), -0.21, -0.19
+    )
+    alone = nw.Truncated(nw.Normal(-0.2, 0.005), -0.21, -0.19)
+    found, true = (nw.guess(of, nw.Within(1e-3), slope=1.0, victim=-0.2).after for of in (prior, alone))
+    assert found == pytest.approx(true, abs=1e-5)

@@ -69,7 +69,8 @@ def _needed(i: int, parts: list[tuple[float, Chords]], reach: tuple[float, float
         if there or not own.beyond[side] or own.logs[side, -side] == -np.inf:
             continue
         away = (reach[side] - point) * np.append(0.0, np.logspace(-18, 0, PLACES))
-        others = np.logaddexp.reduce([math.log(w) + c.log(point + away) for j, (w, c) in enumerate(parts) if j != i])
+        every = [math.log(w) + c.log(point + away) for j, (w, c) in enumerate(parts) if j != i]
+        others = np.logaddexp.reduce([np.full(away.size, -np.inf), *every])
         least = np.minimum.accumulate(np.maximum(others, FAINT)[::-1])[::-1]
         # from its last point on it falls at least as the power of x that it falls as there
         middle = abs(point - float(np.median(own.points)))

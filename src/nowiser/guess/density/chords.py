@@ -174,8 +174,12 @@ def _bars(edges: Floats, masses: Floats) -> Chords:
     """A histogram: its bins are pieces."""
     with np.errstate(divide="ignore"):
         logs = np.log(masses / np.diff(edges))
-    total = np.append(0.0, np.cumsum(masses))
     ends = float(edges[0]), float(edges[-1])
+
+    def exact(a: Floats, b: Floats) -> Floats:
+        inside = np.minimum(b[..., None], edges[1:]) - np.maximum(a[..., None], edges[:-1])
+        return np.asarray(np.maximum(inside, 0.0) @ (masses / np.diff(edges)))
+
     return Chords(
         edges.astype(float),
         np.array([logs, logs]),
@@ -185,7 +189,7 @@ def _bars(edges: Floats, masses: Floats) -> Chords:
         (0.0, 0.0),
         ends,
         False,
-        lambda a, b: np.clip(np.interp(b, edges, total) - np.interp(a, edges, total), 0.0, 1.0),
+        exact,
     )
 
 
@@ -194,8 +198,14 @@ def heaped(values: Floats, masses: Floats) -> Chords:
     alone = values.size == 1
     beside = max(float(np.nextafter(values[-1], np.inf)), float(values[-1]) + 1e-290)
     points = np.append(values, beside) if alone else values.astype(float)
-    total = np.append(0.0, np.cumsum(masses))
     ends = float(values[0]), float(values[-1])
+
+    def exact(a: Floats, b: Floats) -> Floats:
+        """Sums of their own: differences of long ones know nothing of what is rare."""
+        first, last = np.searchsorted(values, a, "left"), np.searchsorted(values, b, "right")
+        pairs = zip(first.ravel().tolist(), last.ravel().tolist(), strict=True)
+        return np.array([masses[i:j].sum() for i, j in pairs], float).reshape(first.shape)
+
     return Chords(
         points,
         np.full((2, points.size - 1), -np.inf),
@@ -205,7 +215,7 @@ def heaped(values: Floats, masses: Floats) -> Chords:
         (0.0, 0.0),
         ends,
         False,
-        lambda a, b: total[np.searchsorted(values, b, "right")] - total[np.searchsorted(values, a, "left")],
+        exact,
         np.append(masses, 0.0) if alone else masses.astype(float),
     )
 
@@ -213,8 +223,10 @@ def heaped(values: Floats, masses: Floats) -> Chords:
 def _between(below: Any, above: Any, a: Floats, b: Floats) -> Floats:
     """The mass between a and b, from the side on which fewer digits cancel."""
     with np.errstate(all="ignore"):
-        lower = below(a)
-        return np.asarray(np.clip(np.where(lower < 0.5, below(b) - lower, above(a) - above(b)), 0.0, None))
+        lower, upper = below(a), below(b)
+        found = np.where(lower < 0.5, upper - lower, above(a) - above(b))
+        found = np.where(np.isnan(found) & (upper - lower > GRAIN), upper - lower, found)  # there it has its digits
+        return np.asarray(np.clip(found, 0.0, None))
 
 
 def _outermost(it: Any, reach: tuple[float, float]) -> tuple[float, float] | None:
