@@ -290,3 +290,19 @@ def test_values_farther_out_than_any_victim_who_is_looked_for_are_values(prior, 
         assert found.after == pytest.approx(true.after, rel=1e-6)
     beside = nw.guess(prior, one | (nw.Within(far / 100) & nw.In.between(far / 2, far)), slope=10, victim=far / 10)
     assert beside.after > 0.99
+
+
+@pytest.mark.parametrize(
+    ("prior", "far", "radius"),
+    [(nw.Normal(0, 500), 6000.0, 50.0), (nw.Frozen("gamma", 3.0), 90.0, 3.0), (nw.Frozen("logistic"), -90.0, 3.0)],
+)
+def test_a_victim_who_is_not_looked_for_may_be_named(prior, far, radius):
+    """His goal is his own, not that of the last victim who is."""
+    for side in (-1, 1):
+        fixed = (far, far + 10 * radius) if side > 0 else (far - 10 * radius, far)
+        goal, ends = nw.Within(radius) & nw.In.between(*fixed), sorted((far, far + side * radius / 2))
+        for slope in (0.5, 3, 20, 100):
+            found = nw.guess(prior, ~goal, slope=slope, victim=far - side * radius / 2)
+            true = nw.guess(prior, ~nw.In.between(*ends), slope=slope / radius)
+            assert (found.after, found.smallest) == pytest.approx((true.after, true.smallest), rel=1e-6, abs=1e-12)
+        assert found.smallest < 0.5

@@ -59,6 +59,7 @@ class Conditioned:
     whole: Near  # for what does not depend on the goal
     exactly: str | None = None  # of what, where nothing else is asked for
     still: bool = False  # whether all victims have the same goal: then it does not matter who he is
+    rare: tuple[Part, ...] = ()  # victims who are not looked for, but may be named
 
     def start(self) -> tuple[Floats, Floats]:
         return np.array([p.first for p in self.parts]), np.array([p.last for p in self.parts])
@@ -98,8 +99,10 @@ class Conditioned:
 
     def part(self, x: float) -> Part:
         """Where two stretches meet, that of one interval: their goals differ by a point at most."""
-        known = min(max(x, self.parts[0].first), self.parts[-1].last)  # goals beyond the likely victims go on alike
-        every = [p for p in self.parts if p.first <= known <= p.last]
+        every = [p for p in (*self.parts, *self.rare) if p.first <= x <= p.last]
+        if not every:  # where single values count, goals beyond the likely victims go on alike
+            known = min(max(x, self.parts[0].first), self.parts[-1].last)
+            every = [p for p in self.parts if p.first <= known <= p.last]
         return min(every, key=lambda p: isinstance(p.profile, Gapped))
 
     def witness(self, x: float, *, misled: bool) -> Witness:
@@ -146,15 +149,21 @@ def conditioned(prior: Prior, goal: Compound, cost: Cost, what: str) -> Conditio
             raise Misconfigured(f"{what} is a number; the goal `{part}` lists labels")
     asked = pattern(goal.goal, taken.values, taken.masses)
     swept = Gapped(taken, whole.rate, whole.jump, asked, low, high)
+    rare: tuple[Part, ...] = ()
     if _is_swept(row, goal.goal):
         found, never = _beside_singles(whole, swept, low, high), not swept.possible()
     else:
-        found = tuple(_part(whole, swept, s, low, high) for s in stretches(goal.goal, low, high, (row.low, row.high)))
+        likely, *others = (
+            tuple(_part(whole, swept, s, low, high) for s in stretches(goal.goal, a, b, (row.low, row.high)))
+            for a, b in ((low, high), (row.low, low), (high, row.high))
+            if a < b
+        )
+        found, rare = likely, tuple(part for some in others for part in some)
         never = all(p.profile is None and not p.outside for p in found)
     if never:
         raise Misconfigured(f"no possible value of {what} ({low:g} to {high:g}) meets `{goal}`: the goal is never met")
     only = what if isinstance(bare(goal.goal), Exactly) else None
-    return Conditioned(row, found, whole, only, still=not any(c.moves for c in asked.conditions))
+    return Conditioned(row, found, whole, only, still=not any(c.moves for c in asked.conditions), rare=rare)
 
 
 def _beside_singles(whole: Near, swept: Gapped, low: float, high: float) -> tuple[Part, ...]:
@@ -268,9 +277,9 @@ def is_plain(prior: Prior, goal: Goal, victim: Any) -> bool:
         return True
     if _is_swept(row, goal):
         return False
-    every = stretches(goal, *_support(row, goal), (row.low, row.high))
+    ends = row.low, row.high
     if isinstance(victim, (int, float)):  # where two stretches meet, their goals differ by a point at most
+        every = stretches(goal, *ends, ends)
         known = min(max(victim, every[0].first), every[-1].last)
-        every = tuple(s for s in every if s.first <= known <= s.last)
-        return any(len(s.intervals) < 2 for s in every)
-    return all(len(s.intervals) < 2 for s in every)
+        return any(len(s.intervals) < 2 for s in every if s.first <= known <= s.last)
+    return all(len(s.intervals) < 2 for s in stretches(goal, *_support(row, goal), ends))
