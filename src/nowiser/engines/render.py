@@ -56,7 +56,7 @@ class Dialect:
     wide: str = "DECIMAL(38, 0)"  # holds every sum
     # A column that already holds a bare column in units, if preparation stored one.
     units: Callable[[Column], str | None] = field(default=lambda _: None)
-    spell: Callable[[Call], Sql] = field(default=lambda call: ALLOWED[call.function].template("duckdb"))
+    spell: Callable[[Call], Sql] = field(default=lambda call: ALLOWED[call.function].template("duckdb", call.type.kind))
     text: Callable[[str], str] = text
     date: Callable[[int], str] = lambda days: f"(DATE '1970-01-01' + CAST({days} AS INTEGER))"
     timestamp: Callable[[int], str] = lambda micros: f"make_timestamp({micros})"
@@ -149,20 +149,28 @@ def summands(c: Cell, dialect: Dialect) -> str:
 
 
 def in_units(argument: Expression, c: Cell, dialect: Dialect) -> str:
-    """The argument of a cell as a whole number of units, inside its ends."""
+    """The argument of a cell as a whole number of units, inside its ends whatever an engine makes of it.
+
+    Columns of tables are inside already: preparation has clipped them.
+    """
+    plain = isinstance(argument, Column) and argument.derived is None
     if argument.type.kind is Kind.INTEGER:
-        return expression(argument, dialect)  # whole-number arithmetic stays inside the ends that were derived
-    stored = dialect.units(argument) if isinstance(argument, Column) and argument.derived is None else None
+        inner = expression(argument, dialect)
+        ends = (literal(n + c.shift, Kind.INTEGER, dialect) for n in (c.low, c.high))
+        return inner if plain else _clamped(inner, inner, *ends, nullable=argument.type.nullable)
+    stored = dialect.units(argument) if isinstance(argument, Column) and plain else None
     if stored is not None and c.unit == sum_cell(argument, None, centred=False).unit:
         return stored
     inner = expression(argument, dialect)
     scaled = in_whole_units(inner, c.unit, dialect)
-    low, high = (literal(float(n + c.shift), Kind.REAL, dialect) for n in (c.low, c.high))
-    # The derived ends are those of exact arithmetic; doubles may pass them by a rounding error.
-    units = f"CAST(least(greatest({scaled}, {low}), {high}) AS {dialect.integer})"
-    if not argument.type.nullable:
-        return units
-    return f"CASE WHEN {inner} IS NOT NULL THEN {units} END"  # least and greatest would skip a NULL
+    ends = (literal(float(n + c.shift), Kind.REAL, dialect) for n in (c.low, c.high))
+    return f"CAST({_clamped(scaled, inner, *ends, nullable=argument.type.nullable)} AS {dialect.integer})"
+
+
+def _clamped(value: str, inner: str, low: str, high: str, *, nullable: bool) -> str:
+    """A number kept between two ends. `inner`: what it was computed from; NULL stays NULL."""
+    inside = f"least(greatest({value}, {low}), {high})"
+    return f"CASE WHEN {inner} IS NOT NULL THEN {inside} END" if nullable else inside  # least would skip a NULL
 
 
 def in_whole_units(value: str, unit: Fraction, dialect: Dialect) -> str:

@@ -1,10 +1,12 @@
 """No row may break a question: every value stays inside its kind, and every summand inside known ends."""
 
 from fractions import Fraction
+from math import inf
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
-from nowiser.sql.functions import ALLOWED, calendar
+from nowiser.sql.functions import ALLOWED, calendar, lost
+from nowiser.sql.functions.base import WANTED
 from nowiser.sql.interval import INT64, Interval
 from nowiser.sql.tree import Call, Expression, columns, parts
 
@@ -34,7 +36,9 @@ def total(expression: Expression) -> None:
 
 
 def summand(argument: Expression) -> Interval:
-    """Between which ends every summand lies. Refuses where they are not known."""
+    """Between which ends every summand lies. Refuses where they are not known, or where rounding has moved a summand
+    by more than half of the unit it is added in (`cells.PRECISION`).
+    """
     if argument.type.kind not in (Kind.INTEGER, Kind.REAL):
         raise NotAnswerable(
             f"SUM, AVG and the like take numbers, not {argument.type.kind.value}.",
@@ -47,6 +51,8 @@ def summand(argument: Expression) -> Interval:
     )
     if unknown:
         raise NotAnswerable("How far one row can move this is not known.", hint=_remedy(argument), span=argument.span)
+    if bounds.magnitude * WANTED < argument.type.error < inf:
+        raise lost(argument.span)
     return Interval(Fraction(bounds.low), Fraction(bounds.high))
 
 

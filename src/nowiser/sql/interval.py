@@ -1,7 +1,7 @@
 """Where a number can lie: closed intervals, with ends that may be infinite.
 
-Ends are Fractions where they are known exactly (declared ranges, literals) and floats where a function such as
-`exp` made them. Values themselves are always finite, so zero times an infinite end is zero.
+Finite ends are exact (whole numbers or Fractions). The arithmetic here is exact too; `in_doubles` then rounds the ends
+as an engine rounds its values. Values themselves are always finite, so zero times an infinite end is zero.
 """
 
 import sys
@@ -57,16 +57,29 @@ class Interval:
         """The smallest interval with both."""
         return Interval(min(self.low, other.low), max(self.high, other.high))
 
-    def within_doubles(self) -> "Interval":
-        """The same where doubles reach; an end beyond is infinite, so that no later step has to hold it as a double."""
+    def in_doubles(self) -> "Interval":
+        """Where the nearest doubles to these numbers lie.
+
+        Rounding to nearest never changes the order of two numbers. So if an exact result lies between two ends, the
+        double an engine computes for it lies between the doubles of these ends: no slack is needed, and none is lost.
+        Beyond the largest double an end is infinite.
+        """
+        return Interval(_double(self.low, -inf), _double(self.high, inf))
+
+    def widened(self, share: Fraction) -> "Interval":
+        """With this share of each end's size on top, for functions whose last digits differ between libraries.
+
+        What cannot be negative stays so: no library gives a negative root or power of a number above zero.
+        """
         low, high = self.low, self.high
-        if low >= -LARGEST and high <= LARGEST:
-            return self
-        return Interval(low if low >= -LARGEST else -inf, high if high <= LARGEST else inf)
+        if low > -inf:
+            low = max(low - Fraction(size(low)) * share - LEAST, 0 if low >= 0 else -inf)
+        return Interval(low, high + Fraction(size(high)) * share + LEAST if high < inf else inf)
 
 
 EVERYTHING = Interval(-inf, inf)
 LARGEST = Fraction(sys.float_info.max)
+LEAST = Fraction(1, 2**1074)  # the smallest double above zero
 INT64 = Interval(-(2**63), 2**63 - 1)
 
 
@@ -91,3 +104,12 @@ def _over(a: End, b: End) -> End:
     if a == 0 or size(b) == inf:
         return 0
     return a / b if not isinstance(a, int) or not isinstance(b, int) else Fraction(a, b)
+
+
+def _double(end: End, beyond: float) -> End:
+    """The double nearest to an end. `beyond`: what stands for a number too large on this side."""
+    if end == beyond:
+        return beyond
+    if size(end) > LARGEST:
+        return beyond if (end > 0) == (beyond > 0) else (LARGEST if end > 0 else -LARGEST)
+    return Fraction(float(end))

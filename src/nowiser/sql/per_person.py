@@ -177,7 +177,7 @@ class _PerPerson:
         if function in ("min", "max"):
             if argument.type.kind not in ORDERED:
                 raise self.context.refuse(node, f"{function.upper()} takes numbers and dates here.")
-            return Fold(function, argument, only), Type(argument.type.kind, missing, argument.type.bounds)  # type: ignore[arg-type]  # ditto
+            return Fold(function, argument, only), replace(argument.type, nullable=missing)  # type: ignore[arg-type]  # ditto
         cell = sum_cell(argument, only, centred=False)
         low, high = cell.low * cell.unit, cell.high * cell.unit
         if function == "avg":

@@ -8,7 +8,10 @@ Three neighbours, three distances, all in units of the cell:
   *which* rows count (conditions, keys, missing values) looks at a secret, and the summand is Lipschitz.
 
 A sum charged by slope also costs a small jump: rounding to units moves each summand by up to one unit more than
-its argument moved, and floating-point evaluation by a bounded error. Both are charged, not neglected.
+its argument moved, and every operation on doubles by a bounded error. All of it is charged, not neglected.
+
+A cell is exact **by provenance** only: nothing secret is mentioned in anything that reaches it. Whatever range was
+derived for it, a cell that a secret reaches can move by at least one unit.
 docs/mathematics/sensitivity.md has the proofs; tests/gateway/test_neighbours.py tries to refute them.
 """
 
@@ -24,8 +27,6 @@ from nowiser.sql.functions import ALLOWED
 from nowiser.sql.persons import attributes
 from nowiser.sql.relations import Rows, rows, touched
 from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
-
-ULP = Fraction(1, 2**50)  # a generous bound on the relative error of one double operation
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,16 @@ class Reach:
 
     @property
     def exact(self) -> bool:
-        """Nothing secret moves this cell: it is released as it is, and free."""
-        return not self.presence and not self.jump
+        """Nothing secret reaches this cell: it is released as it is, and free."""
+        return not self.about and self.persons is None
 
 
 @dataclass(frozen=True)
 class Lipschitz:
-    """|f(x) − f(x')| ≤ Σ slope·|x − x'| + step, and evaluation in doubles errs by at most `error`."""
+    """|f(x) − f(x')| ≤ Σ slope·|x − x'| + step, for f as an engine computes it, rounding included."""
 
     slope: tuple[tuple[str, Fraction], ...] = ()
     step: Fraction = Fraction(0)
-    error: Fraction = Fraction(0)
 
 
 def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -> Reach:
@@ -85,7 +85,7 @@ def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -
             deciding=bool(deciding),
         )
         distance, squared = distance + found[0], squared + found[1]
-    moved = Reach(jump=distance, jump_squared=squared, about=touched)
+    moved = Reach(jump=max(distance, 1), jump_squared=max(squared, 1), about=touched)
     if keys or deciding or cell.argument is None or cell.distinct:
         return moved
     line = lipschitz(cell.argument)
@@ -136,9 +136,9 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
         distance, squared = distance + found[0], squared + found[1]
         presence += m * cell.largest
     return Reach(
-        presence=presence,
-        jump=distance,
-        jump_squared=squared,
+        presence=max(presence, 1),
+        jump=max(distance, 1),
+        jump_squared=max(squared, 1),
         about=_about(known, policy),
         persons=known.persons.name,
     )
@@ -190,17 +190,20 @@ def _replaced(cell: Cell, m: int, *, keys: bool, deciding: bool) -> tuple[int, i
 
 
 def _rounding(argument: Expression, line: Lipschitz, unit: Fraction) -> Fraction:
-    """Units by which a summand can move beyond slope·distance: steps, float errors, and rounding to units.
+    """Units by which a summand can move beyond slope·distance: steps, errors of doubles, and rounding to units.
 
-    Two numbers d apart round to whole numbers at most d + 1 apart. Whole-number arithmetic has none of this.
+    Two numbers d apart round to whole numbers at most d + 1 apart. A whole number is a number of units as it is.
     """
-    if argument.type.kind is Kind.INTEGER:
-        return line.step / unit
-    return (line.step + 2 * line.error) / unit + 1
+    return line.step / unit + (0 if argument.type.kind is Kind.INTEGER else 1)
 
 
 def lipschitz(e: Expression) -> Lipschitz | None:
-    """Slopes of an expression in its secret columns; None where it can jump."""
+    """Slopes of an expression in its secret columns; None where it can jump.
+
+    By induction over the calls: the arguments u, u' that an engine computed are at most Σ slope·|x − x'| + step apart,
+    the exact results of the function at u and u' at most `partials` times that plus its own `step`, and each computed
+    result lies at most `wobble` from the exact one. Partials are bounds over all arguments an engine can compute.
+    """
     if isinstance(e, Column):
         if e.declared.role is not Role.SENSITIVE:
             return Lipschitz()
@@ -215,7 +218,7 @@ def lipschitz(e: Expression) -> Lipschitz | None:
         return None
     types = tuple(a.type for a in e.args)
     slopes: dict[str, Fraction] = {}
-    steps, errors = [Fraction(0)], [Fraction(0)]
+    steps = [Fraction(0)]
     for partial, arg in zip(function.partials(types), e.args, strict=True):
         inner = lipschitz(arg)
         if inner is None or (partial == 0 and secret(arg)) or not isfinite(partial):
@@ -225,13 +228,9 @@ def lipschitz(e: Expression) -> Lipschitz | None:
             have = slopes.get(attribute, Fraction(0))
             slopes[attribute] = max(have, by * slope) if function.combine == "max" else have + by * slope
         steps.append(by * inner.step)
-        errors.append(by * inner.error)
-    together = max if function.combine == "max" else sum
-    step = together(steps) + (function.step(types) if function.step is not None else 0)
-    error = Fraction(together(errors))
-    if e.type.kind is Kind.REAL:
-        error += ULP * Fraction(ceil(e.type.interval.magnitude))
-    return Lipschitz(tuple(sorted(slopes.items())), Fraction(step), error)
+    step = (max if function.combine == "max" else sum)(steps) + (function.step(types) if function.step else 0)
+    wobble = function.wobble(e.type)
+    return Lipschitz(tuple(sorted(slopes.items())), Fraction(step + 2 * wobble)) if isfinite(wobble) else None
 
 
 def secret(*expressions: Expression | None) -> tuple[Column, ...]:

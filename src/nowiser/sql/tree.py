@@ -19,16 +19,20 @@ from typing import Literal as OneOf
 from nowiser.errors import Span
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Value
-from nowiser.sql.interval import Interval
+from nowiser.sql.interval import End, Interval
 
 
 @dataclass(frozen=True)
 class Type:
-    """What an expression can be: its kind, whether it can be NULL, and for ordered kinds between which ends."""
+    """What an expression can be: its kind, whether it can be NULL, and for ordered kinds between which ends.
+
+    `error`: how far a computed real may lie from what exact arithmetic would give; infinite where that is not known.
+    """
 
     kind: Kind
     nullable: bool = False
     bounds: Interval | None = None
+    error: End = 0
 
     @property
     def interval(self) -> Interval:

@@ -50,24 +50,13 @@ def _round_to(call: Call) -> Sql:
     return sql
 
 
-def _from(low: int, test: str, name: str) -> Callable[[Call], Sql]:
-    """Plain where the declared range keeps it inside its domain, else with a test before it."""
-
-    def spell(call: Call) -> Sql:
-        inside = call.args[0].type.interval.low
-        sure = inside >= low if test == ">=" else inside > low
-        return f"{name}({{0}})" if sure else f"(CASE WHEN {{0}} {test} {low} THEN {name}({{0}}) END)"
-
-    return spell
-
-
-def _exp(call: Call) -> Sql:
-    # Below −700 the result is smaller than 10⁻³⁰⁴, and near −745 PostgreSQL raises.
-    return "exp({0})" if call.args[0].type.interval.low >= -700 else "(CASE WHEN {0} < -700 THEN 0 ELSE exp({0}) END)"
+def _where(condition: str, value: str, otherwise: str = "") -> Callable[[Call], Sql]:
+    """With a test of the argument before it, also where its declared range says that it cannot fail: a second wall."""
+    return lambda _: f"(CASE WHEN {condition} THEN {value}{otherwise} END)"
 
 
 def _default(call: Call) -> Sql:
-    return ALLOWED[call.function].sql
+    return ALLOWED[call.function].template("postgres", call.type.kind)
 
 
 def _own(call: Call) -> Sql:
@@ -82,12 +71,13 @@ SPELLINGS: dict[str, Callable[[Call], Sql]] = {
     "ceil": _whole("ceil({0})"),
     "round": lambda call: "{0}" if call.type.kind is Kind.INTEGER else lambda args: nearest(args[0]),
     "round_to": _round_to,
-    "sqrt": _from(0, ">=", "sqrt"),
-    "ln": _from(0, ">", "ln"),
-    "log10": _from(0, ">", "log"),
+    "sqrt": _where("{0} >= 0", "sqrt({0})"),
+    "ln": _where("{0} > 0", "ln({0})"),
+    "log10": _where("{0} > 0", "log({0})"),
     "trunc": _whole("trunc({0})"),
-    "exp": _exp,
-    "to_integer": _default,
+    # Below −700 the result is smaller than 10⁻³⁰⁴, and near −745 PostgreSQL raises.
+    "exp": _where("abs({0}) <= 700", "exp({0})", " WHEN {0} < 0 THEN 0 WHEN {0} <= 709 THEN exp({0})"),
+    "to_integer": _where(f"abs({{0}}) < {2**63}::double precision", "CAST({0} AS BIGINT)"),
     "to_real": _default,
     "boolean_to_integer": lambda _: "CAST(CAST({0} AS INTEGER) AS BIGINT)",
 }

@@ -10,6 +10,7 @@ from nowiser.engines import prepare
 from nowiser.engines.render import Dialect, quote
 from nowiser.model.schema import Kind
 from nowiser.sql.functions import ALLOWED
+from nowiser.sql.functions.arithmetic import WHOLE
 from nowiser.sql.functions.base import Sql
 from nowiser.sql.interval import Interval
 from nowiser.sql.tree import Call
@@ -68,7 +69,7 @@ def _round_to(call: Call) -> Sql:
 
 
 def _default(call: Call) -> Sql:
-    return ALLOWED[call.function].sql
+    return ALLOWED[call.function].template("spark", call.type.kind)
 
 
 def _own(call: Call) -> Sql:
@@ -81,7 +82,7 @@ SPELLINGS: dict[str, Callable[[Call], Sql]] = {
     **dict.fromkeys(("case", "coalesce", "nullif", "greatest", "least", "length"), _default),
     "like": lambda _: "({0} LIKE {1} ESCAPE '\\\\')",
     "/": lambda _: f"nullif(nullif({{0}} / NULLIF({{1}}, 0D), {_INFINITE}), -{_INFINITE})",
-    "div": lambda _: "({0} div NULLIF({1}, 0))",
+    "div": lambda _: f"({WHOLE} div NULLIF({{1}}, 0))",
     "floor": _step("floor", "({0} - pmod({0}, 1D))"),
     "ceil": _step("ceil", "({0} + pmod(-{0}, 1D))"),
     "round": _round,
@@ -91,8 +92,8 @@ SPELLINGS: dict[str, Callable[[Call], Sql]] = {
     "log10": lambda _: "log10({0})",
     "trunc": lambda call: "{0}" if call.type.kind is Kind.INTEGER else lambda args: truncated(args[0]),
     "date_to_timestamp": lambda _: "CAST({0} AS TIMESTAMP_NTZ)",
-    "exp": lambda _: "exp({0})",
-    "to_integer": lambda _: "CAST(rint({0}) AS BIGINT)",
+    "exp": lambda _: f"nullif(exp({{0}}), {_INFINITE})",
+    "to_integer": lambda _: "TRY_CAST(rint({0}) AS BIGINT)",
     "to_real": lambda _: "CAST({0} AS DOUBLE)",
     "boolean_to_integer": lambda _: "CAST({0} AS BIGINT)",
 }

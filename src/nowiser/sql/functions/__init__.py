@@ -24,10 +24,13 @@ ALLOWED: dict[str, Function] = {
 
 def call(name: str, args: tuple[Expression, ...], span: Span | None = None) -> Call:
     """A typed call. Raises NotAnswerable where the arguments do not fit."""
+    types = tuple(a.type for a in args)
     try:
-        result = ALLOWED[name].typing(tuple(a.type for a in args))
+        result = ALLOWED[name].typing(types)
     except Mismatch as mismatch:
         raise NotAnswerable(f"{name.upper()} {mismatch.message}.", hint=mismatch.hint, span=span) from None
+    if ALLOWED[name].loses_digits(types):
+        raise lost(span)
     own, uses = _shape(name, len(args))
     weight = own + sum(n * weigh(a) for n, a in zip(uses, args, strict=True))
     if weight > HEAVIEST:
@@ -37,6 +40,15 @@ def call(name: str, args: tuple[Expression, ...], span: Span | None = None) -> C
             span=span,
         )
     return Call(name, args, result, span, weight)
+
+
+def lost(span: Span | None) -> NotAnswerable:
+    """The refusal of an expression whose value is mostly rounding."""
+    return NotAnswerable(
+        "This expression loses the digits it is about.",
+        hint="Reals have about 16 digits. Do not add numbers of very different size, or round before you add.",
+        span=span,
+    )
 
 
 def weigh(e: Expression) -> int:
@@ -51,7 +63,8 @@ def _shape(name: str, arguments: int) -> tuple[int, tuple[int, ...]]:
     """How long the longest template of a function is, and how often each argument stands in one."""
     marks = [chr(0xE000 + i) for i in range(arguments)]
     function = ALLOWED[name]
-    texts = [t.format(*marks) if isinstance(t, str) else t(marks) for t in (function.sql, *function.engines.values())]
+    templates = (function.sql, *([] if function.whole is None else [function.whole]), *function.engines.values())
+    texts = [t.format(*marks) if isinstance(t, str) else t(marks) for t in templates]
     return max(map(len, texts)), tuple(max(1, *(t.count(m) for t in texts)) for m in marks)
 
 
@@ -67,4 +80,4 @@ def apply(name: str, values: list[Any]) -> Any:
     return None if isinstance(result, float) and not math.isfinite(result) else result
 
 
-__all__ = ["ALLOWED", "Function", "apply", "call"]
+__all__ = ["ALLOWED", "Function", "apply", "call", "lost"]

@@ -193,6 +193,7 @@ FUNCTIONS = (
             "postgres": "(CAST(extract(microseconds FROM {0}) AS DOUBLE PRECISION) / 1000000)",
             "spark": "CAST(extract(SECOND FROM {0}) AS DOUBLE)",
         },
+        rounding="nearest",
     ),
     Function(
         "epoch_of_timestamp",
@@ -203,6 +204,7 @@ FUNCTIONS = (
             "duckdb": "(CAST(epoch_us({0}) AS DOUBLE) / 1000000)",
             "postgres": "(CAST(extract(epoch FROM {0}) * 1000000 AS DOUBLE PRECISION) / 1000000)",
         },
+        rounding="nearest",
     ),
     *(_start(unit, kind) for unit in SPANS for kind in MOMENTS),
     *(_start(unit, Kind.TIMESTAMP) for unit in SHORT),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nowiser.model.schema import Kind
-from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, same, want
+from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, same, want, wanted
 from nowiser.sql.tree import Type
 
 
@@ -61,15 +61,15 @@ def _in_sql(args: Sequence[str]) -> str:
 
 
 FUNCTIONS = (
-    Function("=", _comparison, lambda a, b: a == b, "({0} = {1})", commutative=True),
-    Function("<>", _comparison, lambda a, b: a != b, "({0} <> {1})", commutative=True),
-    Function("<", _comparison, lambda a, b: a < b, "({0} < {1})"),
-    Function("<=", _comparison, lambda a, b: a <= b, "({0} <= {1})"),
-    Function(">", _comparison, lambda a, b: a > b, "({0} > {1})"),
-    Function(">=", _comparison, lambda a, b: a >= b, "({0} >= {1})"),
+    Function("=", _comparison, lambda a, b: a == b, "({0} = {1})", digits=wanted, commutative=True),
+    Function("<>", _comparison, lambda a, b: a != b, "({0} <> {1})", digits=wanted, commutative=True),
+    Function("<", _comparison, lambda a, b: a < b, "({0} < {1})", digits=wanted),
+    Function("<=", _comparison, lambda a, b: a <= b, "({0} <= {1})", digits=wanted),
+    Function(">", _comparison, lambda a, b: a > b, "({0} > {1})", digits=wanted),
+    Function(">=", _comparison, lambda a, b: a >= b, "({0} >= {1})", digits=wanted),
     Function("and", _connective, _all, _joined("AND"), strict=False, commutative=True),
     Function("or", _connective, _any, _joined("OR"), strict=False, commutative=True),
     Function("not", _negation, lambda a: not a, "(NOT {0})"),
     Function("is_null", _is_null, lambda a: a is None, "({0} IS NULL)", strict=False),
-    Function("in", _member, _in, _in_sql, strict=False),
+    Function("in", _member, _in, _in_sql, strict=False, digits=wanted),
 )

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
-from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, one, want
-from nowiser.sql.interval import EVERYTHING, End, Interval
+from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, one, upward, want
+from nowiser.sql.interval import EVERYTHING, LARGEST, LEAST, End, Interval
 from nowiser.sql.tree import Type
 
 MOST_DIGITS = 12
@@ -60,28 +60,44 @@ def _real(types: Types) -> None:
     want(types, Kind.REAL)
 
 
-def _increasing(f: Callable[[End], float], low: End, top: float, *, partial: bool) -> Callable[[Types], Type]:
-    """Type of an increasing function defined from `low` on (NULL below), finite up to `top`."""
+def _sqrt_type(types: Types) -> Type:
+    _real(types)
+    b = types[0].interval
+    low, high = (math.sqrt(max(end, 0)) for end in (b.low, b.high))
+    return Type(Kind.REAL, types[0].nullable or b.low < 0, Interval(low, high))
 
-    def typing(types: Types) -> Type:
-        _real(types)
-        b = types[0].interval
-        undefined = partial and b.low < low
-        start = f(max(b.low, low)) if max(b.low, low) > -math.inf else 0.0
-        end = f(min(b.high, top)) if max(b.low, low) <= b.high else start
-        bounds = Interval(start, end if b.high <= top else math.inf)
-        return Type(Kind.REAL, types[0].nullable or undefined, bounds)
 
-    return typing
+def _sqrt_partials(types: Types) -> tuple[End, ...]:
+    low = types[0].interval.low
+    return (upward(1 / (2 * Fraction(math.sqrt(low)))) if low > 0 else math.inf,)
+
+
+def _exp_type(types: Types) -> Type:
+    _real(types)
+    b = types[0].interval
+    return Type(Kind.REAL, types[0].nullable, Interval(_exp(b.low), _exp(b.high)))
+
+
+def _exp_partials(types: Types) -> tuple[End, ...]:
+    return (upward(_exp(types[0].interval.high)),)
 
 
 def _ln_type(types: Types) -> Type:
+    return logarithm(types, math.log)
+
+
+def logarithm(types: Types, log: Callable[[float], float]) -> Type:
+    """The type of a logarithm: NULL from zero down; the smallest double above zero is its lower end."""
     _real(types)
     b = types[0].interval
-    # The smallest positive double is about 4.9e-324.
-    low = math.log(b.low) if b.low > 0 else -745.0
-    high = math.log(b.high) if 0 < b.high < math.inf else (710.0 if b.high > 0 else low)
-    return Type(Kind.REAL, types[0].nullable or b.low <= 0, Interval(min(low, high), max(low, high)))
+    low, high = (log(float(max(min(end, LARGEST), LEAST))) for end in (b.low, b.high))
+    return Type(Kind.REAL, types[0].nullable or b.low <= 0, Interval(low, high))
+
+
+def logarithm_partials(types: Types) -> tuple[End, ...]:
+    """1/x of the natural logarithm; others are flatter."""
+    low = types[0].interval.low
+    return (1 / Fraction(low) if low > 0 else math.inf,)
 
 
 def _to_integer(types: Types) -> Type:
@@ -89,6 +105,11 @@ def _to_integer(types: Types) -> Type:
     want(types, Kind.REAL)
     b = types[0].interval
     return Type(Kind.INTEGER, types[0].nullable, Interval(round(b.low), round(b.high)) if b.finite else EVERYTHING)
+
+
+def _integer(x: float) -> int | None:
+    whole = round(x)
+    return whole if abs(whole) < 2**63 else None
 
 
 def _to_real(types: Types) -> Type:
@@ -103,12 +124,16 @@ def _from_boolean(types: Types) -> Type:
     return Type(Kind.INTEGER, types[0].nullable, Interval(0, 1))
 
 
+def _half(_: Types) -> Fraction:
+    return Fraction(1, 2)
+
+
 def _round_sql(args: Sequence[str]) -> str:
     return f"round({args[0]}, CAST({args[1]} AS INTEGER))"
 
 
 def _exp(x: End) -> float:
-    return math.exp(x) if x <= 709 else math.inf
+    return math.exp(max(x, -800)) if x <= 709 else math.inf
 
 
 def _unit(_: Types) -> Fraction:
@@ -116,9 +141,9 @@ def _unit(_: Types) -> Fraction:
 
 
 FUNCTIONS = (
-    Function("floor", _whole, math.floor, "floor({0})", partials=one, step=_unit, overflows=True),
-    Function("ceil", _whole, math.ceil, "ceil({0})", partials=one, step=_unit, overflows=True),
-    Function("round", _whole, half_away, "round({0})", partials=one, step=_unit, overflows=True),
+    Function("floor", _whole, math.floor, "floor({0})", partials=one, step=_unit, digits=_half, overflows=True),
+    Function("ceil", _whole, math.ceil, "ceil({0})", partials=one, step=_unit, digits=_half, overflows=True),
+    Function("round", _whole, half_away, "round({0})", partials=one, step=_unit, digits=_half, overflows=True),
     Function(
         "round_to",
         _rounded,
@@ -126,14 +151,18 @@ FUNCTIONS = (
         _round_sql,
         partials=lambda _: (1, 0),
         step=lambda types: Fraction(10) ** -_digits(types),
+        rounding="library",  # a product, a whole number and a quotient
+        digits=lambda types: Fraction(10) ** -_digits(types) / 2,
         overflows=True,
     ),
     Function(
         "sqrt",
-        _increasing(math.sqrt, 0, math.inf, partial=True),
+        _sqrt_type,
         lambda x: math.sqrt(x) if x >= 0 else None,
         "sqrt({0})",
         engines={"duckdb": "nullif(sqrt({0}), CAST('NaN' AS DOUBLE))"},
+        partials=_sqrt_partials,
+        rounding="library",
     ),
     Function(
         "ln",
@@ -141,15 +170,26 @@ FUNCTIONS = (
         lambda x: math.log(x) if x > 0 else None,
         "ln({0})",
         engines={"duckdb": "nullif(nullif(ln({0}), CAST('NaN' AS DOUBLE)), CAST('-Infinity' AS DOUBLE))"},
+        partials=logarithm_partials,
+        rounding="library",
     ),
-    Function("exp", _increasing(_exp, -math.inf, 709.0, partial=False), _exp, "exp({0})", overflows=True),
+    Function(
+        "exp",
+        _exp_type,
+        _exp,
+        "nullif(exp({0}), CAST('Infinity' AS DOUBLE))",
+        partials=_exp_partials,
+        rounding="library",
+        overflows=True,
+    ),
     Function(
         "to_integer",
         _to_integer,
-        round,
-        "CAST({0} AS BIGINT)",
+        _integer,
+        "TRY_CAST({0} AS BIGINT)",  # beyond 64 bits: NULL
         partials=one,
         step=_unit,
+        digits=_half,
         overflows=True,
     ),
     Function(
@@ -159,6 +199,7 @@ FUNCTIONS = (
         "CAST({0} AS DOUBLE PRECISION)",
         engines={"duckdb": "CAST({0} AS DOUBLE)"},
         partials=one,
+        rounding="nearest",
     ),
     Function(
         "boolean_to_integer", _from_boolean, int, "CAST({0} AS INTEGER)", engines={"duckdb": "CAST({0} AS BIGINT)"}

@@ -4,11 +4,13 @@ import math
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
-from nowiser.sql.functions.base import Function, Mismatch, Types, count, one, want
-from nowiser.sql.interval import End, Interval
+from nowiser.sql.functions.base import Function, Mismatch, Types, count, one, upward, want, wanted
+from nowiser.sql.functions.numbers import logarithm, logarithm_partials
+from nowiser.sql.interval import End, Interval, size
 from nowiser.sql.tree import Type
 
 MOST_BUCKETS = 10_000
+WIDTHS = Interval(Fraction(1, 10**100), Fraction(10**100))
 
 
 def _sign(types: Types) -> Type:
@@ -48,13 +50,25 @@ def _power(types: Types) -> Type:
     found = [_raised(end, exponent) for end in (b.low, b.high)]
     if whole and exponent > 0 and exponent % 2 == 0 and b.holds(0):
         found.append(0.0)
-    slack = 1 + 2.0**-40
-    low, high = min(found), max(found)
-    return Type(
-        Kind.REAL,
-        types[0].nullable,
-        Interval(low / slack if low > 0 else low * slack, high * slack if high > 0 else high / slack),
-    )
+    return Type(Kind.REAL, types[0].nullable, Interval(min(found), max(found)))
+
+
+def _power_partials(types: Types) -> tuple[End, ...]:
+    """|e|·|x|^(e−1) where it is largest: far from zero, or near it for exponents below one. The exponent is fixed."""
+    exponent, b = _exponent(types), types[0].interval
+    if exponent == 0:
+        return 0, 0
+    at = b.magnitude if exponent >= 1 else Fraction(0) if b.holds(0) else min(size(b.low), size(b.high))
+    if at == 0 and exponent < 1:
+        return math.inf, 0
+    return upward(abs(exponent) * Fraction(_raised(at, exponent - 1))) if at < math.inf else math.inf, 0
+
+
+def _raised_to(x: float, exponent: float) -> float | None:
+    try:
+        return math.pow(x, exponent)
+    except (OverflowError, ValueError):  # no number: zero to a negative power, or a root of a negative number
+        return None
 
 
 def _raised(base: End, exponent: Fraction) -> float:
@@ -66,23 +80,11 @@ def _raised(base: End, exponent: Fraction) -> float:
         return math.inf if base > 0 or exponent % 2 == 0 else -math.inf
 
 
-def _log10(types: Types) -> Type:
-    count(types, 1)
-    want(types, Kind.REAL)
-    b = types[0].interval
-    low = math.log10(b.low) if b.low > 0 else -324.0
-    high = math.log10(b.high) if 0 < b.high < math.inf else (309.0 if b.high > 0 else low)
-    return Type(Kind.REAL, types[0].nullable or b.low <= 0, Interval(min(low, high), max(low, high)))
-
-
 def _cbrt(types: Types) -> Type:
     count(types, 1)
     want(types, Kind.REAL)
     b = types[0].interval
-    out, into = 1 + 2.0**-40, 1 - 2.0**-40  # the last digit is the business of each mathematical library
-    low, high = math.cbrt(b.low), math.cbrt(b.high)
-    bounds = Interval(low * (out if low < 0 else into), high * (out if high > 0 else into))
-    return Type(Kind.REAL, types[0].nullable, bounds)
+    return Type(Kind.REAL, types[0].nullable, Interval(math.cbrt(b.low), math.cbrt(b.high)))
 
 
 def _bucket(types: Types) -> Type:
@@ -95,6 +97,8 @@ def _bucket(types: Types) -> Type:
         raise Mismatch("takes fixed ends and a fixed number of buckets")
     if not low.low < high.low or not 1 <= n.low <= MOST_BUCKETS:
         raise Mismatch(f"takes a low end below its high end and 1 to {MOST_BUCKETS:,} buckets")
+    if not WIDTHS.holds(high.low - low.low):  # on the way to its bucket a number stays far inside the doubles
+        raise Mismatch("takes ends that are between 1e-100 and 1e100 apart")
     return Type(Kind.INTEGER, types[0].nullable, Interval(0, int(n.low) + 1))
 
 
@@ -112,6 +116,8 @@ _BUCKET = (
     " + (CASE WHEN {0} IS NULL THEN NULL ELSE 0 END) END)"
 )
 
+_FINITE = "nullif(nullif({}, CAST('Infinity' AS DOUBLE)), CAST('NaN' AS DOUBLE))"
+
 FUNCTIONS = (
     Function(
         "sign",
@@ -123,6 +129,7 @@ FUNCTIONS = (
             "postgres": "sign({0})",
             "spark": "sign({0})",
         },
+        digits=wanted,
     ),
     Function(
         "trunc",
@@ -131,16 +138,36 @@ FUNCTIONS = (
         "trunc({0})",
         partials=one,
         step=lambda _: Fraction(1),
+        digits=lambda _: Fraction(1, 2),
         overflows=True,
     ),
-    Function("power", _power, math.pow, "power({0}, {1})", overflows=True),
+    Function(
+        "power",
+        _power,
+        _raised_to,
+        _FINITE.format("power({0}, {1})"),
+        partials=_power_partials,
+        rounding="library",
+        overflows=True,
+    ),
     Function(
         "log10",
-        _log10,
+        lambda types: logarithm(types, math.log10),
         lambda x: math.log10(x) if x > 0 else None,
         "log10({0})",
         engines={"duckdb": "nullif(nullif(log10({0}), CAST('NaN' AS DOUBLE)), CAST('-Infinity' AS DOUBLE))"},
+        partials=logarithm_partials,
+        rounding="library",
     ),
-    Function("cbrt", _cbrt, math.cbrt, "cbrt({0})", engines={"postgres": "cbrt({0})", "spark": "cbrt({0})"}),
-    Function("width_bucket", _bucket, _bucket_of, _BUCKET, engines={"postgres": _BUCKET, "spark": _BUCKET}),
+    Function(
+        "cbrt",
+        _cbrt,
+        math.cbrt,
+        "cbrt({0})",
+        engines={"postgres": "cbrt({0})", "spark": "cbrt({0})"},
+        rounding="library",
+    ),
+    Function(
+        "width_bucket", _bucket, _bucket_of, _BUCKET, engines={"postgres": _BUCKET, "spark": _BUCKET}, digits=wanted
+    ),
 )
