@@ -34,13 +34,13 @@ class Interval:
         return Interval(-self.high, -self.low)
 
     def __add__(self, other: "Interval") -> "Interval":
-        return Interval(self.low + other.low, self.high + other.high)
+        return Interval(plus(self.low, other.low), plus(self.high, other.high))
 
     def __sub__(self, other: "Interval") -> "Interval":
-        return Interval(self.low - other.high, self.high - other.low)
+        return Interval(plus(self.low, -other.high), plus(self.high, -other.low))
 
     def __mul__(self, other: "Interval") -> "Interval":
-        return hull(_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high))
+        return hull(times(a, b) for a in (self.low, self.high) for b in (other.low, other.high))
 
     def __truediv__(self, other: "Interval") -> "Interval":
         """Quotients by the non-zero members of `other`."""
@@ -72,9 +72,9 @@ class Interval:
         What cannot be negative stays so: no library gives a negative root or power of a number above zero.
         """
         low, high = self.low, self.high
-        if low > -inf:
+        if -inf < low < inf:
             low = max(low - Fraction(size(low)) * share - LEAST, 0 if low >= 0 else -inf)
-        return Interval(low, high + Fraction(size(high)) * share + LEAST if high < inf else inf)
+        return Interval(low, high + Fraction(size(high)) * share + LEAST if -inf < high < inf else high)
 
 
 EVERYTHING = Interval(-inf, inf)
@@ -96,14 +96,24 @@ def hull(ends: Iterable[End]) -> Interval:
     return Interval(min(found), max(found))
 
 
-def _times(a: End, b: End) -> End:
-    return 0 if a == 0 or b == 0 else a * b
+def plus(a: End, b: End) -> End:
+    """The sum. An exact number beside an infinite one is never made a double: it may be too large for one."""
+    return a if size(a) == inf else b if size(b) == inf else a + b
+
+
+def times(a: End, b: End) -> End:
+    """The product, zero where either is."""
+    if a == 0 or b == 0:
+        return 0
+    if inf in (size(a), size(b)):
+        return inf if (a > 0) == (b > 0) else -inf
+    return a * b
 
 
 def _over(a: End, b: End) -> End:
     if a == 0 or size(b) == inf:
         return 0
-    return a / b if not isinstance(a, int) or not isinstance(b, int) else Fraction(a, b)
+    return times(a, inf if b > 0 else -inf) if size(a) == inf else Fraction(a) / Fraction(b)
 
 
 def _double(end: End, beyond: float) -> End:

@@ -38,6 +38,7 @@ def column_type(declared: schema.Column) -> Type:
         case kind:
             unknown = INT64 if kind is Kind.INTEGER else EVERYTHING
             bounds = unknown if declared.low is None or declared.high is None else Interval(declared.low, declared.high)
+            bounds = bounds.in_doubles() if kind is Kind.REAL else bounds  # preparation clips to doubles
     return Type(declared.kind, declared.nullable, bounds)
 
 

@@ -26,6 +26,7 @@ from nowiser.sql.aggregates.readings import Readings
 from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.aggregates.top import Top, find
 from nowiser.sql.bounding import bounding
+from nowiser.sql.bounds import total
 from nowiser.sql.cells import Cell, Reading
 from nowiser.sql.clauses import LIMITLESS
 from nowiser.sql.discovered import Discovery, discover
@@ -37,7 +38,7 @@ from nowiser.sql.relations import Rows, limited_groups, rows
 from nowiser.sql.sensitivity import Reach, apart, reach
 from nowiser.sql.spread import spread
 from nowiser.sql.totals import Clip, clip, whole
-from nowiser.sql.tree import Column, Expression, Query, Relation, columns, existing, holding
+from nowiser.sql.tree import Column, Expression, Query, Relation, columns, computed, existing, holding
 
 MOST_GROUPS = LIMITLESS
 MOST_CHECKED = 100_000
@@ -166,7 +167,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
     if isinstance(declared, Groups):
         ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches)
-    return Plan(
+    found = Plan(
         query,
         tally,
         reaches,
@@ -177,6 +178,16 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         discovery,
         tuple(collected.histograms),
     )
+    for one in found.tallies:
+        _total(one)
+    return found
+
+
+def _total(tally: Tally) -> None:
+    """Refuse what some row could overflow, wherever in the statement it stands."""
+    cells = (e for c in tally.cells for e in (c.argument, c.condition, c.not_null, *c.distinct) if e is not None)
+    for e in (*computed(tally.relation), *tally.keys, *cells):
+        total(e)
 
 
 def as_found(query: Query, known: Rows) -> bool:

@@ -146,4 +146,5 @@ def _united(
     bounds = hull(x for b in ends for x in (b.low, b.high)) if len(ends) == len(fitted) else None
     domains = [e.declared.domain if isinstance(e, Column) else None for e in fitted]
     same = domains[0] if all(d == domains[0] for d in domains) else None
-    return derived_column(relation, name, Type(kind, nullable, bounds), fitted, same), fitted
+    type_ = Type(kind, nullable, bounds, max(e.type.error for e in fitted))
+    return derived_column(relation, name, type_, fitted, same), fitted

@@ -283,6 +283,28 @@ def conditions(relation: Relation) -> tuple[Expression, ...]:
             return tuple(c for source, _ in relation.branches for c in conditions(source))
 
 
+def computed(relation: Relation) -> Iterator[Expression]:
+    """Every expression an engine computes to make the rows of a relation."""
+    match relation:
+        case Scan():
+            return
+        case Filter():
+            yield from computed(relation.source)
+            yield relation.condition
+            for e in existing(relation.condition):
+                yield from computed(e.relation)
+                yield e.condition
+        case Join():
+            yield from (*computed(relation.left), *computed(relation.right), relation.condition)
+        case PerPerson():
+            yield from computed(relation.source)
+            yield from (e for _, e in relation.keys)
+            yield from (e for _, fold in relation.folds for e in (fold.argument, fold.condition) if e is not None)
+        case Union():
+            for source, arm in relation.branches:
+                yield from (*computed(source), *arm)
+
+
 def holding(relation: Relation) -> tuple[Expression, ...]:
     """Conditions that are true of every row of the relation."""
     match relation:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from nowiser.model.schema import Kind
 from nowiser.sql.functions.base import NUMBERS, Function, Types, count, nullable, one, ones, same, want, wanted
-from nowiser.sql.interval import INT64, End, Interval, size
+from nowiser.sql.interval import INT64, End, Interval, size, times
 from nowiser.sql.tree import Type
 
 SMALLEST = int(INT64.low)
@@ -73,7 +73,7 @@ def _real_quotient(types: Types) -> Type:
 def _quotient_partials(types: Types) -> tuple[End, ...]:
     bottom = types[1].interval
     least = math.inf if bottom.holds(0) else 1 / Fraction(min(size(bottom.low), size(bottom.high)))
-    return least, least * least * types[0].interval.magnitude if least != math.inf else math.inf
+    return least, times(least, times(least, types[0].interval.magnitude))
 
 
 def _remainder(types: Types) -> Type:

@@ -25,7 +25,7 @@ from math import inf
 from typing import Any, Literal
 
 from nowiser.model.schema import Kind
-from nowiser.sql.interval import LARGEST, LEAST, End, Interval, hull
+from nowiser.sql.interval import LARGEST, LEAST, End, Interval, hull, times
 from nowiser.sql.tree import Type
 
 Types = tuple[Type, ...]
@@ -97,7 +97,7 @@ class Function:
             return 0
         if self.partials is None:
             return max(errors)
-        moved = [inf if inf in (p, e) else p * e for p, e in zip(self.partials(types), errors, strict=True) if e]
+        moved = [times(p, e) for p, e in zip(self.partials(types), errors, strict=True)]
         return max(moved) if self.combine == "max" else _sum(moved)
 
     def loses_digits(self, types: Types) -> bool:

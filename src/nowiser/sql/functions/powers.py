@@ -6,7 +6,7 @@ from fractions import Fraction
 from nowiser.model.schema import Kind
 from nowiser.sql.functions.base import Function, Mismatch, Types, count, one, upward, want, wanted
 from nowiser.sql.functions.numbers import logarithm, logarithm_partials
-from nowiser.sql.interval import End, Interval, size
+from nowiser.sql.interval import End, Interval, size, times
 from nowiser.sql.tree import Type
 
 MOST_BUCKETS = 10_000
@@ -61,7 +61,7 @@ def _power_partials(types: Types) -> tuple[End, ...]:
     at = b.magnitude if exponent >= 1 else Fraction(0) if b.holds(0) else min(size(b.low), size(b.high))
     if at == 0 and exponent < 1:
         return math.inf, 0
-    return upward(abs(exponent) * Fraction(_raised(at, exponent - 1))) if at < math.inf else math.inf, 0
+    return upward(times(abs(exponent), _raised(at, exponent - 1))), 0
 
 
 def _raised_to(x: float, exponent: float) -> float | None:
