@@ -9,6 +9,7 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.model.schema import Kind
+from nowiser.sql.functions.dates import EVER
 from nowiser.sql.interval import EVERYTHING, INT64, Interval
 from nowiser.sql.parse import place
 from nowiser.sql.tree import Expression, Type
@@ -36,7 +37,7 @@ def column_type(declared: schema.Column) -> Type:
         case Kind.TEXT | Kind.BOOLEAN:
             bounds = None
         case kind:
-            unknown = INT64 if kind is Kind.INTEGER else EVERYTHING
+            unknown = INT64 if kind is Kind.INTEGER else EVER.get(kind, EVERYTHING)
             bounds = unknown if declared.low is None or declared.high is None else Interval(declared.low, declared.high)
             bounds = bounds.in_doubles() if kind is Kind.REAL else bounds  # preparation clips to doubles
     return Type(declared.kind, declared.nullable, bounds)

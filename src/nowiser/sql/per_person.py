@@ -16,7 +16,7 @@ from nowiser.sql.bind import Binder
 from nowiser.sql.cells import sum_cell
 from nowiser.sql.clauses import condition, no_aggregate, outputs
 from nowiser.sql.derived import derived_column
-from nowiser.sql.functions.base import ORDERED
+from nowiser.sql.functions.base import ORDERED, ROUNDED
 from nowiser.sql.interval import INT64, Interval, hull
 from nowiser.sql.names import Scope, known, matches
 from nowiser.sql.relations import Rows, rows
@@ -181,7 +181,10 @@ class _PerPerson:
         cell = sum_cell(argument, only, centred=False)
         low, high = cell.low * cell.unit, cell.high * cell.unit
         if function == "avg":
-            return Fold("avg", argument, only, cell.unit), Type(Kind.REAL, missing, Interval(low, high))
+            ends = Interval(low, high)
+            if n * cell.largest > MOST_UNITS:  # the sum is rounded to a double before it is divided
+                ends = ends.widened(ROUNDED["nearest"])
+            return Fold("avg", argument, only, cell.unit), Type(Kind.REAL, missing, ends.in_doubles())
         ends = hull([low, n * low, high, n * high])
         whole = argument.type.kind is Kind.INTEGER
         if n * cell.largest > (INT64.high if whole else MOST_UNITS):

@@ -18,12 +18,13 @@ docs/mathematics/sensitivity.md has the proofs; tests/gateway/test_neighbours.py
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, isfinite
+from math import ceil, inf
 
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
+from nowiser.sql.interval import LARGEST
 from nowiser.sql.persons import attributes
 from nowiser.sql.relations import Rows, rows, touched
 from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
@@ -221,7 +222,7 @@ def lipschitz(e: Expression) -> Lipschitz | None:
     steps = [Fraction(0)]
     for partial, arg in zip(function.partials(types), e.args, strict=True):
         inner = lipschitz(arg)
-        if inner is None or (partial == 0 and secret(arg)) or not isfinite(partial):
+        if inner is None or (partial == 0 and secret(arg)) or partial > LARGEST:
             return None
         by = Fraction(partial)
         for attribute, slope in inner.slope:
@@ -230,7 +231,7 @@ def lipschitz(e: Expression) -> Lipschitz | None:
         steps.append(by * inner.step)
     step = (max if function.combine == "max" else sum)(steps) + (function.step(types) if function.step else 0)
     wobble = function.wobble(e.type)
-    return Lipschitz(tuple(sorted(slopes.items())), Fraction(step + 2 * wobble)) if isfinite(wobble) else None
+    return Lipschitz(tuple(sorted(slopes.items())), Fraction(step + 2 * wobble)) if wobble < inf else None
 
 
 def secret(*expressions: Expression | None) -> tuple[Column, ...]:

@@ -19,7 +19,7 @@ def _without_smallest(t: Type) -> Type:
     """The type of a whole number where the smallest of 64 bits is read as NULL; of a real, as it is."""
     if t.kind is not Kind.INTEGER or t.interval.low > SMALLEST:
         return t
-    return Type(t.kind, nullable=True, bounds=Interval(max(t.interval.low, SMALLEST + 1), t.interval.high))
+    return Type(t.kind, nullable=True, bounds=Interval(SMALLEST + 1, max(t.interval.high, SMALLEST + 1)))
 
 
 def _sum(types: Types) -> Type:

@@ -12,7 +12,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql.functions import calendar
 from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, want
 from nowiser.sql.functions.calendar import DAY, civil
-from nowiser.sql.interval import End, Interval
+from nowiser.sql.interval import End, Interval, point
 from nowiser.sql.tree import Type
 
 MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
@@ -24,10 +24,11 @@ MOST_STEPS = 1_200_000  # months or days in one interval
 
 
 def ends(t: Type) -> Interval:
-    """Between which moments; a column without a declared range lies in the years 1 to 9999."""
-    ever = EVER[t.kind]
+    """Between which moments. Columns have ends, declared or not; results of aggregates may have none."""
+    held = Interval(calendar.FIRST, calendar.LATEST)
+    held = held if t.kind is Kind.DATE else held * point(DAY)
     bounds = t.interval
-    return bounds if bounds.finite else Interval(max(bounds.low, ever.low), min(bounds.high, ever.high))
+    return bounds if bounds.finite else Interval(max(bounds.low, held.low), min(bounds.high, held.high))
 
 
 def _day(kind: Kind, end: End) -> int:
