@@ -146,9 +146,9 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     declared = None if as_found(query, known) else _groups(query, public or {})
     collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
     readings = collected.all()
-    cells = collected.cells
+    cells = list(collected.cells)
     discovery = discover(query, known, policy, cells) if declared is None and known.secret else None
-    readings = collected.numbered(readings)
+    readings = collected.numbered(readings, len(cells))
     few = limited_groups(query.keys, query.relation) or 1
     reaches = tuple(apart(reach(c, query, policy, known), few) for c in cells) + tuple(
         measured(reach(h.cell, h.question(query), policy, known), h.strategy) for h in collected.histograms
@@ -175,7 +175,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         tuple(ways),
         bounding(query, found=discovery is not None),
         discovery,
-        tuple(collected.histograms),
+        collected.histograms,
     )
 
 
