@@ -94,7 +94,9 @@ def steps(b: Binder, node: exp.Interval) -> list[tuple[int, str]]:
         if found and len(words) % 2 == 0 and len(found) <= _MOST_STEPS:
             return found
     raise b.refuse(
-        node, "This interval cannot be read.", f"At most {_MOST_STEPS} whole numbers of years, months, weeks, days, hours, minutes, seconds."
+        node,
+        "This interval cannot be read.",
+        f"At most {_MOST_STEPS} whole numbers of years, months, weeks, days, hours, minutes, seconds.",
     )
 
 

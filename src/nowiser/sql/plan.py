@@ -31,7 +31,7 @@ from nowiser.sql.clauses import LIMITLESS
 from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
-from nowiser.sql.keys import domain, public_keys
+from nowiser.sql.keys import domain, effort, public_keys
 from nowiser.sql.marginals import Marginals, marginals
 from nowiser.sql.relations import Rows, limited_groups, rows
 from nowiser.sql.sensitivity import Reach, apart, reach
@@ -242,7 +242,7 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
     for c in deciding:
         if len(looked := columns(c)) == 1:
             i = position[looked[0]]
-            left -= len(narrowed[i])
+            left -= len(narrowed[i]) * effort(c)
             if left < 0:  # groups that a condition empties are reported with nothing in them, which is true
                 break
             narrowed[i] = tuple(v for v in narrowed[i] if evaluate(c, lambda _, v=v: v) is True)  # type: ignore[misc]  # one leaf
@@ -251,7 +251,7 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
     joint = [c for c in deciding if len(columns(c)) > 1]
     if not joint:
         return every
-    checked = sum(prod(len(narrowed[position[x]]) for x in columns(c)) for c in joint)
+    checked = sum(effort(c) * prod(len(narrowed[position[x]]) for x in columns(c)) for c in joint)
     if checked > MOST_CHECKED:
         raise NotAnswerable(
             f"Conditions that compare keys would have to be checked for {checked:,} combinations of their values.",
