@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.reasons import SET_OPERATIONS
+from nowiser.sql.tokens import tokens as cut
 
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 6_000
@@ -58,7 +59,7 @@ def parse(text: str) -> exp.Expr:
             f"The question contains half of a character, at place {lone + 1}.", hint="Write it in UTF-8."
         )
     try:
-        tokens = sqlglot.tokenize(text, read="postgres")
+        tokens = cut(text)
     except (SqlglotError, ValueError) as error:
         raise _unreadable(text, error) from None
     measure(text, tokens)
