@@ -9,6 +9,7 @@ whatever happens.
 import contextlib
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -54,6 +55,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
+
+UNPLANNED = "The question could not be evaluated. Nothing was charged: no data had been touched."
+
+UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
 
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
@@ -108,12 +113,13 @@ class Gateway:
         who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql)) is not None:
             return self._constant(found)
-        question = self._known.read(sql)
-        answer = self._ask(question, sql, wish, who)
+        with self._before_charging():
+            question = self._known.read(sql)
+        answer = self._asked(question, sql, wish, who)
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
             try:
-                estimate = self._ask(second, f"{sql} -- how many rows were clipped or left out", wish, who)
+                estimate = self._asked(second, f"{sql} -- how many rows were clipped or left out", wish, who)
             except Exhausted as short:  # the answer is charged, so it is given; only the estimate is not
                 note = f"how many rows were clipped or left out is not estimated: {short.message}"
                 return replace(answer, bounding=(*answer.bounding, note))
@@ -126,16 +132,22 @@ class Gateway:
             )
         return answer
 
+    def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
+        with failure.wall(ledger.state_folder(self.policy), UNANSWERED, "while it was charged"):
+            return self._ask(question, sql, wish, who)
+
     def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
-        planned = self._plan(question)
-        version = self._engine.version()
-        name = digest(question, str(wish))
+        with self._before_charging():
+            planned = self._plan(question)
+            version = self._engine.version()
+            name = digest(question, str(wish))
         kept = self._ledger.stored(name, version)
         if kept is not None:
             return self._standing(again(kept), self._ledger.totals())
         said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
-        planned, chosen, answer = self._priced(planned, wish, who, said)
+        with self._before_charging():
+            planned, chosen, answer = self._priced(planned, wish, who, said)
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
@@ -173,10 +185,11 @@ class Gateway:
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql)) is not None:
             return replace(self._constant(constant), values=None)
-        planned = self._plan(self._known.read(sql))
-        totals = self._ledger.totals()
-        _, chosen, answer = self._priced(planned, wish, who, totals)
-        allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
+        with self._before_charging():
+            planned = self._plan(self._known.read(sql))
+            totals = self._ledger.totals()
+            _, chosen, answer = self._priced(planned, wish, who, totals)
+            allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
         return answer
 
     def allowance(self) -> Allowance:
@@ -196,6 +209,10 @@ class Gateway:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _before_charging(self) -> AbstractContextManager[None]:
+        """A fault of ours in here is logged, and told in one neutral sentence."""
+        return failure.wall(ledger.state_folder(self.policy), UNPLANNED)
 
     # -- steps -------------------------------------------------------------------------------------------
 

@@ -78,6 +78,14 @@ def run() -> None:
             output.failed(error)
         except SystemExit as left:
             code = 0 if streams.is_left(left) else left.code
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno in streams.UNWRITTEN:
+                raise
+            from nowiser.cli.broken import broken
+
+            fault = broken(error)
+            code = fault.exit_code
+            output.failed(fault)
         sys.stdout.flush()
     except OSError as error:
         if error.errno not in streams.UNWRITTEN:

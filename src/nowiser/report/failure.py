@@ -10,18 +10,37 @@ import logging
 import os
 import traceback
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+from nowiser.errors import NotEvaluated, NowiserError
+
 LOG = "failures.log"
+BEFORE = "before anything was charged"
 
 logger = logging.getLogger("nowiser")
 logger.addHandler(logging.NullHandler())  # else Python would print what nobody handles
 
 
-def record(folder: Path, error: BaseException, entry: int | None = None) -> None:
-    """Log a failed run. `entry`: of the ledger, so that the question can be found there."""
-    which = "before anything was charged" if entry is None else f"entry {entry}"
+@contextmanager
+def wall(folder: Path, message: str, which: str = BEFORE) -> Iterator[None]:
+    """Whatever fails inside, other than with words of ours, is logged and becomes one neutral `NotEvaluated`.
+
+    So no text and no bug of ours shows a traceback, a path or a value, and every such failure looks the same.
+    """
+    try:
+        yield
+    except NowiserError:
+        raise
+    except Exception as error:  # noqa: BLE001 (recursion and memory too: nothing may pass)
+        record(folder, error, which)
+        raise NotEvaluated(message) from None
+
+
+def record(folder: Path, error: BaseException, which: int | str = BEFORE) -> None:
+    """Log a failure. `which`: the entry of the ledger, so that the question can be found there, or when it was."""
+    which = f"entry {which}" if isinstance(which, int) else which
     line = f"a run failed ({which}): {' <- '.join(described(error))}"
     logger.error("%s", line)
     try:

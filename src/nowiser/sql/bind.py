@@ -6,7 +6,7 @@ cannot slip a meaning past us. The parser has already limited how deep an expres
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fractions import Fraction
 
@@ -20,24 +20,45 @@ from nowiser.sql.interval import point
 from nowiser.sql.names import Scope
 from nowiser.sql.parse import place
 from nowiser.sql.reasons import ASK_FIRST, REASONS, SPELLED
-from nowiser.sql.tree import Expression, Literal, Type
+from nowiser.sql.tree import Call, Expression, Literal, Type
+
+DEEPEST = 240  # functions inside one another; whatever walks the tree needs a few frames for each
 
 Leaf = Callable[[exp.Expr], Expression | None]  # what a clause adds: aggregates, keys, aliases
 
 
 @dataclass(frozen=True)
 class Binder:
-    """Binds expressions of one clause. `leaf` may claim a node before the rules do, or refuse it."""
+    """Binds expressions of one clause. `leaf` may claim a node before the rules do, or refuse it.
+
+    Every node is bound once, however many rules look at it: what came out, a refusal too, is kept. So the work is
+    linear in the length of the text.
+    """
 
     scope: Scope
     leaf: Leaf
+    _bound: dict[int, tuple[exp.Expr, Expression | NotAnswerable]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )  # by identity: nodes compare by everything inside them. The node is held so that no other gets its number
 
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression. Raises NotAnswerable with the place."""
-        from nowiser.sql.rules import RULES
-
         if not isinstance(node, exp.Expr):  # f() where f(x) is wanted
             raise NotAnswerable("Something is missing in the question.", hint="Every function takes an argument.")
+        _, found = self._bound.get(id(node), (node, None))
+        if found is None:
+            try:
+                found = self._shallow(node, self._bind(node))
+            except NotAnswerable as refusal:
+                found = refusal
+            self._bound[id(node)] = node, found
+        if isinstance(found, NotAnswerable):
+            raise found.with_traceback(None)
+        return found
+
+    def _bind(self, node: exp.Expr) -> Expression:
+        from nowiser.sql.rules import RULES
+
         found = self.leaf(node)
         if found is not None:
             return found
@@ -45,6 +66,14 @@ class Binder:
         if rule is None:
             raise self.unknown(node)
         return rule(self, node)
+
+    def _shallow(self, node: exp.Expr, found: Expression) -> Expression:
+        """Columns of sub-selects stand for expressions, so a tree may be deeper than its text."""
+        if isinstance(found, Call) and found.depth > DEEPEST:
+            raise self.refuse(
+                node, "The question is nested too deeply.", f"At most {DEEPEST} functions inside one another."
+            )
+        return found
 
     def quietly(self, node: exp.Expr) -> Expression | None:
         """The same; None where it cannot be read."""

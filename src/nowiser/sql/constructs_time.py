@@ -8,7 +8,7 @@ from sqlglot import exp
 from nowiser.model.schema import Kind
 from nowiser.sql.bind import Binder
 from nowiser.sql.constants import bare, read_as
-from nowiser.sql.constructs import Rule, binary
+from nowiser.sql.constructs import Rule
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.dates import PARTS, SHORT, SPANS, TIMES
 from nowiser.sql.interval import point
@@ -18,6 +18,7 @@ _MONTHS = {"month": 1, "mon": 1, "quarter": 3, "year": 12, "yr": 12, "decade": 1
 _DAYS = {"day": 1, "week": 7}
 _MICROS = {"hour": 3_600_000_000, "minute": 60_000_000, "min": 60_000_000, "second": 1_000_000, "sec": 1_000_000}
 _MOST = 10**6
+_MOST_STEPS = 12  # of one interval
 _MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
 _NOW = "The answer would change from day to day, and cost anew each time."
 
@@ -90,10 +91,12 @@ def steps(b: Binder, node: exp.Interval) -> list[tuple[int, str]]:
             break
         found.append((int(number), known_unit))
     else:
-        if found and len(words) % 2 == 0:
+        if found and len(words) % 2 == 0 and len(found) <= _MOST_STEPS:
             return found
     raise b.refuse(
-        node, "This interval cannot be read.", "Whole numbers of years, months, weeks, days, hours, minutes, seconds."
+        node,
+        "This interval cannot be read.",
+        f"At most {_MOST_STEPS} whole numbers of years, months, weeks, days, hours, minutes, seconds.",
     )
 
 
@@ -127,7 +130,7 @@ def added(b: Binder, node: exp.Add) -> Expression:
         one, two = two, one
     if one.type.kind is Kind.DATE and two.type.kind is Kind.INTEGER:
         return known(b.call("days_later", node, one, two))
-    return binary("+")(b, node)
+    return b.call("+", node, *b.meet(one, two))
 
 
 def subtracted(b: Binder, node: exp.Sub) -> Expression:
@@ -146,7 +149,7 @@ def subtracted(b: Binder, node: exp.Sub) -> Expression:
                 "The difference of two timestamps is not a number.",
                 "Write EXTRACT(EPOCH FROM (a - b)) for the seconds between them.",
             )
-    return binary("-")(b, node)
+    return b.call("-", node, one, two)
 
 
 def _moment(b: Binder, node: exp.Expr, expression: Expression) -> Expression:

@@ -1,13 +1,13 @@
 """Which groups there can be: the values a key can show, known without looking at any person."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 
 from nowiser.model.schema import Kind, Protect, Role, Value
 from nowiser.sql.evaluate import evaluate
-from nowiser.sql.functions import ALLOWED
+from nowiser.sql.functions import ALLOWED, weigh
 from nowiser.sql.functions.calendar import DAY
 from nowiser.sql.functions.dates import SHORT
 from nowiser.sql.tree import (
@@ -31,6 +31,7 @@ STEPS = SHORT | {
     unit: days * DAY for unit, days in (("year", 366), ("quarter", 92), ("month", 31), ("week", 7), ("day", 1))
 }
 MOST_TRIED = 3_000  # combinations of column values that are put into an expression
+USUAL = 2_000  # letters of an expression that is tried as one
 FEW_TRIED = 200  # with so few, rather than a range that may have gaps
 
 
@@ -39,18 +40,34 @@ def domain(e: Expression, conditions: Sequence[Expression] = ()) -> tuple[Value,
 
     None where that is not known. NULL is not among them: rows without a value appear in no group.
     """
-    listed = _listed(e, conditions)
-    if listed is not None:
-        return listed
-    match e:
-        case Column():
-            return e.declared.domain if e.declared.domain is not None else _range(e.type)
-        case Literal():
-            return () if e.value is None else (e.value,)
-        case Call():
-            few = _tried(e, conditions, FEW_TRIED) or _arms(e, conditions) or _starts(e) or _range(e.type)
-            return few or _tried(e, conditions, MOST_TRIED) or _through(e, conditions)
-    return None
+    return _Domains(conditions).of(e)
+
+
+@dataclass(frozen=True)
+class _Domains:
+    """What is known of parts of a key, each looked at once: nested COALESCE would double the work at every level."""
+
+    conditions: Sequence[Expression]
+    _known: dict[Expression, tuple[Value, ...] | None] = field(default_factory=dict)
+
+    def of(self, e: Expression) -> tuple[Value, ...] | None:
+        if e not in self._known:
+            self._known[e] = self._found(e)
+        return self._known[e]
+
+    def _found(self, e: Expression) -> tuple[Value, ...] | None:
+        listed = _listed(e, self.conditions)
+        if listed is not None:
+            return listed
+        match e:
+            case Column():
+                return e.declared.domain if e.declared.domain is not None else _range(e.type)
+            case Literal():
+                return () if e.value is None else (e.value,)
+            case Call():
+                few = _tried(e, self, FEW_TRIED) or _arms(e, self) or _starts(e) or _range(e.type)
+                return few or _tried(e, self, MOST_TRIED) or _through(e, self)
+        return None
 
 
 def _listed(e: Expression, conditions: Iterable[Expression]) -> tuple[Value, ...] | None:
@@ -92,14 +109,14 @@ def _starts(e: Call) -> tuple[Value, ...] | None:
     return tuple(values)
 
 
-def _tried(e: Call, conditions: Sequence[Expression], most: int) -> tuple[Value, ...] | None:
+def _tried(e: Call, known: _Domains, most: int) -> tuple[Value, ...] | None:
     """The values of an expression over all values of its columns, where those are few."""
     looked = columns(e)
-    domains = [domain(c, conditions) for c in looked]
+    domains = [known.of(c) for c in looked]
     if any(d is None for d in domains):
         return None
     values = [(*d, None) if c.type.nullable else d for d, c in zip(domains, looked, strict=True) if d is not None]
-    if prod(len(v) for v in values) > most:
+    if prod(len(v) for v in values) * effort(e) > most:
         return None
     found: dict[Value, None] = {}
     for combination in product(*values):
@@ -110,12 +127,12 @@ def _tried(e: Call, conditions: Sequence[Expression], most: int) -> tuple[Value,
     return _sorted(found, e.type.kind)
 
 
-def _through(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:
+def _through(e: Call, known: _Domains) -> tuple[Value, ...] | None:
     """The values of a function over all values of its one argument that is no constant, where those are few."""
     varying = [a for a in e.args if not isinstance(a, Literal)]
     inner = varying[0] if len(varying) == 1 else e
-    found = domain(inner, conditions) if inner is not e and isinstance(inner, Call) else None
-    if found is None or len(found) > MOST_TRIED:
+    found = known.of(inner) if inner is not e and isinstance(inner, Call) else None
+    if found is None or len(found) * effort(e) > MOST_TRIED:
         return None
     values: dict[Value, None] = {}
     for value in (*found, None) if inner.type.nullable else found:
@@ -126,16 +143,21 @@ def _through(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | N
     return _sorted(values, e.type.kind)
 
 
-def _arms(e: Call, conditions: Sequence[Expression]) -> tuple[Value, ...] | None:
+def _arms(e: Call, known: _Domains) -> tuple[Value, ...] | None:
     """CASE over anything shows one of its arms; COALESCE one of its arguments."""
     if e.function not in ("case", "coalesce"):
         return None
     arms = (*e.args[1:-1:2], e.args[-1]) if e.function == "case" else e.args
-    found = [domain(a, conditions) for a in arms]
+    found = [known.of(a) for a in arms]
     if any(d is None for d in found):
         return None
     values = dict.fromkeys(v for d in found if d is not None for v in d)
     return _sorted(values, e.type.kind) if len(values) <= MOST_VALUES else None
+
+
+def effort(e: Expression) -> int:
+    """How much work it is to try one value, in usual expressions: a long one counts as many."""
+    return 1 + weigh(e) // USUAL
 
 
 def _sorted(values: Iterable[Value], kind: Kind) -> tuple[Value, ...]:

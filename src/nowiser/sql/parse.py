@@ -16,11 +16,13 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.reasons import SET_OPERATIONS
+from nowiser.sql.tokens import tokens as cut
 
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 6_000
 MOST_NESTING = 24
 MOST_DEPTH = 120  # of the syntax tree; a chain of additions nests once per sign
+MOST_SELECTS = 64  # in one question: a chain of WITH nests once for each
 MOST_PREFIXES = 12  # NOT NOT … , - - …
 LONGEST_NAME = 200  # of a table, a column, an alias: names are repeated in messages and answers
 
@@ -57,7 +59,7 @@ def parse(text: str) -> exp.Expr:
             f"The question contains half of a character, at place {lone + 1}.", hint="Write it in UTF-8."
         )
     try:
-        tokens = sqlglot.tokenize(text, read="postgres")
+        tokens = cut(text)
     except (SqlglotError, ValueError) as error:
         raise _unreadable(text, error) from None
     measure(text, tokens)
@@ -75,8 +77,15 @@ def parse(text: str) -> exp.Expr:
             span=_second(text, tokens),
         )
     tree = found[0]
-    if _annotate(tree) > MOST_DEPTH:
-        raise NotAnswerable("The question is nested too deeply.", hint=f"At most {MOST_DEPTH} operations in a row.")
+    depth, selects = _annotate(tree)
+    if depth > MOST_DEPTH:
+        raise NotAnswerable(
+            "The question is nested too deeply.",
+            hint=f"At most {MOST_DEPTH} operations in a row. Put brackets around parts of a longer sum:"
+            " (a + b + …) + (c + d + …).",
+        )
+    if selects > MOST_SELECTS:
+        raise NotAnswerable(f"The question has {selects:,} SELECTs.", hint=f"At most {MOST_SELECTS} are read.")
     while isinstance(tree, exp.Subquery) and not any(v for name, v in tree.args.items() if name != "this"):
         tree = tree.this
     if isinstance(tree, exp.SetOperation):
@@ -94,8 +103,8 @@ def parse(text: str) -> exp.Expr:
     return tree
 
 
-def _annotate(tree: exp.Expr) -> int:
-    """Note in every node from where to where it stands, in one pass, and return how deep the tree is.
+def _annotate(tree: exp.Expr) -> tuple[int, int]:
+    """Note in every node from where to where it stands, in one pass; how deep the tree is, and how many SELECTs it has.
 
     A chain of ANDs (or ORs) is deep in the syntax tree and flat in ours, so it counts as one level.
     """
@@ -116,7 +125,7 @@ def _annotate(tree: exp.Expr) -> int:
         if start is not None and end is not None:
             meta["from"], meta["to"] = start, end
         depth[id(node)] = deepest
-    return depth[id(tree)]
+    return depth[id(tree)], sum(isinstance(node, exp.Select) for node in order)
 
 
 def measure(text: str, tokens: list[Token]) -> None:

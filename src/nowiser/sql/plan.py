@@ -32,7 +32,7 @@ from nowiser.sql.clauses import LIMITLESS
 from nowiser.sql.discovered import Discovery, discover
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.groups import Groups, Listed, SetGroups
-from nowiser.sql.keys import domain, public_keys
+from nowiser.sql.keys import domain, effort, public_keys
 from nowiser.sql.marginals import Marginals, marginals
 from nowiser.sql.relations import Rows, limited_groups, rows
 from nowiser.sql.sensitivity import Reach, apart, reach
@@ -147,9 +147,9 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     declared = None if as_found(query, known) else _groups(query, public or {})
     collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
     readings = collected.all()
-    cells = collected.cells
+    cells = list(collected.cells)
     discovery = discover(query, known, policy, cells) if declared is None and known.secret else None
-    readings = collected.numbered(readings)
+    readings = collected.numbered(readings, len(cells))
     few = limited_groups(query.keys, query.relation) or 1
     reaches = tuple(apart(reach(c, query, policy, known), few) for c in cells) + tuple(
         measured(reach(h.cell, h.question(query), policy, known), h.strategy) for h in collected.histograms
@@ -176,7 +176,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         tuple(ways),
         bounding(query, found=discovery is not None),
         discovery,
-        tuple(collected.histograms),
+        collected.histograms,
     )
     for one in found.tallies:
         _total(one)
@@ -253,7 +253,7 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
     for c in deciding:
         if len(looked := columns(c)) == 1:
             i = position[looked[0]]
-            left -= len(narrowed[i])
+            left -= len(narrowed[i]) * effort(c)
             if left < 0:  # groups that a condition empties are reported with nothing in them, which is true
                 break
             narrowed[i] = tuple(v for v in narrowed[i] if evaluate(c, lambda _, v=v: v) is True)  # type: ignore[misc]  # one leaf
@@ -262,7 +262,7 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
     joint = [c for c in deciding if len(columns(c)) > 1]
     if not joint:
         return every
-    checked = sum(prod(len(narrowed[position[x]]) for x in columns(c)) for c in joint)
+    checked = sum(effort(c) * prod(len(narrowed[position[x]]) for x in columns(c)) for c in joint)
     if checked > MOST_CHECKED:
         raise NotAnswerable(
             f"Conditions that compare keys would have to be checked for {checked:,} combinations of their values.",

@@ -16,6 +16,7 @@ from nowiser.sql.constants import null
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.grouping import MOST_KEYS, MOST_SETS, grouping_sets
 from nowiser.sql.interval import Interval, point
+from nowiser.sql.length import refuse_long
 from nowiser.sql.looking import looked_up
 from nowiser.sql.names import Scope, column, known, matches
 from nowiser.sql.parse import parse, place
@@ -55,9 +56,13 @@ def read(text: str, policy: Policy, public: Free | None = None) -> Query:
 
     def number(context: Context, node: exp.Subquery) -> Expression:
         assert public is not None
-        return replace(public(read_select(context, node.this)), span=place(node, text))
+        inner = read_select(context, node.this)
+        refuse_long(inner)
+        return replace(public(inner), span=place(node, text))
 
-    return read_select(Context(text, policy, number=None if public is None else number), parse(text))
+    query = read_select(Context(text, policy, number=None if public is None else number), parse(text))
+    refuse_long(query)
+    return query
 
 
 def read_select(context: Context, tree: exp.Expr) -> Query:

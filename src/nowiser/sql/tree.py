@@ -89,6 +89,21 @@ class Call:
     type: Type
     span: Span | None = field(default=None, compare=False, repr=False)
     weight: int = field(default=0, compare=False, repr=False)  # about how many letters it takes an engine's SQL
+    depth: int = field(init=False, compare=False, repr=False)  # how many calls stand inside one another
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", 1 + max((a.depth for a in self.args if isinstance(a, Call)), default=0))
+
+    def __hash__(self) -> int:
+        """Reckoned once: else each level of a nested expression would be gone through again."""
+        found = self.__dict__.get("_hash")
+        if found is None:
+            found = hash((self.function, self.args))
+            object.__setattr__(self, "_hash", found)
+        return int(found)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name != "_hash"}  # differs between processes
 
 
 @dataclass(frozen=True)
@@ -230,20 +245,27 @@ class Query:
 
 def parts(expression: Expression) -> Iterator[Expression]:
     """The expression and everything inside it; of EXISTS also what decides which rows it looks among."""
-    yield expression
-    if isinstance(expression, Call):
-        for arg in expression.args:
-            yield from parts(arg)
-    elif isinstance(expression, Exists):
-        for condition in (*conditions(expression.relation), expression.condition):
-            yield from parts(condition)
+    return _walk(expression, looking=True)
 
 
 def existing(expression: Expression) -> tuple[Exists, ...]:
     """Every EXISTS that stands in a condition, not those inside others."""
-    if isinstance(expression, Call):
-        return tuple(e for arg in expression.args for e in existing(arg))
-    return (expression,) if isinstance(expression, Exists) else ()
+    return tuple(e for e in _walk(expression, looking=False) if isinstance(e, Exists))
+
+
+def _walk(expression: Expression, *, looking: bool) -> Iterator[Expression]:
+    """Outer before inner, left before right; a part that many share is met once, so that sharing stays cheap."""
+    left, met = [expression], set[int]()
+    while left:
+        here = left.pop()
+        if id(here) in met:
+            continue
+        met.add(id(here))
+        yield here
+        if isinstance(here, Call):
+            left += reversed(here.args)
+        elif looking and isinstance(here, Exists):
+            left += reversed((*conditions(here.relation), here.condition))
 
 
 def columns(*expressions: Expression | None) -> tuple[Column, ...]:

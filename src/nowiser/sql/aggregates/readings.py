@@ -31,8 +31,16 @@ class Readings:
     known: Rows
     policy: Policy
     groups: Groups | None  # None: not known beforehand
-    cells: list[Cell] = field(default_factory=list)
-    histograms: list[Histogram] = field(default_factory=list)
+    _cells: dict[Cell, int] = field(default_factory=dict)
+    _histograms: dict[Histogram, int] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return tuple(self._cells)
+
+    @property
+    def histograms(self) -> tuple[Histogram, ...]:
+        return tuple(self._histograms)
 
     def all(self) -> tuple[Reading, ...]:
         """One per aggregate. Histograms have numbers below zero until all cells are known; see `numbered`."""
@@ -40,9 +48,8 @@ class Readings:
         shared = self._shared(together) if together is not None and self._secret(together) else {}
         return tuple(shared.get(i) or self._reading(a) for i, a in enumerate(self.query.aggregates))
 
-    def numbered(self, readings: Sequence[Reading]) -> tuple[Reading, ...]:
-        """Histograms come after the cells."""
-        n = len(self.cells)
+    def numbered(self, readings: Sequence[Reading], n: int) -> tuple[Reading, ...]:
+        """Histograms come after the cells, of which there are n."""
         return tuple(r if r.top >= 0 else replace(r, top=n - 1 - r.top) for r in readings)
 
     @property
@@ -84,14 +91,10 @@ class Readings:
         return Reading(aggregate, self._index(picked), self._index(count))
 
     def _index(self, cell: Cell) -> int:
-        if cell not in self.cells:
-            self.cells.append(cell)
-        return self.cells.index(cell)
+        return self._cells.setdefault(cell, len(self._cells))
 
     def _histogram(self, histogram: Histogram) -> int:
-        if histogram not in self.histograms:
-            self.histograms.append(histogram)
-        return -1 - self.histograms.index(histogram)
+        return -1 - self._histograms.setdefault(histogram, len(self._histograms))
 
     def _quantile(self, aggregate: Aggregate) -> Reading:
         assert aggregate.argument is not None
