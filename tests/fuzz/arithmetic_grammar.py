@@ -17,6 +17,8 @@ from arithmetic_world import COLUMNS, FIRST, LAST, NORMAL, TINY, around, beside
 HOLE = re.compile(r"<([A-Za-z]+)([0-9]?)>")
 POWERS = (24, 31, 32, 52, 53, 54, 58, 62, 63)
 BIG = [x for n in POWERS for x in (*beside(2.0**n), 2.0**n + 1, 2.0**n - 1)] + [1e15, 1e16, 1e18, 1e22, 1e100, 1e299]
+GRAIN = [s * (2.0**n + d) for n in (51, 52, 53, 54, 58) for d in (0, 1, 2, 3) for s in (1, -1)]  # next to them little is left of a fraction
+TIES = [0.0, 0.0, 0.5, 0.5, -0.5, 1.5, 2.5, 0.49999999999999994, 0.25, 0.3, 1e-10]
 SMALL = [0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -0.5, 0.1, 0.3, 10.0, 16.0, 60.0, 600.0, 512.0, 511.5, 1023.0, 0.7, 1e-10]
 EDGE = [TINY, NORMAL, 1e-300, 1e-308, 1e300, 9.99e299, 1e299, 709.0, 709.782712893384, 709.7827128933841, 745.2, 745.0]
 NEAR = [*beside(2.0**63)[:2], -(2.0**63), math.nextafter(2.0**62, 0), 9223372036854773760.0]
@@ -36,6 +38,9 @@ CONSTANTS = {
     "r": lambda toss: spell(toss.choice(toss.choice([SMALL, SMALL, BIG, EDGE, NEAR])) * toss.choice([1, 1, 1, -1])),
     "c": lambda toss: spell(toss.choice(SMALL)),
     "big": lambda toss: spell(toss.choice(BIG) * toss.choice([1, 1, 1, -1])),
+    "grain": lambda toss: spell(toss.choice(GRAIN)),
+    "tie": lambda toss: spell(toss.choice(TIES)),
+    "L": lambda toss: toss.choice(["r60", "r60", "r1", "r53", "rtiny", "q60"]),
     "near": lambda toss: spell(toss.choice(NEAR)),
     "i": lambda toss: spell(toss.choice([*WHOLE, FIRST, FIRST + 1, -(2**31), -(2**53)])),
     "m": lambda toss: spell(toss.choice([1, -1, -1, 2, 3, 7, 0, 1024])),
@@ -71,6 +76,8 @@ TEMPLATES: dict[str, list[str]] = {
         *["((<R> + <big1>) - <big1>)", "(<R> + <big1> - <big1>)", "((<big1> + <R>) - <big1>)"] * 2,
         "(<big1> - (<big1> - <R>))", "((<R> * <r1>) / <r1>)", "((<R> / <r1>) * <r1>)", "(<R> - (<R> + <c>))",
         "((<c> + <big1>) - <big1> + <c>)", "(<R> / ((<c> + <big1>) - <big1> + <c>))", "((<R> - <c>) / (<R> + <c>))",
+        *["((<L> + <big1>) - <big1>)", "(<L> / ((<tie> + <grain1>) - <grain1> + <c>))"] * 2,
+        "((<L> - 16.0) / ((1.0 + <grain1>) - <grain1> + <tie>))", "(<L> * ((<tie> + <grain1>) - <grain1>))",
         # secrets beside the ends
         *["CASE WHEN <B> THEN <r> ELSE <r> END"] * 2, "CASE WHEN <B> THEN <near> ELSE <c> END", "(<near> + <c>)",
         "(CASE WHEN <B> THEN <c> ELSE <c> END + <big>)", "((CASE WHEN <B> THEN <c> ELSE <c> END + <big1>) - <big1>)",
@@ -90,6 +97,9 @@ TEMPLATES: dict[str, list[str]] = {
         *["CASE WHEN <B> THEN <i> ELSE <i> END", "(CASE WHEN <B> THEN <i> ELSE <i> END % <m>)"] * 2,
         "CAST(<near> + <c> AS BIGINT)", "CAST(CASE WHEN <B> THEN <near> ELSE <c> END + <c> AS BIGINT)",
         "CAST((<R> + <big1>) - <big1> AS INTEGER)", "CAST((CASE WHEN <B> THEN <c> ELSE <c> END + <big1>) - <big1> AS INTEGER)",
+        *["CAST((CASE WHEN <B> THEN <tie> ELSE <tie> END + <grain1>) - <grain1> AS INTEGER)"] * 3,
+        "CAST(TRUNC((CASE WHEN <B> THEN <tie> ELSE <tie> END + <grain1>) - <grain1>) AS INTEGER)",
+        *["CAST((<L> + <big1>) - <big1> AS INTEGER)"] * 3, "CAST(<L> + <grain1> - <grain1> AS INTEGER)",
         "CAST(TRUNC((<R> + <big1>) - <big1>) AS INTEGER)", "CAST(CAST(<I> AS DOUBLE PRECISION) AS BIGINT)",
         *["LEAST(GREATEST(<I>, <i>), <i>)"] * 3, *of("I", CHOICE), "WIDTH_BUCKET(<N>, <r>, <r>, <m>)",
         "WIDTH_BUCKET(<R>, 0, 60, 10)", "LENGTH(<T>)", "POSITION(<t> IN <T>)", "STRPOS(<T>, <t>)", "CAST(<B> AS INTEGER)",
@@ -148,7 +158,7 @@ QUESTIONS = [
     "SELECT SUM(<X>) FROM (SELECT <N> AS x FROM <table> WHERE <B>) AS q",
     "SELECT SUM(<X>) FROM (SELECT k, <R> AS x FROM <table> UNION ALL SELECT k, <R> AS x FROM <table>) AS q",
 ]
-OUTSIDE = ["x", "CAST(x AS INTEGER)", "((x + <big1>) - <big1>)", "CAST((x + <big1>) - <big1> AS INTEGER)", "ABS(x)", "(x % <m>)", "(x / <c>)", "LEAST(GREATEST(x, <c>), <c>)", "LN(x)", "(- x)", "(x * <c>)", "SQRT(x)", "ROUND(x, <n>)"]  # fmt: skip
+OUTSIDE = ["x", "CAST(x AS INTEGER)", "((x + <big1>) - <big1>)", "CAST((x + <big1>) - <big1> AS INTEGER)", "CAST((x + <grain1>) - <grain1> AS INTEGER)", "ABS(x)", "(x % <m>)", "(x / <c>)", "LEAST(GREATEST(x, <c>), <c>)", "LN(x)", "(- x)", "(x * <c>)", "SQRT(x)", "ROUND(x, <n>)"]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ are of whole numbers and fractions. Which columns are secret is read off the tex
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from arithmetic_grammar import Node
+from arithmetic_grammar import Grammar, Node
 from arithmetic_world import NAMES, SECRET, Rows
 
 from nowiser.engines.aligned import aligned
@@ -21,15 +21,14 @@ from nowiser.engines.base import Broken
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Kind, Role
 from nowiser.sql.names import column_type
 from nowiser.sql.plan import Plan, Tally, plan
 from nowiser.sql.relations import rows as known_rows
 from nowiser.sql.select import read
-from nowiser.sql.tree import Call, Column, Filter, Scan, parts
+from nowiser.sql.tree import Call, Column, Filter, Join, PerPerson, Scan, Union, parts
 
 WORD = re.compile(r"\b(" + "|".join(NAMES) + r")\b")
-EPOCH_DAY = np.datetime64("1970-01-01", "D")
 SHRINKS = 400  # tries to make a question smaller
 
 
@@ -105,9 +104,7 @@ class Bench:
         """Whatever is wrong with these, one finding for each question at most."""
         together: dict[str, list[Planned]] = {}
         for q in questions:
-            if (found := provenance(q)) is not None:
-                yield found
-            elif q.plain:
+            if q.plain:
                 scan = q.plan.tally.relation
                 group = together.setdefault(scan.table.name, [])  # type: ignore[union-attr]  # plain
                 group.append(q)
@@ -159,7 +156,9 @@ class Bench:
             values = iter(self._by_person(tally.relation, q.person, arguments, one=q.most == 1))
             units = self._units(tally.relation, q.person, tally.cells)
             totals = None
-            if tally.keys or tally.sets or tally.clip:
+            if not tally.cells and not tally.keys:
+                totals = []  # everything is read off histograms
+            elif tally.keys or tally.sets or tally.clip:
                 exact = self.engine.run(tally)
                 if q.plan.discovery is None:
                     aligned(exact, q.plan)
@@ -198,6 +197,8 @@ class Bench:
 
     def _units(self, relation: Any, person: Sequence[Any], cells: Sequence[Any]) -> list[list[int]]:
         """What each person has in each cell; nothing where there is no row."""
+        if not cells:
+            return []
         table = self.engine.run(Tally(relation, tuple(person), tuple(cells)))
         places = table.column(0).to_pylist()
         found = []
@@ -209,6 +210,8 @@ class Bench:
         return found
 
     def _totals(self, tally: Tally) -> list[int]:
+        if not tally.cells:
+            return []
         table = self.engine.run(tally)
         return [int(c.to_pylist()[0] or 0) if len(c) else 0 for c in table.columns]
 
@@ -221,15 +224,24 @@ class Bench:
         if isinstance(q.plan.tally.relation, Filter):
             self.used |= {p.function for p in parts(q.plan.tally.relation.condition) if isinstance(p, Call)}
         for i, (cell, reach) in enumerate(zip(q.plan.tally.cells, q.plan.reaches, strict=False)):
-            why = None
-            if values[i] is not None:
+            # What tells most comes first: shrinking looks for the same again.
+            why = self._told(q, units[i]) if reach.exact else None
+            why = why or self._moves(q, units[i], reach)
+            if why is None and values[i] is not None:
                 why = inside(values[i], cell, whole=q.plain and cell.condition is None)
-            why = why or summands(units[i], cell, q.most)
+            why = why or summands(units[i], cell, q.most, values[i] if q.plain and cell.condition is None else None)
             if why is None and totals is not None and totals[i] != sum(units[i]):
                 why = "total", f"the sum is {totals[i]}, of single rows {sum(units[i])}"
-            why = why or self._moves(q, units[i], reach)
             if why is not None:
                 return Finding(why[0], q.sql, f"cell {i}: {why[1]}")
+        return provenance(q)
+
+    def _told(self, q: Planned, units: list[int]) -> tuple[str, str] | None:
+        """What is called exact is the same for all rows of a line; otherwise it tells a secret, and for nothing."""
+        for name in mentioned(q.sql):
+            for line in self.lines[name]:
+                if len(told := {units[i] for i in line}) > 1:
+                    return "leak", f"called exact, and {name} makes it {' or '.join(map(str, sorted(told)[:3]))}"
         return None
 
     def _moves(self, q: Planned, units: list[int], reach: Any) -> tuple[str, str] | None:
@@ -238,7 +250,7 @@ class Bench:
         if reach.persons is not None and (most := max(map(abs, units), default=0)) > reach.presence:
             return "presence", f"a row moves it by {most}, {reach.presence} was said"
         slopes = {attribute.rpartition(".")[2]: s for attribute, s in reach.slope}
-        for name in set(WORD.findall(q.sql)) & SECRET:
+        for name in mentioned(q.sql):
             for line in self.lines[name]:
                 own = [units[i] for i in line]
                 if max(own) - min(own) > reach.jump and not keyed:
@@ -251,18 +263,58 @@ class Bench:
         return None
 
 
+def mentioned(sql: str) -> list[str]:
+    """The secret columns a text names."""
+    return sorted(set(WORD.findall(sql)) & SECRET)
+
+
 def provenance(q: Planned) -> Finding | None:
-    """Exact only where nothing secret is mentioned; never where rows of protected persons are read."""
+    """Exact only where nothing secret reaches a cell; never where rows of protected persons are read."""
     persons = re.search(r"\bFROM p\b", q.sql) is not None
-    secret = set(WORD.findall(q.sql)) & SECRET
+    if not persons and not mentioned(q.sql):
+        return None
+    cells = [(t.keys, c) for t in q.plan.tallies for c in t.cells]
+    touched = [persons or reached(q.plan.tally.relation, keys, cell) for keys, cell in cells]
     for i, reach in enumerate(q.plan.reaches):
-        if reach.exact and (persons or secret):
-            touched = "persons" if persons else f"values ({', '.join(sorted(secret))})"
-            return Finding("exact", q.sql, f"cell {i} is called exact, and reads {touched}")
+        if reach.exact and touched[i]:
+            return Finding("exact", q.sql, f"cell {i} is called exact, and reads {'persons' if persons else 'a secret'}")
     for way in q.plan.ways:
-        if (persons or secret) and way.top is None and any(base is None for base in way.bases):
+        if way.top is None and any(base is None and secret for base, secret in zip(way.bases, touched, strict=True)):
             return Finding("exact", q.sql, f"a way to blur ({way.name}) adds no noise to some cell")
     return None
+
+
+def reached(relation: Any, keys: Any, cell: Any) -> bool:
+    """Whether a secret column stands in anything that reaches the cell: in it, in its keys, in what decides rows."""
+    made: dict[tuple[str, str], list[Any]] = {}
+    for folded in anywhere(relation, PerPerson):
+        for column, e in (*folded.person, *folded.keys, *folded.folds):
+            made[column.ident] = [e]
+    for union in anywhere(relation, Union):
+        for i, column in enumerate(union.columns):
+            made[column.ident] = [outputs[i] for _, outputs in union.branches]
+
+    def secret(value: Any) -> bool:
+        return any(
+            any(map(secret, made[c.ident])) if c.ident in made else c.declared.role is Role.SENSITIVE
+            for c in anywhere(value, Column)
+        )
+
+    deciding = [f.condition for f in anywhere(relation, (Filter, Join))]
+    deciding += [e for p in anywhere(relation, PerPerson) for _, e in p.keys]
+    return any(map(secret, (cell, keys, deciding)))
+
+
+def anywhere(value: Any, kind: Any) -> Iterator[Any]:
+    """Everything of a kind inside a frozen tree, found by its fields, whatever they are called."""
+    if isinstance(value, kind):
+        yield value
+    if is_dataclass(value):
+        for field in fields(value):
+            yield from anywhere(getattr(value, field.name), kind)
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from anywhere(item, kind)
 
 
 def inside(values: list[Any], cell: Any, *, whole: bool) -> tuple[str, str] | None:
@@ -282,12 +334,13 @@ def inside(values: list[Any], cell: Any, *, whole: bool) -> tuple[str, str] | No
     return None
 
 
-def summands(units: list[int], cell: Any, most: int) -> tuple[str, str] | None:
-    """Every contribution lies between the ends of the cell; nothing where there is no row."""
+def summands(units: list[int], cell: Any, most: int, values: list[Any] | None) -> tuple[str, str] | None:
+    """Every contribution lies between the ends of the cell; there is none where there is no row, or no value."""
     low, high = most * min(cell.low, 0), most * max(cell.high, 0)
     if min(units) < low or max(units) > high:
         return "units", f"summands in [{min(units)}, {max(units)}], derived [{cell.low}, {cell.high}]"
-    if most == 1 and any(u and not cell.low <= u <= cell.high for u in units):
+    counted = units if values is None else [u for u, v in zip(units, values, strict=True) if u or v is not None]
+    if most == 1 and any((u or values is not None) and not cell.low <= u <= cell.high for u in counted):
         return "units", f"a summand outside [{cell.low}, {cell.high}]"
     return None
 
@@ -338,28 +391,38 @@ def brief(end: Any) -> str:
 # -- searching and shrinking -----------------------------------------------------------------------------
 
 
-def search(bench: Bench, grammar: Any, many: int, *, until: Any = None) -> tuple[list[Finding], int, int]:
-    """Try so many questions (or until `until()`): what was found, made small; how many were planned; how many asked."""
+@dataclass(frozen=True)
+class Searched:
+    findings: tuple[Finding, ...]
+    asked: int
+    planned: int
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.planned} of {self.asked} questions were planned. Not as promised:", *map(str, self.findings)])
+
+
+def search(bench: Bench, grammar: Grammar, many: int, *, most: int = 10, small: bool = True) -> Searched:
+    """Try so many questions, or until so many findings; each finding is made as small as can be."""
     findings: list[Finding] = []
     planned = asked = 0
-    waiting: list[Planned] = []
-    nodes: dict[str, Node] = {}
-    while asked < many and not (until is not None and until(findings)):
-        node = grammar.question()
-        asked += 1
-        found = bench.planned(node)
-        if isinstance(found, Finding):
-            findings.append(shrunk(bench, node, found))
-        elif found is not None:
-            planned += 1
-            grammar.keep(node)
-            waiting.append(found)
+    while asked < many and len(findings) < most:
+        waiting: list[Planned] = []
+        nodes: dict[str, Node] = {}
+        for _ in range(min(4 * bench.batch, many - asked)):
+            node = grammar.question()
+            asked += 1
             nodes[node.sql] = node
-        if len(waiting) >= 4 * bench.batch or asked == many:
-            findings += [shrunk(bench, nodes[f.sql], f) for f in bench.check(waiting)]
-            waiting, nodes = [], {}
-    findings += [shrunk(bench, nodes[f.sql], f) for f in bench.check(waiting)]
-    return findings, planned, asked
+            found = bench.planned(node)
+            if isinstance(found, Finding):
+                findings.append(found)
+            elif found is not None:
+                grammar.keep(node)
+                waiting.append(found)
+        planned += len(waiting)
+        findings += bench.check(waiting)
+        if small:
+            findings = [shrunk(bench, nodes[f.sql], f) if f.sql in nodes else f for f in findings[:most]]
+    return Searched(tuple(findings[:most]), asked, planned)
 
 
 def shrunk(bench: Bench, node: Node, finding: Finding) -> Finding:

@@ -3,6 +3,7 @@
 Prints each kind of finding once per shape, made small, with the second it was found in.
 """
 
+import re
 import sys
 import tempfile
 import time
@@ -10,8 +11,6 @@ from collections import Counter
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
-import re
-
 from arithmetic_grammar import Grammar
 from arithmetic_oracle import Bench, search
 from arithmetic_world import POLICY, make_rows
@@ -32,10 +31,10 @@ def main() -> None:
         started, seen = time.monotonic(), Counter()
         planned = asked = 0
         while time.monotonic() - started < seconds:
-            findings, p, a = search(bench, grammar, 400)
-            planned, asked = planned + p, asked + a
-            for f in findings:
-                shape = f.what, re.sub(r"[0-9][0-9.e-]*|\b[a-z]\w*\b", "_", f.sql)
+            found = search(bench, grammar, 400, most=400)
+            planned, asked = planned + found.planned, asked + found.asked
+            for f in found.findings:
+                shape = f.what, frozenset(re.findall(r"\b[A-Z_]+\b|[-+*/%^]", f.sql))
                 if not seen[shape]:
                     print(f"{time.monotonic() - started:6.1f} s  {f}", flush=True)
                 seen[shape] += 1
