@@ -41,6 +41,8 @@ CONSTANTS = {
     "grain": lambda toss: spell(toss.choice(GRAIN)),
     "tie": lambda toss: spell(toss.choice(TIES)),
     "L": lambda toss: toss.choice(["r60", "r60", "r1", "r53", "rtiny", "q60"]),
+    "W": lambda toss: toss.choice(["i31", "i53", "i1"]),
+    "E": lambda toss: toss.choice(["iu", "iu", "i63", spell(FIRST), spell(LAST), "CAST(-9223372036854775808.0 + 0.7 AS BIGINT)"]),
     "near": lambda toss: spell(toss.choice(NEAR)),
     "i": lambda toss: spell(toss.choice([*WHOLE, FIRST, FIRST + 1, -(2**31), -(2**53)])),
     "m": lambda toss: spell(toss.choice([1, -1, -1, 2, 3, 7, 0, 1024])),
@@ -81,6 +83,7 @@ TEMPLATES: dict[str, list[str]] = {
         # secrets beside the ends
         *["CASE WHEN <B> THEN <r> ELSE <r> END"] * 2, "CASE WHEN <B> THEN <near> ELSE <c> END", "(<near> + <c>)",
         "(CASE WHEN <B> THEN <c> ELSE <c> END + <big>)", "((CASE WHEN <B> THEN <c> ELSE <c> END + <big1>) - <big1>)",
+        "FLOOR(<L>)", "ROUND(<L>, <n>)", "EXP(<L> * <r>)", "EXP(<r> - <L>)",
         "ABS(<R>)", "SIGN(<N>)", "ROUND(<R>)", "ROUND(<N>, <n>)", "FLOOR(<R>)", "CEIL(<R>)", "TRUNC(<R>)",
         "SQRT(<N>)", "LN(<N>)", "LOG(<N>)", "EXP(<R>)", "CBRT(<N>)", "POWER(<R>, <e>)", "(<R> ^ <e>)", "PI()",
         "SQRT(ABS(<R>))", "LN(ABS(<R>) + <r>)", "EXP(LEAST(<R>, <r>))", "SQRT((<R> + <big1>) - <big1>)",
@@ -95,6 +98,7 @@ TEMPLATES: dict[str, list[str]] = {
         *["CAST(<R> AS INTEGER)", "CAST(<R> AS BIGINT)"] * 4, "<R>::int",
         *["(<I> % <m>)", "MOD(<I>, <m>)", "(<I> / <m>)", "ABS(<I>)", "(- <I>)"] * 2,
         *["CASE WHEN <B> THEN <i> ELSE <i> END", "(CASE WHEN <B> THEN <i> ELSE <i> END % <m>)"] * 2,
+        "(- <E>)", "ABS(<E>)", "(<E> % <m>)", "(<E> / <m>)", "(<E> + <m>)", "(<W> / <m>)",
         "CAST(<near> + <c> AS BIGINT)", "CAST(CASE WHEN <B> THEN <near> ELSE <c> END + <c> AS BIGINT)",
         "CAST((<R> + <big1>) - <big1> AS INTEGER)", "CAST((CASE WHEN <B> THEN <c> ELSE <c> END + <big1>) - <big1> AS INTEGER)",
         *["CAST((CASE WHEN <B> THEN <tie> ELSE <tie> END + <grain1>) - <grain1> AS INTEGER)"] * 3,
@@ -108,6 +112,7 @@ TEMPLATES: dict[str, list[str]] = {
     ],
     "B": [
         *["(<R> <cmp> <R>)", "(<I> <cmp> <I>)", "(<N> <cmp> <r>)", "(<N> <cmp> <i>)", "(<I> > 0)", "(<R> > 0)"] * 2,
+        "((- <E>) > 0)", "(ABS(<E>) > 0)", "((<E> % <m>) = 0)",
         *["diag = 'HIV'", "bs", "(k = 7 AND diag = 'HIV')"] * 2,
         "(<R> BETWEEN <r> AND <r>)", "(<I> BETWEEN <I> AND <i>)", "(<R> IN (<r>, <r>))", "(<I> IN (<i>, <I>))",
         "(<I> = ANY (ARRAY[<i>, <i>]))", "((<I>, <T>) IN ((<i>, <t>), (<i>, <t>)))", "(<N> IS NULL)", "(<R> IS NOT NULL)",
