@@ -27,3 +27,9 @@ def test_each_key_has_its_place_in_the_domain_or_none(kind, domain, keys, null):
 def test_a_domain_without_values_places_nothing():
     found = _codes(pa.chunked_array([pa.array([1, 2])]), Kind.INTEGER, ())
     assert np.array_equal(found, [-1, -1])
+
+
+def test_zero_has_one_place_whatever_its_sign():
+    for found, declared in ((-0.0, 0.0), (0.0, -0.0)):
+        column = pa.chunked_array([pa.array([found, 1.5, None])])
+        assert _codes(column, Kind.REAL, (1.5, declared, None)).tolist() == [1, 0, 2]

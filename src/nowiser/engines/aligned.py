@@ -18,6 +18,7 @@ from nowiser.sql.plan import Plan
 _AS_NUMBER = {Kind.DATE: (pa.date32(), pa.int32()), Kind.TIMESTAMP: (pa.timestamp("us"), pa.int64())}
 _ARROW = {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.REAL: pa.float64(), Kind.BOOLEAN: pa.bool_()}
 
+_ZERO = column([0.0], pa.float64())[0]
 _WHOLE = {Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP}
 
 
@@ -96,7 +97,8 @@ def _plain(column: Any, kind: Kind) -> Any:
     if kind in _AS_NUMBER:
         plain, number = _AS_NUMBER[kind]
         return column.cast(plain).cast(number)
-    return column if column.type == _ARROW[kind] else column.cast(_ARROW[kind])
+    plain = column if column.type == _ARROW[kind] else column.cast(_ARROW[kind])
+    return pc.add(plain, _ZERO) if kind is Kind.REAL else plain  # Arrow takes 0.0 and −0.0 for different
 
 
 def _codes(keys: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
@@ -113,6 +115,7 @@ def _codes(keys: Any, kind: Kind, domain: Any) -> NDArray[np.int64]:
             wanted = numbers(plain)
             at = np.minimum(np.searchsorted(rising, wanted), len(rising) - 1)
             return np.where(rising[at] == wanted, at, -1)
+    listed = [v + 0.0 for v in listed] if kind is Kind.REAL else listed
     values = column(listed, _AS_NUMBER[kind][1] if kind in _AS_NUMBER else _ARROW[kind])
     codes = numbers(pc.index_in(plain, value_set=values), missing=-1).astype(np.int64)
     return codes if null < 0 else np.where(numbers(plain.is_null().cast(pa.int8())) == 1, null, codes)

@@ -1,9 +1,9 @@
 # ruff: noqa: S608 (printed from the policy; every identifier is quoted, every literal escaped)
 """The prepared copy: raw rows made into what the policy declares, once, so that questions run at raw speed.
 
-For every table, row by row: declared kinds (what cannot be read is NULL; NaN is NULL), numbers clipped to their
-declared range, values outside a declared domain NULL, and where a column is declared never to be NULL, the middle
-of its range or its first value instead. So every value of the copy is one the analysis reckoned with.
+For every table, row by row: declared kinds (what cannot be read is NULL; NaN is NULL; zero has no sign), numbers
+clipped to their declared range, values outside a declared domain NULL, and where a column is declared never to be NULL,
+the middle of its range or its first value instead. So every value of the copy is one the analysis reckoned with.
 
 Then, person by person: one row for each value of a key declared unique, and at most `rows_per_person` rows, chosen
 by a salted order of the person's own rows in which neither other persons nor secret values have a part. So
@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from nowiser.engines.owner import belonging, direct, owner
 from nowiser.engines.render import Dialect, in_whole_units, literal, quote
+from nowiser.engines.zero import signless
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Protect, Role, Table
@@ -238,6 +239,7 @@ def _in_units(c: Column) -> bool:
 
 
 def _inside(c: Column, value: str, dialect: Dialect) -> str:
+    value = signless(value, dialect) if c.kind is Kind.REAL else value
     if c.domain is not None:
         members = ", ".join(literal(v, c.kind, dialect) for v in c.domain)
         value = f"CASE WHEN {value} IN ({members}) THEN {value} END"

@@ -188,7 +188,8 @@ def _value(expression: Expression, row: Row, tables: Mapping[str, Iterable[Row]]
         assert isinstance(leaf, Column)
         return row[leaf.ident]
 
-    return evaluate(expression, lookup)
+    value = evaluate(expression, lookup)
+    return value + 0.0 if isinstance(value, float) else value  # zero has no sign (`zero.py`)
 
 
 def _exists(e: Exists, row: Row, tables: Mapping[str, Iterable[Row]]) -> bool:

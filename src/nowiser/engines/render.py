@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from nowiser.engines import zero
 from nowiser.engines.base import Broken
 from nowiser.model.schema import Kind
 from nowiser.sql.cells import Cell, sum_cell
@@ -114,13 +115,18 @@ def expression(e: Expression, dialect: Dialect) -> str:
     raise AssertionError("results are computed by us, not by an engine")
 
 
+def key(e: Expression, dialect: Dialect) -> str:
+    """An expression rows are grouped by, or that becomes a column: zero has no sign."""
+    return zero.key(e, expression(e, dialect), dialect)
+
+
 def cell(c: Cell, dialect: Dialect) -> str:
     only = [] if c.condition is None else [expression(c.condition, dialect)]
     if c.argument is None:
         if c.not_null is not None:
             only.append(f"({expression(c.not_null, dialect)} IS NOT NULL)")
         if c.distinct:
-            what = ", ".join(expression(e, dialect) for e in c.distinct)
+            what = ", ".join(key(e, dialect) for e in c.distinct)
             what = f"({what})" if len(c.distinct) > 1 else what
             return f"CAST(count(DISTINCT {what}){filtered(only)} AS {dialect.integer})"
         return f"CAST(count(*){filtered(only)} AS {dialect.integer})"
@@ -234,11 +240,11 @@ def _limited(scan: Scan, dialect: Dialect) -> str:
 
 
 def _as(e: Expression, c: Column, dialect: Dialect) -> str:
-    return f"{expression(e, dialect)} AS {quote(c.declared.name)}"
+    return f"{key(e, dialect)} AS {quote(c.declared.name)}"
 
 
 def _per_person(relation: PerPerson, dialect: Dialect) -> str:
-    keys = [(new, expression(e, dialect)) for new, e in (*relation.person, *relation.keys)]
+    keys = [(new, key(e, dialect)) for new, e in (*relation.person, *relation.keys)]
     folds = [(new, fold(f, dialect)) for new, f in relation.folds]
     shown = ", ".join(f"{e} AS {quote(c.declared.name)}" for c, e in (*keys, *folds))
     by = ", ".join(dict.fromkeys(e for _, e in keys))
@@ -253,7 +259,7 @@ def fold(f: Fold, dialect: Dialect) -> str:
             only.append(f"({expression(f.argument, dialect)} IS NOT NULL)")
         return f"CAST(count(*){filtered(only)} AS {dialect.integer})"
     assert f.argument is not None
-    inner = expression(f.argument, dialect)
+    inner = key(f.argument, dialect)
     if f.function == "distinct":
         return f"CAST(count(DISTINCT {inner}){filtered(only)} AS {dialect.integer})"
     if f.function in ("min", "max"):

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from nowiser.engines.arrow import column, numbers
 from nowiser.engines.prepare import readable
-from nowiser.engines.render import Dialect, cell, expression, in_units, quote
+from nowiser.engines.render import Dialect, cell, expression, in_units, key, quote
 from nowiser.engines.runs import Disordered, Part, Runs
 from nowiser.model.schema import Table
 from nowiser.sql.cells import Cell
@@ -152,7 +152,7 @@ def streamed(tally: Tally, dialect: Dialect) -> Streamed | None:
         return None
     read: dict[str, int] = {}  # what is handed over for each row
     parts = tuple(None if c.distinct else _part(c, dialect, read) for c in tally.cells)
-    first, key = scan(tally.relation), expression(tally.keys[0], dialect)
+    first, group = scan(tally.relation), key(tally.keys[0], dialect)
     wheres = [expression(c, dialect) for c in conditions(tally.relation)]
     there = f"{rows(first.table, first.by)} AS {first.relation}"
     there += f" WHERE {' AND '.join(wheres)}" if wheres else ""
@@ -161,7 +161,7 @@ def streamed(tally: Tally, dialect: Dialect) -> Streamed | None:
     if counting := [cell(c, dialect) for c in tally.cells if c.distinct]:
         names = [f"c{i}" for i in range(len(counting))]
         counted = ", ".join(f"{c} AS {name}" for c, name in zip(counting, names, strict=True))
-        by_key = f"SELECT {key} AS k0, {counted} FROM {there} GROUP BY {key}"
+        by_key = f"SELECT {group} AS k0, {counted} FROM {there} GROUP BY {group}"
         same = f"k0 IS NOT DISTINCT FROM s.{quote(first.by or '')}"
         persons = f"SELECT s.{SEGMENT}, {', '.join(names)} FROM ({by_key}) AS p JOIN {begins} AS s ON {same}"
     return Streamed(

@@ -4,7 +4,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nowiser.engines.render import Dialect, cell, expression, filtered, literal, quote, source, summands
+from nowiser.engines.render import Dialect, cell, expression, filtered, key, literal, quote, source, summands
 from nowiser.model.schema import Column as SchemaColumn, Kind, Table
 from nowiser.sql import sums
 from nowiser.sql.cells import Cell
@@ -30,14 +30,14 @@ def statement(tally: Tally, dialect: Dialect) -> str:
 
 def _select(tally: Tally, shown: tuple[int, ...], dialect: Dialect, *, place: int | None = None) -> str:
     keys = [
-        f"{expression(k, dialect) if i in shown else literal(None, k.type.kind, dialect)} AS k{i}"
+        f"{key(k, dialect) if i in shown else literal(None, k.type.kind, dialect)} AS k{i}"
         for i, k in enumerate(tally.keys)
     ]
     if place is not None:
         keys.append(f"{literal(place, Kind.INTEGER, dialect)} AS k{len(tally.keys)}")
     if (ready := counted(tally, dialect)) is not None:
         return ready
-    by = f" GROUP BY {', '.join(expression(tally.keys[i], dialect) for i in shown)}" if shown else ""
+    by = f" GROUP BY {', '.join(key(tally.keys[i], dialect) for i in shown)}" if shown else ""
     if dialect.sums is not None and (found := sums.ready(tally)) is not None:
         within = source(tally.relation, replace(dialect, table=dialect.sums(found[0])))
         return f"SELECT {', '.join(keys + _again(tally, found[1], dialect))} FROM {within}{by}"
@@ -94,11 +94,11 @@ def _sized(dialect: Dialect, limit: str) -> Callable[[Scan], str]:
 
 def _own(tally: Tally, clip: Clip, dialect: Dialect) -> str:
     """For each person and group: k0, cells c0, c1, … and, where they are weighed, their numbers of rows n0, n1, …"""
-    key = expression(tally.keys[0], dialect)
+    group = key(tally.keys[0], dialect)
     cells = [f"{cell(c, dialect)} AS c{i}" for i, c in enumerate(tally.cells)]
     cells += [f"{summands(c, dialect)} AS n{i}" for i, c in enumerate(tally.cells) if c.weighed]
-    by = ", ".join([*(expression(p, dialect) for p in clip.person), key])
-    return f"SELECT {', '.join([f'{key} AS k0', *cells])} FROM {source(tally.relation, dialect)} GROUP BY {by}"
+    by = ", ".join([*(expression(p, dialect) for p in clip.person), group])
+    return f"SELECT {', '.join([f'{group} AS k0', *cells])} FROM {source(tally.relation, dialect)} GROUP BY {by}"
 
 
 def _added(own: str, tally: Tally, clip: Clip, dialect: Dialect) -> str:
@@ -120,17 +120,17 @@ def _ends(i: int, c: Cell, clip: Clip, dialect: Dialect) -> str:
 
 def from_totals(tally: Tally, clip: Clip, dialect: Dialect) -> str | None:
     """The tally from stored totals, if it asks for no more than was stored."""
-    first, (key,) = scan(tally.relation), tally.keys
+    first, (group,) = scan(tally.relation), tally.keys
     known = stored_cells(first.table, first.relation)
     looked = conditions(tally.relation)
-    ready = all(c in known or _persons(c, clip) for c in tally.cells) and set(columns(*looked)) <= {key}
+    ready = all(c in known or _persons(c, clip) for c in tally.cells) and set(columns(*looked)) <= {group}
     if not ready or dialect.totals is None:
         return None
     cells = (
         f"CAST({f'sum({_total(known.index(c))})' if c in known else 'count(*)'} AS {dialect.integer}) AS c{i}"
         for i, c in enumerate(tally.cells)
     )
-    shown = expression(key, dialect)
+    shown = key(group, dialect)
     where = f" WHERE {' AND '.join(expression(c, dialect) for c in looked)}" if looked else ""
     place = f"{dialect.totals(first)} AS {first.relation}"
     return f"SELECT {', '.join([f'{shown} AS k0', *cells])} FROM {place}{where} GROUP BY {shown}"
@@ -153,8 +153,8 @@ def totals(table: Table, by: str, person: Sequence[SchemaColumn], dialect: Diale
     """
     declared = table.column(by)
     assert declared is not None
-    key = Column("t0", table.name, declared, column_type(declared))
+    group = Column("t0", table.name, declared, column_type(declared))
     clip = Clip(tuple(Column("t0", table.name, c, column_type(c)) for c in person), table.rows_per_person)
-    tally = Tally(Scan("t0", table, by, whole=True), (key,), stored_cells(table, "t0"), clip=clip)
+    tally = Tally(Scan("t0", table, by, whole=True), (group,), stored_cells(table, "t0"), clip=clip)
     cells = (f"{_ends(i, c, clip, dialect)} AS {_total(i)}" for i, c in enumerate(tally.cells))
     return f"SELECT {', '.join([f'k0 AS {quote(by)}', *cells])} FROM ({_own(tally, clip, dialect)}) AS own"
