@@ -102,10 +102,10 @@ class Gateway:
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
         where the allowance has no room for that any more, the answer is given and says so.
 
-        Raises NotAnswerable, Exhausted, NotAuthorised: nothing charged, no data touched. Raises NotEvaluated: the
-        engine failed, the charge stays.
+        Raises NotAnswerable, Exhausted, NotAuthorised, or Misconfigured (the policy was changed elsewhere): nothing
+        charged, no data touched. Raises NotEvaluated: the engine failed, the charge stays.
         """
-        who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
+        who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql)) is not None:
             return self._constant(found)
         question = self._known.read(sql)
@@ -144,7 +144,13 @@ class Gateway:
                 answer, said = self._standing(answer, totals + chosen.charge), totals
 
         reservation = self._ledger.reserve(
-            chosen.charge, admit, question=name, sql=sql, analyst=who or "", data_version=version
+            chosen.charge,
+            admit,
+            policy=self.policy.digest,
+            question=name,
+            sql=sql,
+            analyst=who or "",
+            data_version=version,
         )
         try:
             ahead = meanwhile(partial(self._ahead, planned, chosen, reservation))
@@ -169,7 +175,7 @@ class Gateway:
         analyst: str | None = None,
     ) -> Answer:
         """What a question would cost and how precise it would be. Touches nothing secret, charges nothing."""
-        who = self._analyst(analyst)
+        who = self._entered(analyst)
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql)) is not None:
             return replace(self._constant(constant), values=None)
@@ -184,6 +190,7 @@ class Gateway:
 
         A dictionary (`guesses`, `left`, `unguarded`) that prints as a sentence each and draws itself in a notebook.
         """
+        self._ledger.check_access(policy=self.policy.digest)
         totals = self._ledger.totals()
         return Allowance(self._guesses(totals), self._left(totals), self._unguarded)
 
@@ -198,6 +205,15 @@ class Gateway:
         self.close()
 
     # -- steps -------------------------------------------------------------------------------------------
+
+    def _entered(self, name: str | None) -> str | None:
+        """Who asks. Before anything is read or said: the policy is in force, and she may ask.
+
+        Asked again inside the transaction that charges; here also for what is free: stored answers, `explain`, limits.
+        """
+        who = self._analyst(name)
+        self._ledger.check_access(policy=self.policy.digest)
+        return who
 
     def _analyst(self, name: str | None) -> str | None:
         who = name or os.environ.get("NOWISER_ANALYST") or None

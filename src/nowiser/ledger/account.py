@@ -2,7 +2,8 @@
 
 *Why a killed process has charged at least what it answered.* `reserve` commits before it returns, the data is
 read afterwards, and nothing ever takes a charge back. *Why many writers never exceed a limit.* `admit` sees the totals
-inside the transaction that appends, and writers take turns.
+inside the transaction that appends, and writers take turns. *Why a changed policy binds gateways that are open.* The
+same transaction compares the policy of whoever charges with the one declared last.
 """
 
 import json
@@ -12,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
+from nowiser.ledger.access import check_policy, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Entry, EntryKind, Head, Reservation
 from nowiser.ledger.chain import (
@@ -68,7 +70,7 @@ class SqlLedger:
 
     def declare(self, policy: Policy, *, reason: str | None = None) -> bool:
         with self._store.read() as work:
-            if _declared(work) == policy.digest:
+            if in_force(work) == policy.digest:
                 return False
         with self._store.write() as work:
             body = declaration(_last_policy(work), policy, reason)
@@ -80,14 +82,15 @@ class SqlLedger:
         return True
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, question: str, sql: str, analyst: str, data_version: str
+        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
     ) -> Reservation:
-        body = {"question": question, "sql": sql, "data_version": data_version}
-        head, now = self._charge("reserve", charge, admit, analyst, body)
+        body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
+        head, now = self._charge("reserve", charge, admit, policy, body)
         return Reservation(head.seq, question, data_version, now.of(EVERYONE), lru_cache(maxsize=1)(self._anchored))
 
-    def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
-        head, _ = self._charge("publication", charge, admit, analyst, {"what": what, "digest": digest})
+    def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
+        body = {"what": what, "digest": digest, "analyst": analyst}
+        head, _ = self._charge("publication", charge, admit, policy, body)
         self._anchored()
         return head.seq
 
@@ -112,12 +115,14 @@ class SqlLedger:
         reservation.anchor()
 
     def _charge(
-        self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]
+        self, kind: EntryKind, charge: Charge, admit: Admit, policy: str, body: Mapping[str, Any]
     ) -> tuple[Head, Totals]:
+        analyst = body["analyst"]
         with self._store.write() as work:
+            check_policy(work, policy)
             now = _totals(work)
             admit(now.of(EVERYONE), now.of(scope_of(analyst)))
-            whole = {**body, "analyst": analyst, "charge": to_json(charge)}
+            whole = {**body, "charge": to_json(charge)}
             head = self._append(work, kind, whole, charged=(analyst, charge), now=now)
         self._advance(head)
         return head, now
@@ -147,6 +152,10 @@ class SqlLedger:
         return Head(entry.seq, entry.hash)
 
     # ------------------------------------------------------------------ reading
+
+    def check_access(self, *, policy: str) -> None:
+        with self._store.read() as work:
+            check_policy(work, policy)
 
     def stored(self, question: str, data_version: str) -> bytes | None:
         with self._store.read() as work:
@@ -290,8 +299,3 @@ def _answer_digests(work: Work) -> dict[int, tuple[str, str, str]]:
 def _last_policy(work: Work) -> dict[str, Any] | None:
     row = work.execute(_POLICY).fetchone()
     return json.loads(row[0]) if row is not None else None
-
-
-def _declared(work: Work) -> str | None:
-    body = _last_policy(work)
-    return body["digest"] if body is not None else None

@@ -16,7 +16,9 @@ answered. The only data in a ledger are the noisy answers analysts got anyway.
 
     with open_ledger("sqlite:///.nowiser/ledger.sqlite") as ledger:
         ledger.declare(policy)
-        held = ledger.reserve(charge, admit, question=digest, sql=text, analyst="ann", data_version=version)
+        held = ledger.reserve(
+            charge, admit, policy=policy.digest, question=digest, sql=text, analyst="ann", data_version=version
+        )
         ...                                    # run, blur
         ledger.settle(held, answer_bytes)      # or ledger.fail(held)
 """
@@ -77,9 +79,12 @@ class Ledger(Protocol):
         """
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, question: str, sql: str, analyst: str, data_version: str
+        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
     ) -> Reservation:
-        """Charge, or raise what `admit` raises and leave no trace. Durable when it returns."""
+        """Charge, or raise what `admit` raises and leave no trace. Durable when it returns.
+
+        `policy`: the digest of the policy that `admit` judges by. Raises Misconfigured when another one is in force.
+        """
 
     def settle(self, reservation: Reservation, answer: bytes) -> None:
         """Keep the answer, so that the same question on the same data gets it again, free."""
@@ -87,8 +92,11 @@ class Ledger(Protocol):
     def fail(self, reservation: Reservation) -> None:
         """The run failed. The charge stays."""
 
-    def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
-        """Charge for something released outside the gateway; the number of its entry."""
+    def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
+        """Charge for something released outside the gateway; the number of its entry. `policy` as for `reserve`."""
+
+    def check_access(self, *, policy: str) -> None:
+        """Raise Misconfigured when another policy than the one with this digest is in force."""
 
     def stored(self, question: str, data_version: str) -> bytes | None:
         """The answer once given to this question on this data, byte for byte."""
