@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
 
+FREE = Charge()
+
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
 
@@ -73,6 +75,7 @@ class Chosen:
     top: Top | None = None  # groups are picked first, at this total cost in nats
     nats: Fraction = Fraction(0)
     summed: Marginals | None = None  # grouping sets are sums of the finest
+    unit: Charge = FREE  # what the noise costs at its base scale; without any, nothing secret is read
 
 
 class Gateway:
@@ -162,7 +165,7 @@ class Gateway:
             answer = replace(answer, values=found.values, bars=found.bars)
             self._ledger.settle(reservation, keep(answer))
         except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
-            self._failed(reservation, error)
+            self._failed(reservation, chosen, error)
             raise NotEvaluated(FAILED) from None
         return answer
 
@@ -212,7 +215,7 @@ class Gateway:
         Asked again inside the transaction that charges; here also for what is free: stored answers, `explain`, limits.
         """
         who = self._analyst(name)
-        self._ledger.check_access(policy=self.policy.digest)
+        self._ledger.check_access(policy=self.policy.digest, analyst=who or "")
         return who
 
     def _analyst(self, name: str | None) -> str | None:
@@ -285,7 +288,7 @@ class Gateway:
         if not options:
             raise refusal or AssertionError("a plan that is not free has a way")
         _, way, s = min(options, key=lambda option: option[0])
-        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed)
+        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed, way.unit)
 
     def _fewest(self, planned: Plan) -> int | None:
         """Rows in the smallest group, where that is public: what an average divides by."""
@@ -304,13 +307,15 @@ class Gateway:
             failure.record(ledger.state_folder(self.policy), error)
             raise NotEvaluated(UNREAD) from None
 
-    def _failed(self, reservation: Reservation, error: Exception) -> None:
-        """Note that the run failed. Where even that cannot be written, or the answer was kept and only its anchor
-        failed, the reservation stays as it is: charged.
+    def _failed(self, reservation: Reservation, chosen: Chosen, error: Exception) -> None:
+        """Note that the run failed, and charge it the default spend at least, however little was to be spent.
+
+        Where even that cannot be written, or the answer was kept and only its anchor failed, the reservation stays
+        as it is: charged.
         """
         failure.record(ledger.state_folder(self.policy), error, reservation.seq)
         with contextlib.suppress(Exception):
-            self._ledger.fail(reservation)
+            self._ledger.fail(reservation, allowance.owed_for_failing(self.policy, chosen.unit, chosen.charge))
 
     def _run(self, planned: Plan) -> tuple[Plan, list[NDArray[Any]]]:
         """The exact part: cells, then histograms; and the groups, where they were found in the data."""

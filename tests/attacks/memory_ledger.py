@@ -26,7 +26,7 @@ class MemoryLedger:
     def settle(self, reservation, answer) -> None:
         self.answers[reservation.question, reservation.data_version] = answer
 
-    def fail(self, _) -> None:
+    def fail(self, *_) -> None:
         pass
 
     def stored(self, question, data_version):

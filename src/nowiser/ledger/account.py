@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
-from nowiser.ledger.access import check_policy, in_force
+from nowiser.ledger.access import POLICY, check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Entry, EntryKind, Head, Reservation
 from nowiser.ledger.chain import (
@@ -55,7 +55,9 @@ _STORED = (
     " WHERE a.question = :question AND a.data_version = :data_version ORDER BY a.seq LIMIT 1"
 )
 _ANSWERS = "SELECT seq, question, data_version, answer FROM nowiser_answers"
-_POLICY = "SELECT body FROM nowiser_entries WHERE kind = 'policy' ORDER BY seq DESC LIMIT 1"
+
+
+NOTHING = Charge()
 
 
 class SqlLedger:
@@ -70,7 +72,7 @@ class SqlLedger:
 
     def declare(self, policy: Policy, *, reason: str | None = None) -> bool:
         with self._store.read() as work:
-            if in_force(work) == policy.digest:
+            if in_force(work).digest == policy.digest:
                 return False
         with self._store.write() as work:
             body = declaration(_last_policy(work), policy, reason)
@@ -86,7 +88,8 @@ class SqlLedger:
     ) -> Reservation:
         body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
         head, now = self._charge("reserve", charge, admit, policy, body)
-        return Reservation(head.seq, question, data_version, now.of(EVERYONE), lru_cache(maxsize=1)(self._anchored))
+        anchor = lru_cache(maxsize=1)(self._anchored)
+        return Reservation(head.seq, question, data_version, now.of(EVERYONE), analyst, anchor)
 
     def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
         body = {"what": what, "digest": digest, "analyst": analyst}
@@ -108,18 +111,33 @@ class SqlLedger:
         self._advance(head)
         reservation.anchor()
 
-    def fail(self, reservation: Reservation) -> None:
+    def fail(self, reservation: Reservation, owed: Charge = NOTHING) -> None:
+        body = {"reservation": reservation.seq, "analyst": reservation.analyst, "charge": to_json(owed)}
         with self._store.write() as work:
-            head = self._append(work, "failed", {"reservation": reservation.seq}, reservation)
+            head = self._append(work, "failed", body, reservation, charged=(reservation.analyst, owed))
         self._advance(head)
         reservation.anchor()
+
+    def reopen(self, *, analyst: str | None, reason: str) -> int:
+        with self._store.write() as work:
+            failed = failures(work)
+            forgiven = sum(failed.values()) if analyst is None else failed.get(analyst, 0)
+            if not forgiven:
+                return 0
+            head = self._append(work, "reopened", {"analyst": analyst, "reason": reason, "failures": forgiven})
+        self._advance(head)
+        self._anchored()
+        return forgiven
 
     def _charge(
         self, kind: EntryKind, charge: Charge, admit: Admit, policy: str, body: Mapping[str, Any]
     ) -> tuple[Head, Totals]:
         analyst = body["analyst"]
         with self._store.write() as work:
-            check_policy(work, policy)
+            if kind == "reserve":
+                check_access(work, policy, analyst)
+            else:  # releases are the custodian's own
+                check_policy(work, policy)
             now = _totals(work)
             admit(now.of(EVERYONE), now.of(scope_of(analyst)))
             whole = {**body, "charge": to_json(charge)}
@@ -153,9 +171,16 @@ class SqlLedger:
 
     # ------------------------------------------------------------------ reading
 
-    def check_access(self, *, policy: str) -> None:
+    def check_access(self, *, policy: str, analyst: str | None = None) -> None:
         with self._store.read() as work:
-            check_policy(work, policy)
+            if analyst is None:
+                check_policy(work, policy)
+            else:
+                check_access(work, policy, analyst)
+
+    def failures(self) -> dict[str, int]:
+        with self._store.read() as work:
+            return failures(work)
 
     def stored(self, question: str, data_version: str) -> bytes | None:
         with self._store.read() as work:
@@ -297,5 +322,5 @@ def _answer_digests(work: Work) -> dict[int, tuple[str, str, str]]:
 
 
 def _last_policy(work: Work) -> dict[str, Any] | None:
-    row = work.execute(_POLICY).fetchone()
+    row = work.execute(POLICY).fetchone()
     return json.loads(row[0]) if row is not None else None
