@@ -252,6 +252,7 @@ class SqlLedger:
                 raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
             # a new ledger; or another host's ledger, trusted as it is found when first used from here
             self._anchor.create(Head(last.seq, last.hash) if last is not None else GENESIS)
+        self._anchor.close_to_others()
 
     def _advance(self, head: Head) -> None:
         """Every process sees it at once, and it outlives ours; `_anchored` makes it outlive a power failure."""

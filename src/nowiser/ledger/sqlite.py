@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from nowiser.ledger.lock import locked, private
+from nowiser.ledger.lock import locked, private, private_file
 from nowiser.ledger.store import damaged, schema, unreachable
 
 _WAIT = 60  # seconds a writer waits for its turn
@@ -23,6 +23,10 @@ class Sqlite:
         self._inherited: object = None
         with _reachable():
             private(self.file.parent)
+            private_file(self.file)  # SQLite gives the log and the index beside it the same rights
+            for beside in ("-wal", "-shm"):
+                if (log := self.file.with_name(self.file.name + beside)).exists():
+                    private_file(log)
         with self.write() as connection:
             for statement in schema(whole="INTEGER", binary="BLOB"):
                 connection.execute(statement)
