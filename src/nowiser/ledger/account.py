@@ -1,3 +1,4 @@
+# ruff: noqa: S608 (the SQL is made of our own words only)
 """The ledger: the same code and the same statements on SQLite and PostgreSQL.
 
 *Why a killed process has charged at least what it answered.* `reserve` commits before it returns, the data is
@@ -6,17 +7,17 @@ inside the transaction that appends, and writers take turns. *Why a changed poli
 same transaction compares the policy of whoever charges with the one declared last.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
-from nowiser.ledger.access import POLICY, check_access, check_policy, failures, in_force
+from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Entry, EntryKind, Head, Reservation
 from nowiser.ledger.chain import (
+    COLUMNS,
     EVERYONE,
     GENESIS,
     Row,
@@ -25,7 +26,7 @@ from nowiser.ledger.chain import (
     charge_of,
     check_chain,
     digest,
-    entry_hash as hash_of,
+    entry_of,
     scope_of,
     text_of,
 )
@@ -46,12 +47,13 @@ _CHANGE = (
     " ON CONFLICT (scope) DO UPDATE SET charge = excluded.charge"
 )
 _TOTALS = "SELECT scope, charge FROM nowiser_totals"
-_ROWS = "SELECT seq, kind, body, previous, hash, refers FROM nowiser_entries ORDER BY seq"
+_ROWS = f"SELECT {COLUMNS} FROM nowiser_entries ORDER BY seq"
 _LAST = f"{_ROWS} DESC LIMIT 1"
 _ONE = "SELECT hash FROM nowiser_entries WHERE seq = :seq"
 _OPEN = "SELECT seq, kind FROM nowiser_entries WHERE seq = :held OR refers = :held"
 _STORED = (
-    "SELECT a.seq, a.answer, e.body FROM nowiser_answers a JOIN nowiser_entries e ON a.seq = e.seq"
+    "SELECT a.answer, e.seq, e.kind, e.body, e.previous, e.hash, e.refers FROM nowiser_answers a"
+    " JOIN nowiser_entries e ON a.seq = e.seq"
     " WHERE a.question = :question AND a.data_version = :data_version ORDER BY a.seq LIMIT 1"
 )
 _ANSWERS = "SELECT seq, question, data_version, answer FROM nowiser_answers"
@@ -72,10 +74,11 @@ class SqlLedger:
 
     def declare(self, policy: Policy, *, reason: str | None = None) -> bool:
         with self._store.read() as work:
-            if in_force(work).digest == policy.digest:
+            last = in_force(work)
+            if last is not None and last["digest"] == policy.digest:
                 return False
         with self._store.write() as work:
-            body = declaration(_last_policy(work), policy, reason)
+            body = declaration(in_force(work), policy, reason)
             if body is None:
                 return False
             head = self._append(work, "policy", body)
@@ -187,25 +190,26 @@ class SqlLedger:
             row = work.execute(_STORED, {"question": question, "data_version": data_version}).fetchone()
         if row is None:
             return None
-        seq, answer, body = row
-        if json.loads(body)["answer"] != digest(answer):
-            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {seq} was changed")
+        answer, *rest = row
+        entry = entry_of(Row(*rest))
+        if not isinstance(answer, bytes) or entry.body.get("answer") != digest(answer):
+            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {entry.seq} was changed")
         return bytes(answer)
 
     def totals(self, analyst: str | None = None) -> Charge:
         with self._store.read() as work:
-            return _totals(work).of(EVERYONE if analyst is None else scope_of(analyst))
+            return _checked_totals(work).of(EVERYONE if analyst is None else scope_of(analyst))
 
     def analysts(self) -> dict[str, Charge]:
         with self._store.read() as work:
-            scopes = _totals(work).scopes
+            scopes = _checked_totals(work).scopes
         prefix = scope_of("")
         return {s.removeprefix(prefix): charge for s, charge in sorted(scopes.items()) if s.startswith(prefix)}
 
     def entries(self) -> Iterator[Entry]:
         with self._store.read() as work:
             for row in _rows(work):
-                yield Entry(row.seq, row.kind, json.loads(row.body), row.previous, row.hash)
+                yield entry_of.__wrapped__(row)
 
     # ------------------------------------------------------------------ checking
 
@@ -214,6 +218,7 @@ class SqlLedger:
         if anchored is None:
             raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
         with self._store.read() as work:
+            self._store.check(work)
             counted, head = Totals(), GENESIS
             kept = _answer_digests(work)
             for entry in check_chain(_rows(work), counted):
@@ -299,9 +304,7 @@ def _checked_head(work: Work, current: Totals) -> Head:
     row = _last(work)
     if row is None:
         return GENESIS
-    if hash_of(row.seq, row.kind, row.body, row.previous) != row.hash:
-        raise LedgerBroken(f"the ledger does not verify: the content of entry {row.seq} does not match its hash")
-    if json.loads(row.body)["totals"] != current.digest():
+    if entry_of.__wrapped__(row).body["totals"] != current.digest():
         raise LedgerBroken("the ledger does not verify: the totals are not the sum of the entries")
     return Head(row.seq, row.hash)
 
@@ -318,10 +321,14 @@ def _totals(work: Work) -> Totals:
     return Totals({scope: charge_of(text) for scope, text in work.execute(_TOTALS)})
 
 
+def _checked_totals(work: Work) -> Totals:
+    found = _totals(work)
+    _checked_head(work, found)
+    return found
+
+
 def _answer_digests(work: Work) -> dict[int, tuple[str, str, str]]:
-    return {seq: (question, version, digest(answer)) for seq, question, version, answer in work.execute(_ANSWERS)}
-
-
-def _last_policy(work: Work) -> dict[str, Any] | None:
-    row = work.execute(POLICY).fetchone()
-    return json.loads(row[0]) if row is not None else None
+    return {
+        seq: (question, version, digest(answer) if isinstance(answer, bytes) else "")
+        for seq, question, version, answer in work.execute(_ANSWERS)
+    }
