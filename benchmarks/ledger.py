@@ -26,7 +26,9 @@ def work(url, anchor, count, answer=b"x" * 500):
     with open_ledger(url, anchor=anchor) as ledger:
         for i in range(count):
             start = time.perf_counter()
-            held = ledger.reserve(ONE, admit, question=f"q{i}", sql="SELECT 1", analyst="a", data_version="v")
+            held = ledger.reserve(
+                ONE, admit, policy="", question=f"q{i}", sql="SELECT 1", analyst="a", data_version="v"
+            )
             ledger.settle(held, answer)
             found.append(time.perf_counter() - start)
     return found

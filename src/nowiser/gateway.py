@@ -60,6 +60,8 @@ UNPLANNED = "The question could not be evaluated. Nothing was charged: no data h
 
 UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
 
+FREE = Charge()
+
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
 
@@ -78,6 +80,7 @@ class Chosen:
     top: Top | None = None  # groups are picked first, at this total cost in nats
     nats: Fraction = Fraction(0)
     summed: Marginals | None = None  # grouping sets are sums of the finest
+    unit: Charge = FREE  # what the noise costs at its base scale; without any, nothing secret is read
 
 
 class Gateway:
@@ -107,10 +110,10 @@ class Gateway:
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
         where the allowance has no room for that any more, the answer is given and says so.
 
-        Raises NotAnswerable, Exhausted, NotAuthorised: nothing charged, no data touched. Raises NotEvaluated: the
-        engine failed, the charge stays.
+        Raises NotAnswerable, Exhausted, NotAuthorised, or Misconfigured (the policy was changed elsewhere): nothing
+        charged, no data touched. Raises NotEvaluated: the engine failed, the charge stays.
         """
-        who, wish = self._analyst(analyst), precision.wish(self.policy, error, spend)
+        who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql)) is not None:
             return self._constant(found)
         with self._before_charging():
@@ -156,7 +159,13 @@ class Gateway:
                 answer, said = self._standing(answer, totals + chosen.charge), totals
 
         reservation = self._ledger.reserve(
-            chosen.charge, admit, question=name, sql=sql, analyst=who or "", data_version=version
+            chosen.charge,
+            admit,
+            policy=self.policy.digest,
+            question=name,
+            sql=sql,
+            analyst=who or "",
+            data_version=version,
         )
         try:
             ahead = meanwhile(partial(self._ahead, planned, chosen, reservation))
@@ -168,7 +177,7 @@ class Gateway:
             answer = replace(answer, values=found.values, bars=found.bars)
             self._ledger.settle(reservation, keep(answer))
         except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
-            self._failed(reservation, error)
+            self._failed(reservation, chosen, error)
             raise NotEvaluated(FAILED) from None
         return answer
 
@@ -181,7 +190,7 @@ class Gateway:
         analyst: str | None = None,
     ) -> Answer:
         """What a question would cost and how precise it would be. Touches nothing secret, charges nothing."""
-        who = self._analyst(analyst)
+        who = self._entered(analyst)
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql)) is not None:
             return replace(self._constant(constant), values=None)
@@ -197,6 +206,7 @@ class Gateway:
 
         A dictionary (`guesses`, `left`, `unguarded`) that prints as a sentence each and draws itself in a notebook.
         """
+        self._ledger.check_access(policy=self.policy.digest)
         totals = self._ledger.totals()
         return Allowance(self._guesses(totals), self._left(totals), self._unguarded)
 
@@ -215,6 +225,15 @@ class Gateway:
         return failure.wall(ledger.state_folder(self.policy), UNPLANNED)
 
     # -- steps -------------------------------------------------------------------------------------------
+
+    def _entered(self, name: str | None) -> str | None:
+        """Who asks. Before anything is read or said: the policy is in force, and she may ask.
+
+        Asked again inside the transaction that charges; here also for what is free: stored answers, `explain`, limits.
+        """
+        who = self._analyst(name)
+        self._ledger.check_access(policy=self.policy.digest, analyst=who or "")
+        return who
 
     def _analyst(self, name: str | None) -> str | None:
         who = name or os.environ.get("NOWISER_ANALYST") or None
@@ -286,7 +305,7 @@ class Gateway:
         if not options:
             raise refusal or AssertionError("a plan that is not free has a way")
         _, way, s = min(options, key=lambda option: option[0])
-        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed)
+        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed, way.unit)
 
     def _fewest(self, planned: Plan) -> int | None:
         """Rows in the smallest group, where that is public: what an average divides by."""
@@ -305,13 +324,15 @@ class Gateway:
             failure.record(ledger.state_folder(self.policy), error)
             raise NotEvaluated(UNREAD) from None
 
-    def _failed(self, reservation: Reservation, error: Exception) -> None:
-        """Note that the run failed. Where even that cannot be written, or the answer was kept and only its anchor
-        failed, the reservation stays as it is: charged.
+    def _failed(self, reservation: Reservation, chosen: Chosen, error: Exception) -> None:
+        """Note that the run failed, and charge it the default spend at least, however little was to be spent.
+
+        Where even that cannot be written, or the answer was kept and only its anchor failed, the reservation stays
+        as it is: charged.
         """
         failure.record(ledger.state_folder(self.policy), error, reservation.seq)
         with contextlib.suppress(Exception):
-            self._ledger.fail(reservation)
+            self._ledger.fail(reservation, allowance.owed_for_failing(self.policy, chosen.unit, chosen.charge))
 
     def _run(self, planned: Plan) -> tuple[Plan, list[NDArray[Any]]]:
         """The exact part: cells, then histograms; and the groups, where they were found in the data."""

@@ -15,7 +15,10 @@ class MemoryLedger:
     def totals(self, analyst=None) -> Charge:
         return Charge.of(a for who, charge in self.spent if analyst is None or who == analyst for a in charge.amounts)
 
-    def reserve(self, charge, admit, *, question, sql, analyst, data_version) -> Reservation:
+    def check_access(self, **_) -> None:
+        pass
+
+    def reserve(self, charge, admit, *, policy, question, sql, analyst, data_version) -> Reservation:
         admit(self.totals(), self.totals(analyst))
         self.spent.append((analyst, charge))
         return Reservation(len(self.spent), question, data_version, self.totals())
@@ -23,7 +26,7 @@ class MemoryLedger:
     def settle(self, reservation, answer) -> None:
         self.answers[reservation.question, reservation.data_version] = answer
 
-    def fail(self, _) -> None:
+    def fail(self, *_) -> None:
         pass
 
     def stored(self, question, data_version):

@@ -186,3 +186,13 @@ def test_the_schema_is_printed(tmp_path):
     done = run(tmp_path, "--schema")
     assert done.returncode == 0
     Draft202012Validator.check_schema(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(("delta", "warned"), [("1e-9", False), ("1e-6", False), ("2e-6", True), ("1e-2", True)])
+def test_a_promise_that_fails_often_is_warned_about(folder, delta, warned):
+    policy = folder / "nowiser.yaml"
+    policy.write_text(f"{policy.read_text(encoding='utf-8')}\ndelta: {delta}\n", encoding="utf-8")
+    done = run(folder)
+    assert done.returncode == 0
+    assert ("a promise about a person is void" in done.stdout) == warned
+    assert bool(json.loads(run(folder, "--json").stdout)["warnings"]) == warned

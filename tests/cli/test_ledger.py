@@ -49,6 +49,7 @@ def asked(policy):
             held = ledger.reserve(
                 charge,
                 admit(found, charge, analyst="ann"),
+                policy=found.digest,
                 question=f"q{i}",
                 sql=f"SELECT AVG(time) FROM visits -- [red]{i}",
                 analyst="ann",

@@ -24,7 +24,9 @@ def at_most(limit):
 
 
 def ask(ledger, charge=ONE, admit=anything, question="q", analyst="ann", version="v1"):  # noqa: PLR0917 (test helper)
-    return ledger.reserve(charge, admit, question=question, sql="SELECT 1", analyst=analyst, data_version=version)
+    return ledger.reserve(
+        charge, admit, policy="", question=question, sql="SELECT 1", analyst=analyst, data_version=version
+    )
 
 
 def test_a_new_ledger_is_empty_and_verifies(opened):
@@ -98,7 +100,7 @@ def test_totals_per_analyst_add_up_to_the_common_total(opened):
 
 def test_a_publication_is_charged_too(opened):
     ledger = opened()
-    assert ledger.publish(ONE, anything, what="visits released", analyst="custodian", digest="ab") == 1
+    assert ledger.publish(ONE, anything, policy="", what="visits released", analyst="custodian", digest="ab") == 1
     assert ledger.totals() == ONE
     ledger.verify()
 

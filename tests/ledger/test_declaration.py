@@ -30,6 +30,12 @@ def ledger(tmp_path):
         yield found
 
 
+def ask(ledger, policy):
+    return ledger.reserve(
+        ONE, lambda totals, own: None, policy=policy.digest, question="q", sql="s", analyst="a", data_version="v"
+    )
+
+
 def bodies(ledger):
     return [entry.body for entry in ledger.entries() if entry.kind == "policy"]
 
@@ -50,7 +56,7 @@ def test_tightening_needs_no_reason(ledger):
 
 def test_loosening_needs_a_reason_and_keeps_the_costs(ledger):
     ledger.declare(parse(TEXT))
-    ledger.reserve(ONE, lambda totals, own: None, question="q", sql="s", analyst="a", data_version="v")
+    ask(ledger, parse(TEXT))
     looser = parse(TEXT.replace("5%", "6%"))
     for reason in (None, "", "  "):
         with pytest.raises(Misconfigured, match="may gain") as caught:

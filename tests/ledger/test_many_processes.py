@@ -42,7 +42,7 @@ def told(reading):
 
 
 def ask(ledger, admit, question):
-    return ledger.reserve(ONE, admit, question=question, sql="SELECT 1", analyst="a", data_version="v")
+    return ledger.reserve(ONE, admit, policy="", question=question, sql="SELECT 1", analyst="a", data_version="v")
 
 
 def test_eight_processes_are_granted_exactly_the_limit(url, tmp_path):

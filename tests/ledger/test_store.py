@@ -26,7 +26,11 @@ def put(work, scope):
     work.execute("INSERT INTO nowiser_totals VALUES (:scope, '[]')", {"scope": scope})
 
 
-@pytest.mark.parametrize("error", [Exhausted("no"), sqlite3.OperationalError("locked"), KeyboardInterrupt()])
+LOCKED = sqlite3.OperationalError("locked")
+LOCKED.sqlite_errorcode = sqlite3.SQLITE_BUSY
+
+
+@pytest.mark.parametrize("error", [Exhausted("no"), LOCKED, KeyboardInterrupt()])
 def test_what_is_stopped_leaves_no_trace_and_the_next_goes_on(store, error):
     with pytest.raises((Exhausted, Unreachable, KeyboardInterrupt)), store.write() as work:  # noqa: PT012 (one block)
         put(work, "a")

@@ -16,7 +16,7 @@ ONE = Charge.of({Account("jump", ("visits.time",)): 10})
 
 def ask(ledger, question):
     return ledger.reserve(
-        ONE, lambda totals, own: None, question=question, sql="SELECT 1", analyst="ann", data_version="v"
+        ONE, lambda totals, own: None, policy="", question=question, sql="SELECT 1", analyst="ann", data_version="v"
     )
 
 

@@ -1,5 +1,6 @@
 """`nowiser check`: policy, data and ledger together; how well attackers guess today; what the allowance buys."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from nowiser.guess.budget.allowance import Guess
     from nowiser.model.charge import Charge
     from nowiser.model.policy import Policy
+
+USUAL_DELTA = Fraction(1, 10**6)
 
 
 def check(
@@ -52,6 +55,7 @@ class _Report:
         self.inspection: Inspection | None = None
         self.ledger: dict[str, Any] = {"entries": 0}
         self.changed: tuple[str, ...] = ()
+        self.exposed = False
         totals = self._totals()
         self._inspect()
         self.guesses: tuple[Guess, ...] = ()
@@ -65,6 +69,22 @@ class _Report:
         found = [str(error) for error in self.failures.values()]
         if self.inspection is not None:
             found += [f"{f.about}: {f.text}" for f in self.inspection.findings if f.level == "problem"]
+        return found
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is allowed, and hardly meant."""
+        found = []
+        people = max(self.inspection.rows.values(), default=0) if self.inspection is not None else 0
+        for name in ("delta", "key_delta"):
+            value = getattr(self.policy, name)
+            if value > USUAL_DELTA or value * people > 1:
+                found.append(
+                    f"{name}: {float(value):g}: with this probability a promise about a person is void; "
+                    "choose far less than one in the number of people, like 1e-9"
+                )
+        if self.exposed:
+            found.append("the ledger's file is open to everybody on this machine, and not yours to close: chmod o= it")
         return found
 
     @property
@@ -83,7 +103,7 @@ class _Report:
         except NowiserError as error:
             self.failures["ledger"] = error
             return Charge()
-        self.ledger, self.changed = past.to_json(), past.loosened
+        self.ledger, self.changed, self.exposed = past.to_json(), past.loosened, past.open_to_all
         return past.totals
 
     def _inspect(self) -> None:
@@ -123,6 +143,7 @@ class _Report:
             "ledger": {**self.ledger, "loosened": list(self.changed)},
             "guesses": [guess.to_json() for guess in self.guesses],
             "unguarded": list(self.unguarded),
+            "warnings": self.warnings,
             "left": self.left,
             "buys": [purchase.to_json() for purchase in self.purchases],
         }
@@ -151,6 +172,8 @@ class _Report:
         )
         for name in self.unguarded:
             console.print(f"[yellow]![/] no attacker guards {name}: answers about it are never used up")
+        for warning in self.warnings:
+            console.print(f"[yellow]![/] {warning}")
         console.print(f"\n{self.left:.0%} of the allowance is left.", "It buys" if self.purchases else "")
         for purchase in self.purchases:
             console.print(f"  {purchase}", markup=False)

@@ -19,17 +19,26 @@ class What(StrEnum):
     show = "show"
     verify = "verify"
     accept = "accept"
+    reopen = "reopen"
 
 
 def ledger(
     what: Annotated[
-        What, typer.Argument(help="Show the account, verify it, or accept a policy that promises less.")
+        What,
+        typer.Argument(
+            help="Show the account, verify it, accept a policy that promises less, or open access again after failures."
+        ),
     ] = What.show,
     *,
     policy_file: Annotated[Path, typer.Option("-p", "--policy", envvar="NOWISER_POLICY", help="The policy.")] = Path(
         "nowiser.yaml"
     ),
-    reason: Annotated[str | None, typer.Option("--reason", help="Why a promise is loosened (with accept).")] = None,
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="Why a promise is loosened (accept) or access opened (reopen).")
+    ] = None,
+    analyst: Annotated[
+        str | None, typer.Option("--analyst", help="Whose access is opened again (with reopen); else everybody's.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="A picture: svg, png, pdf or html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
@@ -40,8 +49,10 @@ def ledger(
     from nowiser.ledger import for_policy
     from nowiser.policy import read
 
-    if reason is not None and what is not What.accept:
-        raise Misconfigured("--reason belongs to `nowiser ledger accept`")
+    if reason is not None and what not in (What.accept, What.reopen):
+        raise Misconfigured("--reason belongs to `nowiser ledger accept` and `nowiser ledger reopen`")
+    if analyst is not None and what is not What.reopen:
+        raise Misconfigured("--analyst belongs to `nowiser ledger reopen`")
     if plot is not None:
         from nowiser.report.save import checked
 
@@ -53,6 +64,8 @@ def ledger(
             _verified(head, as_json=as_json)
         elif what is What.accept:
             _accept(kept, policy, reason, as_json=as_json)
+        elif what is What.reopen:
+            _reopen(kept, analyst, reason, as_json=as_json)
         else:
             _show(kept, policy, plot, as_json=as_json)
 
@@ -74,10 +87,25 @@ def _accept(kept: "Ledger", policy: "Policy", reason: str | None, *, as_json: bo
         typer.echo("The policy is in force from now on; costs so far stay." if news else "This policy is in force.")
 
 
+def _reopen(kept: "Ledger", analyst: str | None, reason: str | None, *, as_json: bool) -> None:
+    if reason is None or not reason.strip():
+        raise Misconfigured("opening access again needs a reason", hint='Write --reason "why the questions failed".')
+    forgiven = kept.reopen(analyst=analyst, reason=reason)
+    if as_json:
+        output.emit({"reopened": bool(forgiven), "analyst": analyst, "failures": forgiven})
+    else:
+        whose = "anybody" if analyst is None else analyst or "anybody unnamed"
+        typer.echo(
+            f"Access is open again; {forgiven} failed questions stay charged."
+            if forgiven
+            else f"Nothing to open: no question of {whose} has failed since the last look."
+        )
+
+
 def _show(kept: "Ledger", policy: "Policy", plot: Path | None, *, as_json: bool) -> None:
     from nowiser.report.account import account, chart
 
-    read = account(policy, kept.entries(), kept.analysts())
+    read = account(policy, kept.entries(), kept.analysts(), kept.failures())
     if plot is not None:
         from nowiser.report.save import save
 
@@ -127,6 +155,10 @@ def _print(read: "Account") -> None:
         for name, used, granted in read.analysts:
             of = f" of {float(granted):.1%}" if granted is not None else ""
             out.print(f"{on_one_line(name) or 'unnamed'}: {float(used):.1%}{of} of the allowance used", markup=False)
+    for name, failed in read.failures.items():
+        state = "access is closed; see failures.log, then `nowiser ledger reopen`" if name in read.closed else "may ask"
+        times = "1 question has failed" if failed == 1 else f"{failed} questions have failed"
+        out.print(f"{on_one_line(name) or 'unnamed'}: {times} since the last look ({state})", markup=False)
     if read.failing:
         out.print(f"These figures hold except with probability {float(read.failing):.2g}.")
     out.print(f"\nLeft of the allowance: [green]{bar(float(read.left), 30)}[/green] {float(read.left):.1%}")

@@ -1,6 +1,7 @@
 """What the ledger of a policy says so far, verified; nothing is written, and none is started for the purpose."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from nowiser.model.charge import Charge
@@ -15,6 +16,7 @@ class Past:
     entries: int = 0
     head: str | None = None
     loosened: tuple[str, ...] = ()  # what this policy promises less than the one last declared
+    open_to_all: bool = False  # everybody on this machine may read its file
 
     def to_json(self) -> dict[str, Any]:
         return {"entries": self.entries, "head": self.head}
@@ -22,9 +24,11 @@ class Past:
 
 def look_back(policy: Policy) -> Past:
     """Raises LedgerBroken when it does not verify, Unreachable when its database is."""
+    from nowiser.ledger.lock import open_to_all
     from nowiser.ledger.opening import FOLDER, for_policy
     from nowiser.policy import compare, from_canonical
 
+    file: Path | None = None
     url = policy.ledger or f"sqlite:///{FOLDER}/ledger.sqlite"
     if url.startswith("sqlite:///"):
         home = policy.path.resolve().parent if policy.path is not None else None
@@ -38,4 +42,4 @@ def look_back(policy: Policy) -> Past:
         loosened: tuple[str, ...] = ()
         if declared and declared[-1]["digest"] != policy.digest:
             loosened = compare(from_canonical(declared[-1]["policy"]), policy).loosened
-        return Past(ledger.totals(), head.seq, head.hash, loosened)
+        return Past(ledger.totals(), head.seq, head.hash, loosened, file is not None and open_to_all(file))

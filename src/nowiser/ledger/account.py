@@ -1,20 +1,23 @@
+# ruff: noqa: S608 (the SQL is made of our own words only)
 """The ledger: the same code and the same statements on SQLite and PostgreSQL.
 
 *Why a killed process has charged at least what it answered.* `reserve` commits before it returns, the data is
 read afterwards, and nothing ever takes a charge back. *Why many writers never exceed a limit.* `admit` sees the totals
-inside the transaction that appends, and writers take turns.
+inside the transaction that appends, and writers take turns. *Why a changed policy binds gateways that are open.* The
+same transaction compares the policy of whoever charges with the one declared last.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
+from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Entry, EntryKind, Head, Reservation
 from nowiser.ledger.chain import (
+    COLUMNS,
     EVERYONE,
     GENESIS,
     Row,
@@ -23,7 +26,7 @@ from nowiser.ledger.chain import (
     charge_of,
     check_chain,
     digest,
-    entry_hash as hash_of,
+    entry_of,
     scope_of,
     text_of,
 )
@@ -44,16 +47,19 @@ _CHANGE = (
     " ON CONFLICT (scope) DO UPDATE SET charge = excluded.charge"
 )
 _TOTALS = "SELECT scope, charge FROM nowiser_totals"
-_ROWS = "SELECT seq, kind, body, previous, hash, refers FROM nowiser_entries ORDER BY seq"
+_ROWS = f"SELECT {COLUMNS} FROM nowiser_entries ORDER BY seq"
 _LAST = f"{_ROWS} DESC LIMIT 1"
 _ONE = "SELECT hash FROM nowiser_entries WHERE seq = :seq"
 _OPEN = "SELECT seq, kind FROM nowiser_entries WHERE seq = :held OR refers = :held"
 _STORED = (
-    "SELECT a.seq, a.answer, e.body FROM nowiser_answers a JOIN nowiser_entries e ON a.seq = e.seq"
+    "SELECT a.answer, e.seq, e.kind, e.body, e.previous, e.hash, e.refers FROM nowiser_answers a"
+    " JOIN nowiser_entries e ON a.seq = e.seq"
     " WHERE a.question = :question AND a.data_version = :data_version ORDER BY a.seq LIMIT 1"
 )
 _ANSWERS = "SELECT seq, question, data_version, answer FROM nowiser_answers"
-_POLICY = "SELECT body FROM nowiser_entries WHERE kind = 'policy' ORDER BY seq DESC LIMIT 1"
+
+
+NOTHING = Charge()
 
 
 class SqlLedger:
@@ -68,10 +74,11 @@ class SqlLedger:
 
     def declare(self, policy: Policy, *, reason: str | None = None) -> bool:
         with self._store.read() as work:
-            if _declared(work) == policy.digest:
+            last = in_force(work)
+            if last is not None and last["digest"] == policy.digest:
                 return False
         with self._store.write() as work:
-            body = declaration(_last_policy(work), policy, reason)
+            body = declaration(in_force(work), policy, reason)
             if body is None:
                 return False
             head = self._append(work, "policy", body)
@@ -80,14 +87,16 @@ class SqlLedger:
         return True
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, question: str, sql: str, analyst: str, data_version: str
+        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
     ) -> Reservation:
-        body = {"question": question, "sql": sql, "data_version": data_version}
-        head, now = self._charge("reserve", charge, admit, analyst, body)
-        return Reservation(head.seq, question, data_version, now.of(EVERYONE), lru_cache(maxsize=1)(self._anchored))
+        body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
+        head, now = self._charge("reserve", charge, admit, policy, body)
+        anchor = lru_cache(maxsize=1)(self._anchored)
+        return Reservation(head.seq, question, data_version, now.of(EVERYONE), analyst, anchor)
 
-    def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
-        head, _ = self._charge("publication", charge, admit, analyst, {"what": what, "digest": digest})
+    def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
+        body = {"what": what, "digest": digest, "analyst": analyst}
+        head, _ = self._charge("publication", charge, admit, policy, body)
         self._anchored()
         return head.seq
 
@@ -105,19 +114,36 @@ class SqlLedger:
         self._advance(head)
         reservation.anchor()
 
-    def fail(self, reservation: Reservation) -> None:
+    def fail(self, reservation: Reservation, owed: Charge = NOTHING) -> None:
+        body = {"reservation": reservation.seq, "analyst": reservation.analyst, "charge": to_json(owed)}
         with self._store.write() as work:
-            head = self._append(work, "failed", {"reservation": reservation.seq}, reservation)
+            head = self._append(work, "failed", body, reservation, charged=(reservation.analyst, owed))
         self._advance(head)
         reservation.anchor()
 
-    def _charge(
-        self, kind: EntryKind, charge: Charge, admit: Admit, analyst: str, body: Mapping[str, Any]
-    ) -> tuple[Head, Totals]:
+    def reopen(self, *, analyst: str | None, reason: str) -> int:
         with self._store.write() as work:
+            failed = failures(work)
+            forgiven = sum(failed.values()) if analyst is None else failed.get(analyst, 0)
+            if not forgiven:
+                return 0
+            head = self._append(work, "reopened", {"analyst": analyst, "reason": reason, "failures": forgiven})
+        self._advance(head)
+        self._anchored()
+        return forgiven
+
+    def _charge(
+        self, kind: EntryKind, charge: Charge, admit: Admit, policy: str, body: Mapping[str, Any]
+    ) -> tuple[Head, Totals]:
+        analyst = body["analyst"]
+        with self._store.write() as work:
+            if kind == "reserve":
+                check_access(work, policy, analyst)
+            else:  # releases are the custodian's own
+                check_policy(work, policy)
             now = _totals(work)
             admit(now.of(EVERYONE), now.of(scope_of(analyst)))
-            whole = {**body, "analyst": analyst, "charge": to_json(charge)}
+            whole = {**body, "charge": to_json(charge)}
             head = self._append(work, kind, whole, charged=(analyst, charge), now=now)
         self._advance(head)
         return head, now
@@ -148,30 +174,42 @@ class SqlLedger:
 
     # ------------------------------------------------------------------ reading
 
+    def check_access(self, *, policy: str, analyst: str | None = None) -> None:
+        with self._store.read() as work:
+            if analyst is None:
+                check_policy(work, policy)
+            else:
+                check_access(work, policy, analyst)
+
+    def failures(self) -> dict[str, int]:
+        with self._store.read() as work:
+            return failures(work)
+
     def stored(self, question: str, data_version: str) -> bytes | None:
         with self._store.read() as work:
             row = work.execute(_STORED, {"question": question, "data_version": data_version}).fetchone()
         if row is None:
             return None
-        seq, answer, body = row
-        if json.loads(body)["answer"] != digest(answer):
-            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {seq} was changed")
+        answer, *rest = row
+        entry = entry_of(Row(*rest))
+        if not isinstance(answer, bytes) or entry.body.get("answer") != digest(answer):
+            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {entry.seq} was changed")
         return bytes(answer)
 
     def totals(self, analyst: str | None = None) -> Charge:
         with self._store.read() as work:
-            return _totals(work).of(EVERYONE if analyst is None else scope_of(analyst))
+            return _checked_totals(work).of(EVERYONE if analyst is None else scope_of(analyst))
 
     def analysts(self) -> dict[str, Charge]:
         with self._store.read() as work:
-            scopes = _totals(work).scopes
+            scopes = _checked_totals(work).scopes
         prefix = scope_of("")
         return {s.removeprefix(prefix): charge for s, charge in sorted(scopes.items()) if s.startswith(prefix)}
 
     def entries(self) -> Iterator[Entry]:
         with self._store.read() as work:
             for row in _rows(work):
-                yield Entry(row.seq, row.kind, json.loads(row.body), row.previous, row.hash)
+                yield entry_of.__wrapped__(row)
 
     # ------------------------------------------------------------------ checking
 
@@ -180,6 +218,7 @@ class SqlLedger:
         if anchored is None:
             raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
         with self._store.read() as work:
+            self._store.check(work)
             counted, head = Totals(), GENESIS
             kept = _answer_digests(work)
             for entry in check_chain(_rows(work), counted):
@@ -218,6 +257,7 @@ class SqlLedger:
                 raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
             # a new ledger; or another host's ledger, trusted as it is found when first used from here
             self._anchor.create(Head(last.seq, last.hash) if last is not None else GENESIS)
+        self._anchor.close_to_others()
 
     def _advance(self, head: Head) -> None:
         """Every process sees it at once, and it outlives ours; `_anchored` makes it outlive a power failure."""
@@ -264,9 +304,7 @@ def _checked_head(work: Work, current: Totals) -> Head:
     row = _last(work)
     if row is None:
         return GENESIS
-    if hash_of(row.seq, row.kind, row.body, row.previous) != row.hash:
-        raise LedgerBroken(f"the ledger does not verify: the content of entry {row.seq} does not match its hash")
-    if json.loads(row.body)["totals"] != current.digest():
+    if entry_of.__wrapped__(row).body["totals"] != current.digest():
         raise LedgerBroken("the ledger does not verify: the totals are not the sum of the entries")
     return Head(row.seq, row.hash)
 
@@ -283,15 +321,14 @@ def _totals(work: Work) -> Totals:
     return Totals({scope: charge_of(text) for scope, text in work.execute(_TOTALS)})
 
 
+def _checked_totals(work: Work) -> Totals:
+    found = _totals(work)
+    _checked_head(work, found)
+    return found
+
+
 def _answer_digests(work: Work) -> dict[int, tuple[str, str, str]]:
-    return {seq: (question, version, digest(answer)) for seq, question, version, answer in work.execute(_ANSWERS)}
-
-
-def _last_policy(work: Work) -> dict[str, Any] | None:
-    row = work.execute(_POLICY).fetchone()
-    return json.loads(row[0]) if row is not None else None
-
-
-def _declared(work: Work) -> str | None:
-    body = _last_policy(work)
-    return body["digest"] if body is not None else None
+    return {
+        seq: (question, version, digest(answer) if isinstance(answer, bytes) else "")
+        for seq, question, version, answer in work.execute(_ANSWERS)
+    }

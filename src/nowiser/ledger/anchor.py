@@ -20,7 +20,7 @@ from pathlib import Path
 
 from nowiser.errors import LedgerBroken, Unreachable
 from nowiser.ledger.base import Head
-from nowiser.ledger.lock import locked, private
+from nowiser.ledger.lock import locked, private, private_file
 
 LENGTH = 128  # of a line
 # What is overwritten in place is all there is to be written: the time of the change, which would take the disk a write
@@ -73,11 +73,15 @@ class Anchor:
         with self._locked(made=True):
             if not self.path.exists():
                 fresh = self.path.with_name(self.path.name + ".new")
+                private_file(fresh)
                 with fresh.open("wb") as file:
                     file.write(_line(head) * 2)
                     file.flush()
                     os.fsync(file.fileno())
                 fresh.replace(self.path)
+
+    def close_to_others(self) -> None:
+        private_file(self.path)
 
     def advance(self, head: Head) -> None:
         """Move the anchor forward; never back, whichever process comes last. Every process sees it at once."""

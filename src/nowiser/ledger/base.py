@@ -1,14 +1,16 @@
 """What an account promises, whichever database keeps it.
 
 A ledger is an append-only chain of entries: each carries the SHA-256 of its canonical JSON and of the entry
-before it. Five kinds:
+before it. Six kinds:
 
 | kind          | when                                                                  | charges |
 |---------------|-----------------------------------------------------------------------|---------|
 | `policy`      | a policy is declared for the first time, or changed                   | no      |
 | `reserve`     | before the data is read: who asks what, on which data, at which cost  | **yes** |
 | `settle`      | the answer, byte for byte, of a reservation                           | no      |
-| `failed`      | the run failed; the reservation keeps its charge                      | no      |
+| `failed`      | the run failed; the reservation keeps its charge, and what is missing | **yes** |
+|               | to the policy's default spend is charged besides                      |         |
+| `reopened`    | the custodian looked at an analyst's failures: she may ask again      | no      |
 | `publication` | a table, model or graph was released outside the gateway              | **yes** |
 
 The cost is durable before the data is read, so a process killed at any instant has charged at least what it
@@ -16,7 +18,9 @@ answered. The only data in a ledger are the noisy answers analysts got anyway.
 
     with open_ledger("sqlite:///.nowiser/ledger.sqlite") as ledger:
         ledger.declare(policy)
-        held = ledger.reserve(charge, admit, question=digest, sql=text, analyst="ann", data_version=version)
+        held = ledger.reserve(
+            charge, admit, policy=policy.digest, question=digest, sql=text, analyst="ann", data_version=version
+        )
         ...                                    # run, blur
         ledger.settle(held, answer_bytes)      # or ledger.fail(held)
 """
@@ -28,7 +32,7 @@ from typing import Any, Literal, Protocol, Self
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 
-EntryKind = Literal["policy", "reserve", "settle", "failed", "publication"]
+EntryKind = Literal["policy", "reserve", "settle", "failed", "reopened", "publication"]
 
 # Called with everybody's totals and the analyst's own totals, both without the new charge, inside the
 # transaction that will append it. Raises Exhausted to refuse; then nothing is written.
@@ -54,6 +58,7 @@ class Reservation:
     question: str
     data_version: str
     totals: Charge | None = None
+    analyst: str = ""
     # Makes the anchor of the charge durable too; the first call counts. Worth the wait while the engine works: what was
     # not answered yet may be rolled back without harm, and `settle` and `fail` see to it if nobody did.
     anchor: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
@@ -77,18 +82,31 @@ class Ledger(Protocol):
         """
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, question: str, sql: str, analyst: str, data_version: str
+        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
     ) -> Reservation:
-        """Charge, or raise what `admit` raises and leave no trace. Durable when it returns."""
+        """Charge, or raise what `admit` raises and leave no trace. Durable when it returns.
+
+        `policy`: the digest of the policy that `admit` judges by. Raises Misconfigured when another one is in force,
+        NotAuthorised when too many questions of this analyst failed.
+        """
 
     def settle(self, reservation: Reservation, answer: bytes) -> None:
         """Keep the answer, so that the same question on the same data gets it again, free."""
 
-    def fail(self, reservation: Reservation) -> None:
-        """The run failed. The charge stays."""
+    def fail(self, reservation: Reservation, owed: Charge = ...) -> None:
+        """The run failed. The charge stays, and `owed` is charged besides, beyond any limit."""
 
-    def publish(self, charge: Charge, admit: Admit, *, what: str, analyst: str, digest: str) -> int:
-        """Charge for something released outside the gateway; the number of its entry."""
+    def reopen(self, *, analyst: str | None, reason: str) -> int:
+        """The custodian looked at the failures of an analyst (None: of everybody), who may ask again. How many."""
+
+    def failures(self) -> dict[str, int]:
+        """Per analyst, how many questions failed since the custodian last looked."""
+
+    def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
+        """Charge for something released outside the gateway; the number of its entry. `policy` as for `reserve`."""
+
+    def check_access(self, *, policy: str, analyst: str | None = None) -> None:
+        """Raise as `reserve` would: for another policy in force, and for an analyst (if named) with many failures."""
 
     def stored(self, question: str, data_version: str) -> bytes | None:
         """The answer once given to this question on this data, byte for byte."""

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from nowiser.ledger.lock import locked, private
+from nowiser.ledger.lock import locked, private, private_file
 from nowiser.ledger.store import damaged, schema, unreachable
 
 _WAIT = 60  # seconds a writer waits for its turn
@@ -21,8 +21,12 @@ class Sqlite:
         self._idle: deque[sqlite3.Connection] = deque()  # whose ends are safe to use from any thread
         self._process = os.getpid()
         self._inherited: object = None
-        with _reachable():
+        with _reachable(self.file):
             private(self.file.parent)
+            private_file(self.file)  # SQLite gives the log and the index beside it the same rights
+            for beside in ("-wal", "-shm"):
+                if (log := self.file.with_name(self.file.name + beside)).exists():
+                    private_file(log)
         with self.write() as connection:
             for statement in schema(whole="INTEGER", binary="BLOB"):
                 connection.execute(statement)
@@ -30,12 +34,12 @@ class Sqlite:
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         # Writers queue up before they ask for the file's own lock.
-        with _reachable(), locked(self.file.parent), self._transaction("BEGIN IMMEDIATE") as connection:
+        with _reachable(self.file), locked(self.file.parent), self._transaction("BEGIN IMMEDIATE") as connection:
             yield connection
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        with _reachable(), self._transaction("BEGIN") as connection:
+        with _reachable(self.file), self._transaction("BEGIN") as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -65,6 +69,11 @@ class Sqlite:
         except IndexError:
             return _connected(self.file)
 
+    def check(self, work: sqlite3.Connection) -> None:
+        """Pages, and that indexes hold what their tables hold: a question is looked up by them."""
+        if [tuple(row) for row in work.execute("PRAGMA integrity_check")] != [("ok",)]:
+            raise damaged()
+
     def close(self) -> None:
         if self._process == os.getpid():
             while self._idle:
@@ -87,13 +96,29 @@ def _connected(file: Path) -> sqlite3.Connection:
     return connection
 
 
+# What is wrong outside the file. Everything else SQLite complains about is the file: we always ask it the same.
+_OUTSIDE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_NOLFS,
+}
+
+
 @contextlib.contextmanager
-def _reachable() -> Iterator[None]:
+def _reachable(file: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.OperationalError, sqlite3.InterfaceError, sqlite3.ProgrammingError, OSError) as error:
+    except (OSError, sqlite3.InterfaceError, sqlite3.ProgrammingError) as error:
         raise unreachable(error) from error
-    except sqlite3.IntegrityError:
-        raise
-    except sqlite3.DatabaseError as error:
-        raise damaged() from error
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF  # without its extension
+        # a damaged header says read-only too
+        protected = code == sqlite3.SQLITE_READONLY and not os.access(file, os.W_OK)
+        raise (unreachable(error) if protected or code in _OUTSIDE else damaged()) from error

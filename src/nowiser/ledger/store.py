@@ -60,6 +60,9 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[Work]:
         """One consistent view."""
 
+    def check(self, work: Any) -> None:
+        """Raise LedgerBroken if the database itself finds that it is damaged."""
+
     def close(self) -> None: ...
 
 

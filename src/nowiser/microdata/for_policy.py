@@ -291,7 +291,14 @@ def enter(policy: Policy, table: str, candidate: Candidate, digest: str) -> None
         ledger.declare(policy)
         admission = allowance.admit(policy, charge) if charge else _nothing_to_admit
         with _said_of_rows():
-            ledger.publish(charge, admission, what=f"rows of {table}", analyst="custodian", digest=digest)
+            ledger.publish(
+                charge,
+                admission,
+                policy=policy.digest,
+                what=f"rows of {table}",
+                analyst="custodian",
+                digest=digest,
+            )
 
 
 def _nothing_to_admit(_all: Charge, _own: Charge) -> None:

@@ -9,6 +9,7 @@ from nowiser.policy import shape, values
 from nowiser.policy.attackers import read_attackers
 from nowiser.policy.meaning import digest
 from nowiser.policy.priors import read_priors
+from nowiser.policy.same_source import refuse_same_source
 from nowiser.policy.tables import Read, read_tables
 from nowiser.policy.tree import Entries, Leaf, Node, parse_tree, read_tree, suggestion
 
@@ -42,6 +43,7 @@ def _policy(root: Entries, path: Path) -> Policy:
     root.only(shape.keys_of(shape.PolicyFile), "the policy")
     _check_format(root.need("nowiser", "the policy", "nowiser: 1"))
     tables = read_tables(root.need("tables", "the policy", "tables: {visits: {person: student, columns: {…}}}"))
+    refuse_same_source(tables, path.parent)
     priors = read_priors(tables, path.parent)
     bare = Policy(tables=tuple(read.table for read in tables), attackers=(), priors=priors)
     policy = replace(
@@ -100,8 +102,11 @@ def _probability(node: Node | None, what: str, otherwise: Fraction) -> Fraction:
     if node is None:
         return otherwise
     value = values.number(node, what)
-    if not 0 <= value < 1:
-        node.place.wrong(f"{what} is a probability: at least 0, less than 1, usually tiny, like 1e-9")
+    if not 0 <= value <= shape.LARGEST_DELTA:
+        node.place.wrong(
+            f"{what} is the probability with which every promise may be void: at least 0, at most 1 %",
+            "Write something tiny, like 1e-9: far less than one in the number of people.",
+        )
     return value
 
 

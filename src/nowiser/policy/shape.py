@@ -5,10 +5,13 @@ this one, which ask `keys_of` here; `tests/policy/test_shape.py` holds both to t
 dictionaries, so that reading a policy need not wait for pydantic; only `json_schema` does.
 """
 
+from fractions import Fraction
 from typing import Annotated, Any, Literal, Required, TypeVar
 
-from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
+from annotated_types import Ge, Gt, Le, MaxLen, MinLen
 from typing_extensions import TypedDict
+
+LARGEST_DELTA = Fraction(1, 100)  # with this probability a promise may be void; more is no promise
 
 Number = float
 Share = str | Annotated[float, Gt(0), Le(1)]
@@ -155,9 +158,9 @@ class PolicyFile(TypedDict, total=False):
     """Share of the one common allowance per analyst."""
     independent: list[str | list[str]]
     """Groups of `table.column` declared independent of each other."""
-    delta: Annotated[Number, Ge(0), Lt(1)]
+    delta: Annotated[Number, Ge(0), Le(float(LARGEST_DELTA))]
     """How often the promise may fail. Default: 0, which forbids Gaussian noise."""
-    key_delta: Annotated[Number, Ge(0), Lt(1)]
+    key_delta: Annotated[Number, Ge(0), Le(float(LARGEST_DELTA))]
     """The same for group keys without declared values. Default: 1e-9."""
 
 

@@ -1,30 +1,32 @@
 """What a ledger says: who asked what, what it used, and how every attacker stood after each answer."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from nowiser.guess.budget.allowance import Guess, share_used, standing
 from nowiser.guess.budget.exposure import failing
+from nowiser.ledger.access import closed
 from nowiser.ledger.base import Entry
 from nowiser.model.charge import PICO, Charge, from_json
 from nowiser.model.policy import Policy
 from nowiser.report.theme import LIMIT, SEQUENCE, altair, data, themed
 
+NOTHING = Charge()
 STEPS = 60  # points of the picture; a ledger with more charges is thinned out
 
 
 @dataclass(frozen=True)
 class Line:
-    """One charge, or one change of policy."""
+    """One charge, one change of policy, or access opened again."""
 
     seq: int
     at: str
-    kind: str  # question, publication, policy
+    kind: str  # question, publication, policy, access
     who: str
     what: str
-    state: str  # answered, failed, open; for a policy: declared, tightened, loosened
+    state: str  # answered, failed, open; for a policy: declared, loosened; for access: opened
     charge: Charge
     share: Fraction  # of the whole allowance
 
@@ -51,6 +53,8 @@ class Account:
     used: Fraction
     analysts: tuple[tuple[str, Fraction, Fraction | None], ...]  # name, share used, share granted
     failing: Fraction
+    failures: dict[str, int] = field(default_factory=dict)  # per analyst, since the custodian last looked
+    closed: tuple[str, ...] = ()  # who may not ask because of them
 
     @property
     def left(self) -> Fraction:
@@ -66,10 +70,12 @@ class Account:
                 for name, used, share in self.analysts
             },
             "failing": float(self.failing),
+            "failures": self.failures,
+            "closed": list(self.closed),
         }
 
 
-def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge]) -> Account:
+def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge], failures: dict[str, int]) -> Account:
     """Read the chain once. Costs are judged by the policy as it is now."""
     lines: dict[int, Line] = {}
     totals = Charge()
@@ -77,12 +83,31 @@ def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge
         body = entry.body
         if entry.kind in ("settle", "failed"):
             old = lines[body["reservation"]]
-            state = "answered" if entry.kind == "settle" else "failed"
-            lines[old.seq] = Line(old.seq, old.at, old.kind, old.who, old.what, state, old.charge, old.share)
+            owed = from_json(body.get("charge", ()))
+            totals += owed
+            charge = old.charge + owed
+            lines[old.seq] = replace(
+                old,
+                state="answered" if entry.kind == "settle" else "failed",
+                charge=charge,
+                share=share_used(policy, charge) if owed else old.share,
+            )
         elif entry.kind == "policy":
             state = "loosened" if body["loosened"] else "declared"
             what = f"policy {body['digest'][:12]}" + (f": {body['reason']}" if body["reason"] else "")
             lines[entry.seq] = Line(entry.seq, body["at"], "policy", "", what, state, Charge(), Fraction(0))
+        elif entry.kind == "reopened":
+            what, who = f"access opened again: {body['reason']}", body["analyst"]
+            lines[entry.seq] = Line(
+                entry.seq,
+                body["at"],
+                "access",
+                "everybody" if who is None else who,
+                what,
+                "opened",
+                NOTHING,
+                Fraction(0),
+            )
         else:
             charge = from_json(body["charge"])
             totals += charge
@@ -98,6 +123,8 @@ def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge
         share_used(policy, totals),
         people,
         failing(policy, totals),
+        failures,
+        tuple(name for name in failures if closed(failures, name, frozenset(policy.analysts))),
     )
 
 

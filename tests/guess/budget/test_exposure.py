@@ -215,8 +215,9 @@ def test_gaussian_noise_needs_a_delta_and_charges_slopes_over_the_range():
     policy = make("t.a within 1", {"t.a": Uniform(0, 3)}, delta=Fraction(1, 10**9))
     ((_, share),) = exposure(policy, policy.attackers[0], spent).shares
     assert share.slope == 0
-    exact = 0.01 + 2 * math.sqrt(0.01 * math.log(1e9)) + 3
-    assert exact <= share.jump <= exact + 1e-9
+    at_one_time = 0.01 + 2 * math.sqrt(0.01 * math.log(1e9))
+    assert at_one_time < share.jump - 3 < 1.1 * at_one_time
+    assert share.jump == 3 + concentrated(Fraction(1, 100), Fraction(1, 10**9))
     assert failing(policy, spent) == Fraction(1, 10**9)
     with pytest.raises(Misconfigured, match="allows no failure"):
         exposure(make("t.a within 1", {}), policy.attackers[0], spent)
@@ -225,14 +226,80 @@ def test_gaussian_noise_needs_a_delta_and_charges_slopes_over_the_range():
 @settings(deadline=None)
 @given(st.fractions(min_value=0, max_value=100), st.integers(3, 40))
 def test_concentrated_is_rounded_up(rho, digits):
+    """Above the exact minimum over lines whose shares of δ are at most δ, and hardly."""
     from mpmath import mp, mpf
 
     mp.prec = 300
-    r = mpf(rho.numerator) / rho.denominator
-    truth = r + 2 * mp.sqrt(r * digits * mp.log(10))
+    r, shares = mpf(rho.numerator) / rho.denominator, {j: mpf(2) / 3 / ((d + 1) * (d + 2)) for j, d in STEPS.items()}
+    assert sum(shares.values()) < 1
+    truth = min((1 + mpf(2) ** j) * r + (digits * mp.log(10) - mp.log(shares[j])) / mpf(2) ** j for j in STEPS)
     found = concentrated(rho, Fraction(1, 10**digits))
     assert mpf(found.numerator) / found.denominator >= truth
-    assert float(found) <= float(truth) * (1 + 1e-10) + 1e-15
+    assert float(found) <= float(truth) * (1 + 1e-10)
+
+
+STEPS = {j: abs(j - 7) for j in range(-2, 25)}
+
+
+@settings(deadline=None)
+@given(st.integers(1, 10**13), st.integers(1, 10**13), st.integers(2, 12))
+def test_concentrated_grows_with_rho_and_costs_little_more_than_at_one_time(rho, more, digits):
+    delta = Fraction(1, 10**digits)
+    found = concentrated(Fraction(rho, PICO), delta)
+    assert found <= concentrated(Fraction(rho + more, PICO), delta) <= found + concentrated(Fraction(more, PICO), delta)
+    at_one_time = rho / PICO + 2 * math.sqrt(rho / PICO * digits * math.log(10))
+    assert at_one_time < found < (1.6 if digits < 6 else 1.3) * at_one_time
+
+
+# An attacker who looks after every answer: ρ grows from 10^-7 to 1 in 300 steps, each a Gaussian answer of that ρ.
+TOTALS = np.geomspace(1e-7, 1, 300)
+PATHS = 20_000
+
+
+def losses(rng, *, true):
+    """Log-likelihood ratios after each answer, of a goal that is true or false: normal with mean ±ρ, variance 2ρ."""
+    rho = np.diff(TOTALS, prepend=0.0)
+    steps = rng.standard_normal((PATHS, len(rho))) * np.sqrt(2 * rho) + (rho if true else -rho)
+    return steps.cumsum(axis=1)
+
+
+def suffered(policy, accounts):
+    """After each answer, for totals of ρ on each of these accounts."""
+    for rho in TOTALS:
+        spent = Charge.of({account: math.ceil(rho * PICO) for account in accounts})
+        yield exposure(policy, policy.attackers[0], spent)
+
+
+def logit(p):
+    return np.log(p) - np.log1p(-p)
+
+
+@pytest.mark.parametrize("delta", ["0.01", "0.1"])
+def test_after_holds_at_all_times_at_once(delta):
+    """What an attacker believes at *some* time exceeds what was printed then with probability δ at most."""
+    rng = np.random.default_rng(16)
+    policy = make("t.a exactly", {"t.a": Categories({"0": 0.5, "1": 0.5})}, delta=Fraction(delta))
+    figures = [before_after(policy, policy.attackers[0], s) for s in suffered(policy, [Account("rho", ("t.a",))])]
+    assert {before for before, _ in figures} == {0.5}
+    ever = (losses(rng, true=True) > logit(np.array([after for _, after in figures]))).any(axis=1).mean()
+    assert ever <= float(delta)
+    assert ever > float(delta) / 100, "the bound is of the right size"
+
+
+@pytest.mark.parametrize("joined", ["and", "or"])
+def test_a_goal_on_independent_attributes_uses_delta_once(joined):
+    rng = np.random.default_rng(17)
+    delta, even = Fraction(1, 100), Categories({"0": 0.5, "1": 0.5})
+    policy = make(f"t.a in [0] {joined} t.b in [0]", {"t.a": even, "t.b": even}, (("t.a",), ("t.b",)), delta=delta)
+    accounts = [Account("rho", ("t.a",)), Account("rho", ("t.b",))]
+    found = list(suffered(policy, accounts))
+    assert all(s.shares is None for s in found)
+    assert found[-1].reach == concentrated(Fraction(2), delta)
+    a, b = losses(rng, true=True), losses(rng, true=joined == "and")
+    a, b = 1 / (1 + np.exp(-a)), 1 / (1 + np.exp(-b))
+    before, after = (0.25, a * b) if joined == "and" else (0.75, 1 - (1 - a) * (1 - b))
+    ever = (logit(after) - logit(before) > np.array([float(s.reach) for s in found])).any(axis=1).mean()
+    assert ever <= delta
 
 
 @given(st.fractions())

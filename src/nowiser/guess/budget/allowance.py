@@ -147,6 +147,18 @@ def largest_multiple(
     return factor
 
 
+def owed_for_failing(policy: Policy, unit: Charge, charged: Charge) -> Charge:
+    """What a failed run is charged besides, so that it costs the policy's default spend at least.
+
+    What a failure tells is not known, and certainly not less because the answer was to be coarse. Never refused: the
+    run is over. So the totals may go beyond a limit, and then nothing more is answered.
+    """
+    if not unit:
+        return NOTHING
+    least = unit.times(_spending(Known(policy), unit, policy.spend)[0])
+    return Charge.of((account, max(0, amount - charged[account])) for account, amount in least.amounts)
+
+
 @lru_cache(maxsize=1024)
 def _spending(known: Known, unit: Charge, share: Fraction) -> tuple[Fraction, bool]:
     """The factor whose charge is `share` of an untouched allowance, and whether an attacker is after it at all."""

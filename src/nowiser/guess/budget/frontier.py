@@ -45,7 +45,7 @@ def largest(policy: Policy, attacker: Attacker, charge: Charge, *, displayed: bo
     if gaussian(charge):
         at = lru_cache(maxsize=None)(lambda m: exposure(policy, attacker, charge.times(m)))
         return _by_knowledge(policy, attacker, at) if displayed else _along(policy, attacker, at, FINE)[0]
-    frontier = _frontier(policy, attacker)
+    frontier = _frontier(policy, attacker, suffered)
     direction = _direction(suffered)
     if direction in frontier.multiples:
         return frontier.multiples[direction] / suffered.reach
@@ -70,7 +70,7 @@ def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, 
     suffered = exposure(policy, attacker, totals)
     if not suffered:
         return before_after(policy, attacker, suffered)
-    frontier, point = _frontier(policy, attacker), _point(policy, attacker, suffered)
+    frontier, point = _frontier(policy, attacker, suffered), _point(policy, attacker, suffered)
     grain = float(attacker.gain) / GRAIN
     if (known := frontier.figured(point, grain)) is not None:
         return known
@@ -146,13 +146,14 @@ def _multiple(point: Point, known: Point, choose: Callable[[list[float]], float]
     return choose(ratios)
 
 
-def _frontier(policy: Policy, attacker: Attacker) -> _Frontier:
+def _frontier(policy: Policy, attacker: Attacker, suffered: Exposure) -> _Frontier:
     names = attacker.goal.attributes
-    return _remembered(attacker, tuple((name, policy.priors.get(name)) for name in names), _shape(policy, names))
+    priors = tuple((name, policy.priors.get(name)) for name in names)
+    return _remembered(attacker, priors, _shape(policy, names), suffered.shares is None)
 
 
 @lru_cache(maxsize=1024)
-def _remembered(_attacker: Attacker, _priors: Any, _shape: Any) -> _Frontier:
+def _remembered(_attacker: Attacker, _priors: Any, _shape: Any, _whole: bool) -> _Frontier:
     return _Frontier()
 
 
@@ -170,7 +171,7 @@ def _shape(policy: Policy, names: tuple[str, ...]) -> tuple[Any, ...]:
 def _keeps(policy: Policy, attacker: Attacker, suffered: Exposure) -> bool:
     if not suffered:
         return True
-    frontier = _frontier(policy, attacker)
+    frontier = _frontier(policy, attacker, suffered)
     point = _point(policy, attacker, suffered)
     known = frontier.knows(point)
     if known is None:
@@ -184,7 +185,7 @@ def _keeps(policy: Policy, attacker: Attacker, suffered: Exposure) -> bool:
 
 def _explore(policy: Policy, attacker: Attacker, suffered: Exposure, tolerance: float) -> Fraction:
     """The largest safe multiple of a cost; what was found on both sides of the frontier is remembered."""
-    frontier = _frontier(policy, attacker)
+    frontier = _frontier(policy, attacker, suffered)
     hint = frontier.hint(_point(policy, attacker, suffered))
     found, beyond = _along(policy, attacker, lambda m: _times(suffered, m), tolerance, hint)
     frontier.learn(_point(policy, attacker, _times(suffered, found)), kept=True)
