@@ -115,9 +115,9 @@ def apart(found: Reach, groups: int) -> Reach:
 def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequence[tuple[int, ...]]) -> Reach:
     """Whole persons are protected: their rows come and go, and whoever is replaced may have other rows.
 
-    With one row per person of one table, a public key stays what it is when the secrets change. With several rows,
-    or rows that were joined, the set of rows may change with the secrets (the sick have other visits), so that rows
-    leave one group and others enter another.
+    With one row per person in the table that names the persons, a public key stays what it is when the secrets change.
+    With several rows, rows of linked tables or rows that were joined, the set of rows may change with the secrets (the
+    sick have other visits, the healthy none), so that rows leave one group and others enter another.
     """
     assert known.persons is not None
     deciding = (*_deciding(query), *secret(cell.condition, cell.not_null))
