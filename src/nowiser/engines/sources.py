@@ -83,7 +83,7 @@ def content(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-LAYOUT = 5  # of prepared tables; another number and every copy is made anew
+LAYOUT = 6  # of prepared tables; another number and every copy is made anew
 
 
 def recipe(policy: Policy) -> list[Any]:
@@ -108,6 +108,7 @@ def recipe(policy: Policy) -> list[Any]:
                     list(c.domain or ()),
                     c.domain is None,
                     c.nullable,
+                    c.one_per_person,
                 ]
                 for c in t.columns
             ],

@@ -21,7 +21,7 @@ from math import prod
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Protect, Role, Table
+from nowiser.model.schema import Protect, Table
 from nowiser.sql.names import column_type
 from nowiser.sql.persons import naming, owner, owner_columns, root
 from nowiser.sql.spread import limits_groups, most
@@ -105,9 +105,6 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
     if table.is_public:
         return Rows(unique=frozenset(unique))
     persons = root(policy, table)
-    if table.protect is Protect.VALUES:  # the copy cannot make a secret unique without telling it
-        hidden = {(name, c.name) for c in table.columns if c.role is Role.SENSITIVE}
-        unique = {key for key in unique if not key & hidden}
     if most(relation) == 1:
         unique.add(frozenset())
     keys = {frozenset((f"{table.name}.{c}", (name, c)) for c in key) for key in table.unique}

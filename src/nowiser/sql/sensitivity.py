@@ -8,7 +8,9 @@ Three neighbours, three distances, all in units of the cell:
   *which* rows count (conditions, keys, missing values) looks at a secret, and the summand is Lipschitz.
 
 A sum charged by slope also costs a small jump: rounding to units moves each summand by up to one unit more than
-its argument moved, and floating-point evaluation by a bounded error. Both are charged, not neglected.
+its argument moved, and floating-point evaluation by a bounded error. Both are charged, not neglected. And of several
+rows of a person one moves by the distance, the others in any way: unless the attribute is one value per person, they
+are charged as a jump besides.
 docs/mathematics/sensitivity.md has the proofs; tests/gateway/test_neighbours.py tries to refute them.
 """
 
@@ -23,7 +25,8 @@ from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.persons import attributes
 from nowiser.sql.relations import Rows, rows, touched
-from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
+from nowiser.sql.spread import limits_groups
+from nowiser.sql.tree import Call, Column, Expression, Filter, Query, Scan, columns, conditions
 
 ULP = Fraction(1, 2**50)  # a generous bound on the relative error of one double operation
 
@@ -89,14 +92,38 @@ def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -
     if keys or deciding or cell.argument is None or cell.distinct:
         return moved
     line = lipschitz(cell.argument)
-    if line is None:
+    shared = None if line is None else _rows_by_distance(inner, query, policy, known.most)
+    if line is None or shared is None:
         return moved
-    m = known.most * len(sets)
+    near, far = (n * len(sets) for n in shared)
     return replace(
         moved,
-        slope=tuple((a, m * s / cell.unit) for a, s in line.slope),
-        rounding=m * _rounding(cell.argument, line, cell.unit),
+        slope=tuple((a, near * s / cell.unit) for a, s in line.slope),
+        rounding=near * _rounding(cell.argument, line, cell.unit) + far * (cell.high - cell.low),
     )
+
+
+def _rows_by_distance(looked: Sequence[Column], query: Query, policy: Policy, most: int) -> tuple[int, int] | None:
+    """Of the rows of one person: how many move no further than the attribute of a goal does, and how many besides may
+    move anyhow. None where none is known to move by the distance.
+
+    An attribute that is one value per person, or of a table with one row per person, is the same in all rows, and all
+    of them move together, however often they were joined. Else a goal is about the value in one of m rows. The others
+    may depend on it in any way (a joint prior), so they jump; and of rows that were joined none need be the one.
+    """
+    if all(_one_value(c, policy) for c in looked):
+        return most, 0
+    source = query.relation
+    while isinstance(source, Filter):
+        source = source.source
+    return (1, most - 1) if isinstance(source, Scan) and not limits_groups(source.table) else None
+
+
+def _one_value(c: Column, policy: Policy) -> bool:
+    """Whether all rows of a person have the same value. With limited groups other questions see other rows."""
+    table = policy.table(c.table)
+    assert table is not None, "slopes are of declared columns"
+    return c.declared.one_per_person or (table.rows_per_person == 1 and not limits_groups(table))
 
 
 def apart(found: Reach, groups: int) -> Reach:
