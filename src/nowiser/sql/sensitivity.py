@@ -23,7 +23,7 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
-from nowiser.sql.persons import attributes
+from nowiser.sql.persons import attributes, linked
 from nowiser.sql.relations import Rows, rows, touched
 from nowiser.sql.spread import limits_groups
 from nowiser.sql.tree import Call, Column, Expression, Filter, Query, Scan, columns, conditions
@@ -181,11 +181,14 @@ def _deciding(query: Query) -> tuple[Column, ...]:
 
 
 def _about(known: Rows, policy: Policy) -> tuple[str, ...]:
-    """Every secret attribute of the persons. Remembered with what is known about the rows: every cell asks."""
+    """Every secret attribute of the persons. Remembered with what is known about the rows: every cell asks.
+
+    Where there is none, linked tables are: whether somebody has rows there is a secret that a replaced person changes.
+    """
     assert known.persons is not None
     found: tuple[str, ...] | None = known.__dict__.get("_about")
     if found is None:
-        found = attributes(policy, known.persons)
+        found = attributes(policy, known.persons) or linked(policy, known.persons)
         known.__dict__["_about"] = found
     return found
 
