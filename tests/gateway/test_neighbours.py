@@ -85,19 +85,19 @@ def test_slope_is_an_upper_bound(data):
     person = data.draw(st.sampled_from(sorted({r["p"] for r in rows})))
     name = data.draw(st.sampled_from(["v", "w"]))
     column = policy.tables[0].column(name)
-    other, furthest = [], Fraction(0)
-    for r in rows:
-        if r["p"] == person and r[name] is not None:
-            near = data.draw(values(column).filter(lambda x: x is not None), label=name)
+    # The value in one row moves by a distance; in further rows of the person it may become anything.
+    own = [i for i, r in enumerate(rows) if r["p"] == person and r[name] is not None]
+    assume(own)
+    near = data.draw(st.sampled_from(own), label="the row a goal is about")
+    other = [dict(r) for r in rows]
+    for i in own:
+        value = data.draw(values(column).filter(lambda x: x is not None), label=name)
+        if name == "v" and i == near:
             step = data.draw(st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(1, 10**6)]))
-            if name == "v":
-                near = float(
-                    min(max(Fraction(r[name]) + (Fraction(near) - Fraction(r[name])) * step, column.low), column.high)
-                )
-            furthest = max(furthest, abs(Fraction(near) - Fraction(r[name])))
-            other.append({**r, name: near})
-        else:
-            other.append(r)
+            moved = Fraction(rows[i][name]) + (Fraction(value) - Fraction(rows[i][name])) * step
+            value = float(min(max(moved, column.low), column.high))
+        other[i][name] = value
+    furthest = abs(Fraction(other[near][name]) - Fraction(rows[near][name]))
     for i, l1, _ in distances(found, rows, other):
         reach = found.reaches[i]
         if reach.slope:

@@ -12,6 +12,7 @@ from nowiser.engines.reference import relation_rows, tally_rows
 from nowiser.engines.render import quote
 from nowiser.engines.statement import statement
 from nowiser.model.schema import Kind, Protect
+from nowiser.policy import parse
 from nowiser.sql.cells import Cell
 from nowiser.sql.plan import plan
 from nowiser.sql.relations import rows
@@ -65,6 +66,48 @@ def test_replacing_a_person_is_bounded(data):
         event(f"moved {l1 > 0}")
         assert l1 <= found.reaches[i].jump
         assert l2 <= found.reaches[i].jump_squared
+
+
+LINKED = """
+nowiser: 1
+tables:
+  t:
+    person: p
+    columns:
+      p: {identifier: integer}
+      g: {public: [a, b]}
+      w: {sensitive: [50, 60], kind: integer}
+  u:
+    person: {q: t.p}
+    columns:
+      q: {identifier: integer}
+      dept: {public: [a, b]}
+      amount: {sensitive: [50, 60], kind: integer}
+attackers: [{guess: u.amount within 2, gain: 10%}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("sql", "presence", "jump", "squared"),
+    [
+        ("SELECT SUM(w) FROM t", 60, 10, 100),
+        ("SELECT g, COUNT(*) FROM t GROUP BY g", 1, 1, 1),
+        ("SELECT COUNT(*) FROM u", 1, 1, 1),
+        ("SELECT SUM(amount) FROM u", 60, 60, 3600),
+        ("SELECT SUM(amount) FROM u WHERE dept = 'a'", 60, 60, 3600),
+        ("SELECT dept, COUNT(*) FROM u GROUP BY dept", 1, 2, 2),
+        ("SELECT dept, SUM(amount) FROM u GROUP BY dept", 60, 120, 7200),
+        ("SELECT SUM(x) FROM (SELECT q, SUM(amount) AS x FROM u GROUP BY q) r", 60, 60, 3600),
+        ("SELECT SUM(w) FROM t WHERE EXISTS (SELECT 1 FROM u WHERE q = p)", 60, 60, 3600),
+        ("SELECT SUM(amount) FROM t LEFT JOIN u ON p = q", 60, 60, 3600),
+        ("SELECT SUM(x) FROM (SELECT w AS x FROM t UNION ALL SELECT amount FROM u) r", 120, 120, 14400),
+        ("SELECT dept, COUNT(*) FROM u GROUP BY ROLLUP (dept)", 2, 3, 3),
+    ],
+)
+def test_whoever_is_replaced_may_have_no_row_in_a_linked_table(sql, presence, jump, squared):
+    declared = parse(LINKED)
+    reach = plan(read(sql, declared), declared).reaches[0]
+    assert (reach.presence, reach.jump, reach.jump_squared) == (presence, jump, squared)
 
 
 @PATIENT

@@ -20,6 +20,7 @@ tables:
     columns:
       p: identifier
       day: {public: [1, 2, 3]}
+      shift: {public: [early, late]}
       x: {sensitive: [0, 60], prior: uniform}
       y: {sensitive: [0, 60]}
       z: {sensitive: [a, b], nullable: true}
@@ -52,7 +53,7 @@ EDITS = [
     ("      z: {sensitive: [a, b], nullable: true}\n", "", Effect.LOOSENS),  # its charges no longer count for t.x
     ("      x: {", "      v: {sensitive: [0, 1]}\n      x: {", Effect.LOOSENS),
     ("y: {sensitive: [0, 60]}", "y: {public: [0, 60]}", Effect.LOOSENS),
-    ("day: {public: [1, 2, 3]}", "day: {sensitive: [1, 2, 3]}", Effect.TIGHTENS),
+    ("shift: {public: [early, late]}", "shift: {sensitive: [early, late]}", Effect.TIGHTENS),
     ("day: {public: [1, 2, 3]}", "day: {public: [1, 2, 3, 4]}", Effect.NEUTRAL),
     ("y: {sensitive: [0, 60]}", "y: {sensitive: [0, 50]}", Effect.LOOSENS),
     ("y: {sensitive: [0, 60]}", "y: {sensitive: [0, 70]}", Effect.NEUTRAL),
@@ -60,6 +61,7 @@ EDITS = [
     ("y: {sensitive: [0, 60]}", "y: {sensitive: [0, 60], grid: 0.1}", Effect.NEUTRAL),
     ("y: {sensitive: [0, 60]}", "y: {sensitive: [0, 60], nullable: true}", Effect.TIGHTENS),
     ("nullable: true", "nullable: false", Effect.LOOSENS),
+    ("y: {sensitive: [0, 60]}", "y: {sensitive: [0, 60], one_per_person: true}", Effect.LOOSENS),
     ("    unique: [[p, day]]\n", "", Effect.TIGHTENS),
     ("unique: [[p, day]]", "unique: [[p, day], p]", Effect.LOOSENS),
     ("person: p", "person: [p, q]", Effect.LOOSENS),

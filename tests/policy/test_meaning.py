@@ -27,7 +27,7 @@ tables:
     columns:
       p: identifier
       q: {identifier: integer}
-      a: {sensitive: [0, 9], kind: integer, prior: {normal: {mean: 4, sd: 2}}}
+      a: {sensitive: [0, 9], kind: integer, one_per_person: true, prior: {normal: {mean: 4, sd: 2}}}
       b: {sensitive: [0, 9], grid: 0.1, prior: {lognormal: {mean: 1, sd: 1}}}
       c: {sensitive: [x, y], prior: {categories: {x: 30%, y: 70%}}}
       d: {sensitive: [0, 9], prior: {histogram: {edges: [0, 3, 9], weights: [1, 2]}}}
@@ -54,6 +54,12 @@ def test_there_and_back(text):
     assert again.priors == policy.priors
     assert {t.name: t.person for t in again.tables} == {t.name: t.person for t in policy.tables}
     assert {str(a.goal) for a in again.attackers} == {str(a.goal) for a in policy.attackers}
+
+
+def test_a_word_that_says_nothing_new_leaves_the_digest():
+    said = RICH.replace("d: {sensitive: [0, 9]", "d: {sensitive: [0, 9], one_per_person: false")
+    assert parse(said).digest == parse(RICH).digest
+    assert parse(RICH.replace("one_per_person: true, ", "")).digest != parse(RICH).digest
 
 
 def test_comments_order_quotes_and_spelling_of_numbers_mean_nothing():

@@ -5,9 +5,11 @@ For every table, row by row: declared kinds (what cannot be read is NULL; NaN is
 clipped to their declared range, values outside a declared domain NULL, and where a column is declared never to be NULL,
 the middle of its range or its first value instead. So every value of the copy is one the analysis reckoned with.
 
-Then, person by person: one row for each value of a key declared unique, and at most `rows_per_person` rows, chosen
-by a salted order of the person's own rows in which neither other persons nor secret values have a part. So
-neighbouring tables have neighbouring copies, and moving a secret value never changes which rows count.
+Where every row is a person, rows that share a key declared unique are all left out. Then, person by person: the value
+of the first row in all of them, where a column is declared one value per person; one row for each value of a key
+declared unique; and at most `rows_per_person` rows, chosen by a salted order of the person's own rows in which neither
+other persons nor secret values have a part. So neighbouring tables have neighbouring copies, and moving a secret value
+never changes which rows count.
 
 Columns besides the declared ones: `:units:c` (the column in units of its sums), `:clipped:c` (it was outside) and
 `:beyond` (this row stands for one of the same person that is left out; at most one for each row that counts).
@@ -17,12 +19,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from nowiser.engines.owner import belonging, direct, owner
+from nowiser.engines.owner import belonging, direct, led_to, owner
 from nowiser.engines.render import Dialect, in_whole_units, literal, quote
 from nowiser.engines.zero import signless
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Column, Kind, Protect, Role, Table
+from nowiser.model.schema import Column, Kind, Table
 from nowiser.sql.cells import sum_cell
 from nowiser.sql.clipping import BEYOND, clipped_name, ranged
 from nowiser.sql.functions.dates import EVER
@@ -91,7 +93,7 @@ def statement(
     by = ", ".join(quote(p) for p in person)
     rest = ""
     # Not along links: each table written out at three places would be written out nine times by the next.
-    if split is not None and table.link is None and not limits_groups(table):
+    if split is not None and table.link is None and not limits_groups(table) and not led_to(table, policy):
         steps = [step.replace(" AS (", f" AS {split} (", 1) for step in steps]
         many = f"HAVING count(*) > {table.rows_per_person}"
         steps.append(f"many AS (SELECT {by} FROM {last} GROUP BY {by} {many})")
@@ -115,6 +117,7 @@ def statement(
         last, limit = "placed", _counted(table, keys)
     elif limits_groups(table):
         kept.append('":rank"')
+    last, limit = _apart(table, policy, steps, last, limit)
     return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {limit}{rest}{order}"
 
 
@@ -141,7 +144,8 @@ def picked(
     """
     steps, last = _steps(table, policy, dialect, raw, lambda home: quote(home.name))
     kept = _kept(table, owner(table, policy), dialect, f"{marked} AS {quote(BEYOND)}")
-    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} {beside} WHERE {condition}"
+    last, condition = _apart(table, policy, steps, f"{last} {beside}", condition)
+    return f"WITH {', '.join(steps)} SELECT {', '.join(kept)} FROM {last} WHERE {condition}"
 
 
 def _steps(
@@ -162,8 +166,12 @@ def _steps(
     if person:
         steps.append(f"owned AS ({belonging(table, policy, at)})")
         last = "owned"
-    for i, key in enumerate(enforced(table)):
-        steps += _once(i, last, [quote(p) for p in person], [quote(c) for c in key])
+        if same := [c for c in table.columns if c.one_per_person]:
+            steps.append(f"alike AS ({_alike(table, person, same, last)})")
+            last = "alike"
+    for i, key in enumerate(table.unique):
+        key_ = [quote(c) for c in key]
+        steps += _alone(i, last, key_) if table.row_is_person else _once(i, last, [quote(p) for p in person], key_)
         last = f"once{i}"
     return steps, last
 
@@ -206,13 +214,19 @@ def _counted(table: Table, keys: tuple[Column, ...]) -> str:
     return f"({' OR '.join([first, *ways])})"
 
 
-def enforced(table: Table) -> list[tuple[str, ...]]:
-    """The keys declared unique that the copy makes unique, among the rows of a person, or of all where it is public.
+def _alike(table: Table, person: tuple[str, ...], same: Sequence[Column], last: str) -> str:
+    """Every row of a person with the values of the first, where a column is declared one value per person.
 
-    Not those with a secret column where values are protected: which rows are left would tell the secret.
+    The first in the order of the source, which looks at nothing secret: so if that value moves by a distance, all
+    rows move by it, and nothing else of a person moves them. What was clipped is the value of that row too.
     """
-    secret = {c.name for c in table.columns if c.role is Role.SENSITIVE}
-    return [key for key in table.unique if table.protect is Protect.PERSONS or not secret & set(key)]
+    by = ", ".join(quote(p) for p in person)
+    taken = {c.name for c in same} | {clipped_name(c.name) for c in same if ranged(c)}
+    kept = [c.name for c in table.columns] + [clipped_name(c.name) for c in table.columns if ranged(c)]
+    kept += [p for p in person if p.startswith(":")]
+    first = f'first_value({{0}}) OVER (PARTITION BY {by} ORDER BY ":at") AS {{0}}'
+    columns = [first.format(quote(n)) if n in taken else quote(n) for n in kept]
+    return f'SELECT {", ".join(columns)}, ":at" FROM {last}'
 
 
 def _once(i: int, last: str, person: list[str], key: list[str]) -> list[str]:
@@ -223,6 +237,39 @@ def _once(i: int, last: str, person: list[str], key: list[str]) -> list[str]:
         f'seen{i} AS (SELECT *, row_number() OVER (PARTITION BY {by} ORDER BY ":at") AS ":same{i}" FROM {last})',
         f'once{i} AS (SELECT * FROM seen{i} WHERE ":same{i}" = 1 OR {missing})',
     ]
+
+
+def _alone(i: int | str, last: str, key: list[str]) -> list[str]:
+    """Of rows with the same key none, where every row is a person: keeping the first would let one person's row remove
+    another's, and both would have changed.
+
+    *Why a person still moves one row.* Add a row with key k. If nobody has k, the row appears. If one row has k, that
+    one disappears and the new one does not appear. If several have it, none was there and none is. So of the rows that
+    are left at most one comes or goes; and what comes of several such steps, one for each key, as well.
+    """
+    missing = " OR ".join(f"{c} IS NULL" for c in key)
+    by = ", ".join(key)
+    return [
+        f'seen{i} AS (SELECT *, count(*) OVER (PARTITION BY {by}) AS ":same{i}" FROM {last})',
+        f'once{i} AS (SELECT * FROM seen{i} WHERE ":same{i}" = 1 OR {missing})',
+    ]
+
+
+def _apart(table: Table, policy: Policy, steps: list[str], last: str, counted: str) -> tuple[str, str]:
+    """Rows of persons who have one row each, without those that share a key by which others lead to them (`owner.py`).
+
+    Of the rows that count, so after the limit: rows that are left out anyway take nobody away. Adds to `steps`; gives
+    the last of them, and the condition that is left.
+    """
+    keys = led_to(table, policy)
+    if not keys:
+        return last, counted
+    steps.append(f"counted AS (SELECT * FROM {last} WHERE {counted})")
+    last = "counted"
+    for i, key in enumerate(keys):
+        steps += _alone(f"_led{i}", last, [quote(c) for c in key])
+        last = f"once_led{i}"
+    return last, "TRUE"
 
 
 def _found(table: Table, name: str, present: list[str]) -> str:

@@ -108,6 +108,7 @@ def recipe(policy: Policy) -> list[Any]:
                     list(c.domain or ()),
                     c.domain is None,
                     c.nullable,
+                    c.one_per_person,
                 ]
                 for c in t.columns
             ],

@@ -47,6 +47,8 @@ class Column:
     # value of the domain, so that nothing depends on it. True for a secret column: NULL or not is a secret too, SQL's
     # rules hold, and only `jump` can pay for it, since there is no distance from a number to nothing.
     nullable: bool = True
+    # One value per person, however many rows: the gateway gives every row of a person the value of the first one.
+    one_per_person: bool = False
 
     @property
     def secret(self) -> bool:

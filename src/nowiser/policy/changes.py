@@ -13,6 +13,8 @@ tightening or neutral counts as loosening.* The arguments:
   computed from the policy then in force, and leave the limits alone; costs of earlier answers were right when they
   were charged and stay. Neutral. So are wider ranges of sensitive columns: sums cost more.
 * **analysts' shares**: divide the allowance; the limit holds for all analysts together whatever they are. Neutral.
+* **one_per_person**: says how values in several rows of a person depend on each other, and makes slopes of all of them
+  move together. Declaring it assumes more about the data: loosening; taking it back tightens.
 * **what can be asked at all**: a new table about persons or a new column admits answers that were refused. Loosening.
 """
 
@@ -184,6 +186,10 @@ def _column(about: str, old: Column, new: Column) -> Iterator[Change]:
         effect = Effect.TIGHTENS if new.nullable else Effect.LOOSENS
         text = "missing values are now a secret" if new.nullable else "missing values are no longer a secret"
         yield Change(about, effect if old.secret and new.secret else Effect.NEUTRAL, text)
+    if old.one_per_person != new.one_per_person:
+        effect = Effect.LOOSENS if new.one_per_person else Effect.TIGHTENS
+        text = "is now one value per person" if new.one_per_person else "is no longer one value per person"
+        yield Change(about, effect if new.secret else Effect.NEUTRAL, text)
     yield from _range(about, old, new)
     for key in ("domain", "grid"):
         yield from _neutral(about, key, getattr(old, key), getattr(new, key))

@@ -16,6 +16,11 @@ there be one, the gateway reads it as the middle of the range, or the first valu
 whether a value is missing. With `nullable: true` that a value is missing is a secret of its own: NULLs are
 skipped as SQL does, and every question about the column costs `jump`, because there is no distance from a
 number to "nothing". Public columns and columns without range follow SQL's rules.
+
+Several rows. A sensitive column of a table with several rows per person has a value in each of them, and what
+they have to do with each other is not declared: one may move a little while the others jump. With
+`one_per_person: true` it is one value of the person (an age, a salary): every row gets the value of the person's
+first row in the source, and sums of it are charged by distance for all rows.
 """
 
 from dataclasses import dataclass
@@ -54,7 +59,12 @@ def read_column(name: str, node: Node, table: str) -> Column:
     prior = entries.get("prior")
     if prior is not None and role is not Role.SENSITIVE:
         prior.place.wrong(f"{what} is not sensitive and has no prior", "Priors are beliefs about sensitive columns.")
-    nullable = entries.get("nullable")
+    nullable, one = entries.get("nullable"), entries.get("one_per_person")
+    if one is not None and role is not Role.SENSITIVE:
+        one.place.wrong(
+            f"{what} is not sensitive, so one_per_person has no meaning there",
+            "It says of a sensitive column that all rows of a person have the same value. Leave it out.",
+        )
     bounded = declared.low is not None or declared.domain is not None
     return Column(
         name=name,
@@ -67,6 +77,7 @@ def read_column(name: str, node: Node, table: str) -> Column:
         nullable=values.flag(nullable, f"nullable of {what}")
         if nullable is not None
         else not (role is Role.SENSITIVE and bounded),
+        one_per_person=one is not None and values.flag(one, f"one_per_person of {what}"),
     )
 
 

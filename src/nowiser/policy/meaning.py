@@ -91,7 +91,10 @@ def _plain(value: Any) -> Any:
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():
-            return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name != "name"}
+            body = {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name != "name"}
+            if not value.one_per_person:  # as before there was such a word, so that digests stay
+                del body["one_per_person"]
+            return body
         case Link():
             return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
         case Enum():

@@ -100,6 +100,8 @@ class Column(TypedDict, total=False):
     """What attackers are taken to believe beforehand. Default: `unknown`, the worst belief there is."""
     nullable: bool
     """Whether values may be missing, secretly."""
+    one_per_person: bool
+    """The same value in all rows of a person, like an age: enforced by taking that of the first row. Default: false."""
 
 
 @_closed

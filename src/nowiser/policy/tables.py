@@ -7,7 +7,8 @@
     public: true                           nothing about persons
 
 A link leads to columns that name one person in the other table: its `person` columns, or a key declared
-`unique` there. Links may be followed one after the other (items → visits → patients), never in a circle.
+`unique` there. No key has a sensitive column: rows that count, or are linked, by a secret would tell it.
+Links may be followed one after the other (items → visits → patients), never in a circle.
 Linked tables protect the same: one person cannot be hidden in one table and known to be in the other.
 """
 
@@ -147,13 +148,20 @@ def _read_link(node: Entries, what: str) -> Link:
 
 
 def _read_unique(node: Node, columns: tuple[Column, ...], what: str) -> tuple[tuple[str, ...], ...]:
-    known = [c.name for c in columns]
+    known = {c.name: c for c in columns}
     keys = []
     for item in values.sequence(node, f"unique of {what}"):
         key = values.names(item, f"unique of {what}")
         for name in key:
             if name not in known:
                 item.place.wrong(f"{what} has no column {name!r}", suggestion(name, known, "Its columns"))
+            if known[name].role is Role.SENSITIVE:
+                item.place.wrong(
+                    f"{name!r} is sensitive, so it cannot be part of a key: which rows count, and whose rows of linked"
+                    " tables are, would tell the secret",
+                    f"Take it out of `unique` (and of links to it), or declare `{name}: identifier` if it names rows"
+                    " and is no secret.",
+                )
         keys.append(key)
     return tuple(keys)
 

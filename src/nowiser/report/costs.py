@@ -19,6 +19,8 @@ def cost_of(charge: Charge, policy: Policy) -> Cost:
 
     def entry(attribute: str) -> dict[str, float]:
         table, _, column = attribute.partition(".")
+        home = policy.table(table)
+        column = column or (_naming(home) if home is not None else table)  # of a table: whether somebody is in it
         unit = radius(policy, attribute)
         blank = {"slope": 0.0, "jump": 0.0, "presence": 0.0, "unit": float(unit)}
         return found.setdefault(table, {}).setdefault(column, blank)
@@ -81,4 +83,5 @@ def _persons(policy: Policy, table: str, found: Cost) -> list[str]:
 
 def _naming(table: Table) -> str:
     secret = [c.name for c in table.columns if c.role is Role.SENSITIVE]
-    return secret[0] if secret else (table.person or ("person",))[0]
+    naming = table.person or (table.link.columns if table.link is not None else ())
+    return secret[0] if secret else (naming or ("person",))[0]

@@ -66,3 +66,9 @@ def attributes(policy: Policy, table: Table) -> tuple[str, ...]:
             if c.role is Role.SENSITIVE
         )
     )
+
+
+def linked(policy: Policy, table: Table) -> tuple[str, ...]:
+    """The tables in which a person may have rows or not, besides the one that names them."""
+    persons = root(policy, table).name
+    return tuple(sorted(t.name for t in policy.tables if t.link is not None and root(policy, t).name == persons))

@@ -21,7 +21,7 @@ from math import prod
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Protect, Role, Table
+from nowiser.model.schema import Protect, Table
 from nowiser.sql.names import column_type
 from nowiser.sql.persons import naming, owner, owner_columns, root
 from nowiser.sql.spread import limits_groups, most
@@ -59,7 +59,9 @@ class Rows:
     person: tuple[Column, ...] = ()  # columns that name the person
     keys: frozenset[Key] = frozenset()  # columns that lead to one person
     unique: frozenset[frozenset[Ident]] = frozenset()  # at most one row of a person (of all, if public) per value
-    plain: bool = True  # rows of one table: a public column of it is nobody's secret
+    # Rows of one table, and of which persons these are is known: a public column of it is nobody's secret. Not of
+    # linked tables where persons are protected: whoever is replaced may have other rows there, or none.
+    plain: bool = True
 
     @property
     def secret(self) -> bool:
@@ -103,9 +105,6 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
     if table.is_public:
         return Rows(unique=frozenset(unique))
     persons = root(policy, table)
-    if table.protect is Protect.VALUES:  # the copy cannot make a secret unique without telling it
-        hidden = {(name, c.name) for c in table.columns if c.role is Role.SENSITIVE}
-        unique = {key for key in unique if not key & hidden}
     if most(relation) == 1:
         unique.add(frozenset())
     keys = {frozenset((f"{table.name}.{c}", (name, c)) for c in key) for key in table.unique}
@@ -115,15 +114,17 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
     own = owner(policy, table)
     if own:
         keys.add(frozenset((f"{persons.name}.{n}", (name, c)) for n, c in zip(naming(persons), own, strict=True)))
+    protect = Protect.PERSONS if Protect.PERSONS in (table.protect, persons.protect) else Protect.VALUES
     return Rows(
         persons,
-        Protect.PERSONS if Protect.PERSONS in (table.protect, persons.protect) else Protect.VALUES,
+        protect,
         most(relation),
         tuple(Column(name, table.name, c, column_type(c)) for c in owner_columns(policy, table)),
         frozenset(keys),
         frozenset(unique),
         # Whose groups are limited has rows in many of them, and with other secrets may have them in others.
-        plain=relation.by is None,
+        # And whoever is replaced is still a person, but may have no row at all in a table that is linked to it.
+        plain=relation.by is None and (table.link is None or protect is Protect.VALUES),
     )
 
 

@@ -8,7 +8,9 @@ Three neighbours, three distances, all in units of the cell:
   *which* rows count (conditions, keys, missing values) looks at a secret, and the summand is Lipschitz.
 
 A sum charged by slope also costs a small jump: rounding to units moves each summand by up to one unit more than
-its argument moved, and every operation on doubles by a bounded error. All of it is charged, not neglected.
+its argument moved, and every operation on doubles by a bounded error. All of it is charged, not neglected. And of
+several rows of a person one moves by the distance, the others in any way: unless the attribute is one value per person,
+they are charged as a jump besides.
 
 A cell is exact **by provenance** only: nothing secret is mentioned in anything that reaches it. Whatever range was
 derived for it, a cell that a secret reaches can move by at least one unit.
@@ -25,9 +27,10 @@ from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.cells import Cell
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.interval import LARGEST
-from nowiser.sql.persons import attributes
+from nowiser.sql.persons import attributes, linked
 from nowiser.sql.relations import Rows, rows, touched
-from nowiser.sql.tree import Call, Column, Expression, Query, columns, conditions
+from nowiser.sql.spread import limits_groups
+from nowiser.sql.tree import Call, Column, Expression, Filter, Query, Scan, columns, conditions
 
 
 @dataclass(frozen=True)
@@ -90,14 +93,38 @@ def reach(cell: Cell, query: Query, policy: Policy, known: Rows | None = None) -
     if keys or deciding or cell.argument is None or cell.distinct:
         return moved
     line = lipschitz(cell.argument)
-    if line is None:
+    shared = None if line is None else _rows_by_distance(inner, query, policy, known.most)
+    if line is None or shared is None:
         return moved
-    m = known.most * len(sets)
+    near, far = (n * len(sets) for n in shared)
     return replace(
         moved,
-        slope=tuple((a, m * s / cell.unit) for a, s in line.slope),
-        rounding=m * _rounding(cell.argument, line, cell.unit),
+        slope=tuple((a, near * s / cell.unit) for a, s in line.slope),
+        rounding=near * _rounding(cell.argument, line, cell.unit) + far * (cell.high - cell.low),
     )
+
+
+def _rows_by_distance(looked: Sequence[Column], query: Query, policy: Policy, most: int) -> tuple[int, int] | None:
+    """Of the rows of one person: how many move no further than the attribute of a goal does, and how many besides may
+    move anyhow. None where none is known to move by the distance.
+
+    An attribute that is one value per person, or of a table with one row per person, is the same in all rows, and all
+    of them move together, however often they were joined. Else a goal is about the value in one of m rows. The others
+    may depend on it in any way (a joint prior), so they jump; and of rows that were joined none need be the one.
+    """
+    if all(_one_value(c, policy) for c in looked):
+        return most, 0
+    source = query.relation
+    while isinstance(source, Filter):
+        source = source.source
+    return (1, most - 1) if isinstance(source, Scan) and not limits_groups(source.table) else None
+
+
+def _one_value(c: Column, policy: Policy) -> bool:
+    """Whether all rows of a person have the same value. With limited groups other questions see other rows."""
+    table = policy.table(c.table)
+    assert table is not None, "slopes are of declared columns"
+    return c.declared.one_per_person or (table.rows_per_person == 1 and not limits_groups(table))
 
 
 def apart(found: Reach, groups: int) -> Reach:
@@ -116,9 +143,9 @@ def apart(found: Reach, groups: int) -> Reach:
 def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequence[tuple[int, ...]]) -> Reach:
     """Whole persons are protected: their rows come and go, and whoever is replaced may have other rows.
 
-    With one row per person of one table, a public key stays what it is when the secrets change. With several rows,
-    or rows that were joined, the set of rows may change with the secrets (the sick have other visits), so that rows
-    leave one group and others enter another.
+    With one row per person in the table that names the persons, a public key stays what it is when the secrets change.
+    With several rows, rows of linked tables or rows that were joined, the set of rows may change with the secrets (the
+    sick have other visits, the healthy none), so that rows leave one group and others enter another.
     """
     assert known.persons is not None
     deciding = (*_deciding(query), *secret(cell.condition, cell.not_null))
@@ -155,11 +182,14 @@ def _deciding(query: Query) -> tuple[Column, ...]:
 
 
 def _about(known: Rows, policy: Policy) -> tuple[str, ...]:
-    """Every secret attribute of the persons. Remembered with what is known about the rows: every cell asks."""
+    """Every secret attribute of the persons. Remembered with what is known about the rows: every cell asks.
+
+    Where there is none, linked tables are: whether somebody has rows there is a secret that a replaced person changes.
+    """
     assert known.persons is not None
     found: tuple[str, ...] | None = known.__dict__.get("_about")
     if found is None:
-        found = attributes(policy, known.persons)
+        found = attributes(policy, known.persons) or linked(policy, known.persons)
         known.__dict__["_about"] = found
     return found
 

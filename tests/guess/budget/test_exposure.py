@@ -202,12 +202,36 @@ def test_presence_counts_over_all_tables_of_the_same_persons():
         {
             Account("presence", ("people",)): nats("0.8"),
             Account("presence", ("other",)): PICO,
-            Account("jump", ("visits.y",)): PICO,
+            Account("jump", ("visits.y",)): nats("0.7"),
+            Account("jump", ("other.z",)): PICO,
         }
     )
     found = exposure(policy, attacker, spent)
     assert found.reach == Fraction("0.8")
     assert before_after(policy, attacker, found) == pytest.approx((0.25, 0.425897), abs=1e-6)
+
+
+def test_presence_in_a_linked_table_is_also_told_by_a_replaced_record():
+    """Whoever is there may have no rows in it: the larger of both totals counts, and all that is about the record."""
+    persons = Table("people", "p", (column("x"),), person=("id",))
+    visits = Table("visits", "v", (column("y"),), link=Link(("pid",), "people", ("id",)))
+    in_visits, in_people = (Attacker(parse_goal(f"present in {n}"), Fraction(1, 20)) for n in ("visits", "people"))
+    policy = Policy((persons, visits), (in_visits, in_people), {}, delta=Fraction(1, 10**6))
+    spent = {Account("presence", ("people",)): nats("0.8"), Account("jump", ("people.x",)): nats("0.5")}
+    assert exposure(policy, in_visits, Charge.of(spent)).reach == Fraction("0.8")
+    told = Charge.of({**spent, Account("jump", ("people.x", "visits.y")): nats("0.6")})
+    assert exposure(policy, in_visits, told).reach == Fraction("1.1")
+    assert exposure(policy, in_people, told).reach == Fraction("0.8")
+    bare = Charge.of({Account("jump", ("visits",)): PICO})  # of persons without a sensitive column
+    assert exposure(policy, in_visits, bare).reach == 1
+    assert exposure(policy, in_people, bare).reach == 0
+    assert exposure(policy, Attacker(parse_goal("people.x exactly"), Fraction(1, 20)), bare).reach == 1
+    gaussian = Charge.of(
+        {Account("rho", ("visits.y",)): nats("0.3"), Account("rho_presence", ("people",)): nats("0.1")}
+    )
+    wanted = concentrated(Fraction(3, 10), policy.delta / 2)
+    assert exposure(policy, in_visits, gaussian).reach == wanted
+    assert exposure(policy, in_people, gaussian).reach == concentrated(Fraction(1, 10), policy.delta)
 
 
 def test_gaussian_noise_needs_a_delta_and_charges_slopes_over_the_range():

@@ -24,6 +24,11 @@ of a goal depend on each other their joint prior is unknown; so is `before`. It 
 **Presence.** The output given presence is an average over records of somebody who is there; given absence, of a table
 without. So only `presence` counts, of every table whose rows belong to the same persons.
 
+**Presence in a linked table.** Somebody who has no rows in u may be absent, or be one of the persons and have none.
+Against the first the likelihood moves by `presence`, against the second, a replaced record, by `jump`: all that was
+charged about any attribute of these persons. The contrary of the goal is a mixture of both, so the larger of the totals
+counts. With Gaussian noise either may fail: each with half of δ.
+
 **Gaussian noise.** Step by step the odds of the goal against its contrary move by log-likelihood ratios of mixtures,
 each bounded (Laplace) or ρ_i-concentrated (mixtures are no worse, Rényi divergence being quasi-convex). So for every
 λ > 0 the process exp(λ·(sum of the latter) − λ(1+λ)·Σρ_i) is a supermartingale where the goal is true, however the next
@@ -88,17 +93,18 @@ def _exposure(known: "Known", goal: Goal, totals: Charge) -> Exposure:
     scope = _scope(known, goal)
     slopes, jumps, rho = _amounts(policy, scope, totals)
     if rho:
-        jumps += concentrated(rho, policy.delta)
+        jumps += concentrated(rho, _delta(policy, scope))
     widths = {a: slope * width(policy, a) for a, slope in slopes.items() if slope}
     reach = jumps + sum(widths.values(), Fraction(0))
     if not scope.separate or (rho and len(scope.groups) > 1):
         return Exposure(None, reach)
     shares = []
     for name, group in scope.groups:
-        inner_slopes, inner_jumps, inner_rho = _amounts(policy, _Scope(((name, group),), separate=True), totals)
+        inner = _Scope(((name, group),), separate=True)
+        inner_slopes, inner_jumps, inner_rho = _amounts(policy, inner, totals)
         own = inner_slopes.pop(name, Fraction(0)) if not inner_rho else Fraction(0)
         if inner_rho:
-            inner_jumps += concentrated(inner_rho, policy.delta)
+            inner_jumps += concentrated(inner_rho, _delta(policy, inner))
         inner_jumps += sum((s * width(policy, b) for b, s in inner_slopes.items() if s), Fraction(0))
         shares.append((name, Share(own, inner_jumps)))
     return Exposure(tuple(shares), reach)
@@ -217,8 +223,11 @@ def _scope(known: Known, goal: Goal) -> _Scope:
 
 
 def _group(policy: Policy, name: str) -> frozenset[str]:
-    if policy.table(name) is not None and "." not in name:
-        return frozenset(t.name for t in policy.tables if _root(policy, t.name) == _root(policy, name))
+    table = policy.table(name)
+    if table is not None and "." not in name:
+        same = [t for t in policy.tables if _root(policy, t.name) == _root(policy, name)]
+        record = (f"{t.name}.{c.name}" for t in same for c in t.columns if c.secret)
+        return frozenset((*(t.name for t in same), *(record if table.link is not None else ())))
     return frozenset((name, *policy.dependents(name)))
 
 
@@ -266,20 +275,43 @@ def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, F
     about_values = any("." in name for name, _ in scope.groups)
     about_presence = any("." not in name for name, _ in scope.groups)
     known = _known_names(Known(policy))
+    persons = {_root(policy, name.partition(".")[0]) for name in names}
     slopes: dict[str, int] = {}
-    jump = rho = 0
+    told: dict[str, int] = {}
     for account, amount in totals.amounts:
-        # an account about nothing in particular, or about something the policy forgot, is about everything
-        matters = not account.about or any(name in names or name not in known for name in account.about)
-        if account.kind == "delta" or not matters:
-            continue
-        if account.kind == "slope" and about_values:
+        # an account about nothing in particular, or about something the policy forgot, is about everything; a jump of
+        # a table is that of persons without a sensitive column, and about all of their record
+        matters = not account.about or any(
+            name in names or name not in known or (account.kind in ("jump", "rho") and _root(policy, name) in persons)
+            for name in account.about
+        )
+        if matters and account.kind == "slope" and about_values:
             slopes[account.about[0]] = slopes.get(account.about[0], 0) + amount
-        elif (account.kind == "jump" and about_values) or (account.kind == "presence" and about_presence):
-            jump += amount
-        elif (account.kind == "rho" and about_values) or (account.kind == "rho_presence" and about_presence):
-            rho += amount
+        elif matters:
+            told[account.kind] = told.get(account.kind, 0) + amount
+    jump, rho = (
+        _together(told.get(replaced, 0), told.get(gone, 0), about_values, about_presence, _linked(policy, scope))
+        for replaced, gone in (("jump", "presence"), ("rho", "rho_presence"))
+    )
     return {a: Fraction(n, PICO) for a, n in slopes.items()}, Fraction(jump, PICO), Fraction(rho, PICO)
+
+
+def _together(replaced: int, gone: int, about_values: bool, about_presence: bool, linked: bool) -> int:
+    """What counts of costs of a replaced record and of a person who comes or goes."""
+    if about_values:
+        return replaced + gone if about_presence else replaced
+    return max(replaced, gone) if linked else gone
+
+
+def _linked(policy: Policy, scope: _Scope) -> bool:
+    """Whether a goal is about rows in a linked table, which a person may have or not, and about nothing else."""
+    tables = [policy.table(name) for name, _ in scope.groups]
+    return all(t is not None for t in tables) and any(t is not None and t.link is not None for t in tables)
+
+
+def _delta(policy: Policy, scope: _Scope) -> Fraction:
+    """With which probability a bound on Gaussian noise may fail: of two, where the goal has two contraries, half."""
+    return policy.delta / 2 if _linked(policy, scope) else policy.delta
 
 
 @lru_cache(maxsize=64)
