@@ -6,7 +6,7 @@ Names are imported when first used, so that `import nowiser` and the command lin
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 # public name → the module it lives in
 _HOMES: dict[str, str] = {
