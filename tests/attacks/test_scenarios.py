@@ -97,6 +97,7 @@ def test_a185_whatever_an_engine_raises_ends_in_the_same_words(gateway, monkeypa
         with pytest.raises(NotEvaluated) as failure:
             gateway.query(COUNT, spend="1%")
         said.add(str(failure.value))
+        gateway._ledger.reopen(analyst=None, reason="the custodian looked")  # else the fourth would be refused
     assert len(said) == 1
 
 

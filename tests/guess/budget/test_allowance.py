@@ -1,3 +1,4 @@
+import re
 from fractions import Fraction
 
 import pytest
@@ -325,3 +326,28 @@ def test_gaussian_noise_on_top_of_other_noise_uses_no_more_than_was_said():
     used = share_used(policy, totals + rho.times(mixed)) - share_used(policy, totals)
     assert used <= Fraction(12, 1000)
     assert share_used(policy, totals + rho.times(alone)) > Fraction(21, 1000)
+
+
+@pytest.mark.parametrize("goal", ["t.time within 2", "t.time in [0, 15]"])
+def test_a_refusal_does_not_contradict_itself(goal):
+    """The figures of one victim: afterwards above what is allowed for him. The most exposed one so far is another."""
+    policy = make((goal, "0.45"), priors={"t.time": Truncated(Normal(20, 5), 0, 60)})
+    unit, refusals = slope("0.001") + jump("0.001"), 0
+    for share in (Fraction(1, 10), Fraction(1, 2), Fraction(99, 100)):
+        so_far = unit.times(largest_multiple(policy, NONE, unit, share))
+        for more in (unit.times(30), so_far.times(11), unit.times(4000)):
+            try:
+                admits(policy, so_far, more)
+            except Exhausted as refused:
+                would, before, allowed = map(float, re.findall(r"([\d.]+)%", str(refused)))
+                assert would > allowed
+                assert allowed == pytest.approx(before + 45, abs=0.011)
+                refusals += 1
+    assert refusals > 5
+
+
+def test_what_presence_uses_up_is_not_called_endless():
+    independent = (("t.time",), ("t.dish",))
+    assert unguarded(make(("present in t", "0.05"), independent=independent)) == ()
+    values = make(("t.time within 2", "0.05"), independent=independent)
+    assert unguarded(values) == ("t.dish",)

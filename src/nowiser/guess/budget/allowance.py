@@ -20,7 +20,7 @@ from nowiser.guess.budget.goal_bounds import before_after, empty_promise
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Role
+from nowiser.model.schema import Protect, Role
 
 NOTHING = Charge()
 
@@ -66,14 +66,20 @@ def refuse_empty_promises(policy: Policy) -> None:
 
 
 def unguarded(policy: Policy) -> tuple[str, ...]:
-    """Sensitive attributes that no attacker's goal is charged for: answers about them are never used up."""
+    """Sensitive attributes about which answers are never used up: no attacker's goal is charged for them.
+
+    Where presence is secret, every answer is charged for presence too, and an attacker after that uses it up.
+    """
     found = []
     for table in policy.tables:
         for column in table.columns:
             name = f"{table.name}.{column.name}"
             if table.is_public or column.role is not Role.SENSITIVE:
                 continue
-            about = Charge.of([(Account("jump", (name,)), PICO)])
+            kinds = [(Account("jump", (name,)), PICO)]
+            if table.protect is Protect.PERSONS:
+                kinds.append((Account("presence", (table.name,)), PICO))
+            about = Charge.of(kinds)
             if not any(exposure(policy, attacker, about) for attacker in policy.attackers):
                 found.append(name)
     return tuple(found)
@@ -221,12 +227,14 @@ def _check_delta(policy: Policy, totals: Charge) -> None:
 
 
 def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -> None:
-    _, would = before_after(policy, attacker, exposure(policy, attacker, after))
-    before, now = before_after(policy, attacker, exposure(policy, attacker, totals))
+    """All figures are of one victim, the most exposed one afterwards: another one may be most exposed so far."""
+    before, would = before_after(policy, attacker, exposure(policy, attacker, after))
+    allowed = before + float(attacker.gain)
+    digits = next((d for d in range(2, 12) if f"{would:.{d}%}" != f"{allowed:.{d}%}"), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
     raise Exhausted(
-        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.2%} afterwards "
-        f"({before:.2%} before any answer, {now:.2%} so far, {before + float(attacker.gain):.2%} allowed)",
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.{digits}%} "
+        f"afterwards ({before:.{digits}%} before any answer, {allowed:.{digits}%} allowed)",
         hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
     )
 
