@@ -41,7 +41,9 @@ def line(request: pytest.FixtureRequest, engine: str) -> str:
     return server.format(database=name)
 
 
-def lay_out(folder: Path, engine: str, policy: str, tables: dict[str, str], types: dict[str, str] | None = None) -> Path:
+def lay_out(
+    folder: Path, engine: str, policy: str, tables: dict[str, str], types: dict[str, str] | None = None
+) -> Path:
     """Write a policy and its tables (csv texts) for an engine line; on PostgreSQL columns are texts unless `types` says."""
     folder.mkdir(parents=True, exist_ok=True)
     for table, content in tables.items():

@@ -7,8 +7,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # tests are not a package; `worlds` stands beside them
 
-from live_engines import spark_session
 from worlds import OURS, SHARED, made_up_tables, open_worlds, read_tables
+
+from live_engines import spark_session
 
 __all__ = ["spark_session"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from test_corpus import same_everywhere
-from worlds import spelled
+from worlds import noisy_columns, spelled
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "ours.jsonl").read_text(encoding="utf-8").splitlines()]
 ENGINE_WORDS = (
@@ -42,13 +42,17 @@ def alarm():
 def test_case(case, our_worlds):
     sql = spelled(case["sql"])
     started = time.process_time()
-    seen, _ = same_everywhere(our_worlds, sql)
+    seen, answers = same_everywhere(our_worlds, sql)
     took = time.process_time() - started
     assert seen.kind in {"answered", "NotAnswerable"}, f"{case['why']}: {seen}"
     if case["must"] != "either":
         assert seen.kind == {"answered": "answered", "refused": "NotAnswerable"}[case["must"]], (
             f"{case['why']}: {seen.words}"
         )
+    if case["category"] == "arithmetic" and seen.kind == "answered":
+        keys = sql.count("GROUP BY") and not sql.startswith("SELECT SUM")  # the first column, then
+        for answer in answers:
+            assert len(noisy_columns(answer)) == len(answer.columns) - keys, f"{case['why']}: {answer.exact} are exact"
     if seen.refused:
         foreign = [w for w in ENGINE_WORDS if w.lower() in seen.words.lower() and w.lower() not in sql.lower()]
         assert not foreign, seen.words

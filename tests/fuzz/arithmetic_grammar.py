@@ -17,12 +17,16 @@ from arithmetic_world import COLUMNS, FIRST, LAST, NORMAL, TINY, around, beside
 HOLE = re.compile(r"<([A-Za-z]+)([0-9]?)>")
 POWERS = (24, 31, 32, 52, 53, 54, 58, 62, 63)
 BIG = [x for n in POWERS for x in (*beside(2.0**n), 2.0**n + 1, 2.0**n - 1)] + [1e15, 1e16, 1e18, 1e22, 1e100, 1e299]
-GRAIN = [s * (2.0**n + d) for n in (51, 52, 53, 54, 58) for d in (0, 1, 2, 3) for s in (1, -1)]  # next to them little is left of a fraction
+GRAIN = [
+    s * (2.0**n + d) for n in (51, 52, 53, 54, 58) for d in (0, 1, 2, 3) for s in (1, -1)
+]  # next to them little is left of a fraction
 TIES = [0.0, 0.0, 0.5, 0.5, -0.5, 1.5, 2.5, 0.49999999999999994, 0.25, 0.3, 1e-10]
 SMALL = [0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -0.5, 0.1, 0.3, 10.0, 16.0, 60.0, 600.0, 512.0, 511.5, 1023.0, 0.7, 1e-10]
 EDGE = [TINY, NORMAL, 1e-300, 1e-308, 1e300, 9.99e299, 1e299, 709.0, 709.782712893384, 709.7827128933841, 745.2, 745.0]
 NEAR = [*beside(2.0**63)[:2], -(2.0**63), math.nextafter(2.0**62, 0), 9223372036854773760.0]
-WHOLE = [0, 1, -1, 2, 3, 7, 10, -3] + [m for n in (24, 31, 52, 53, 62) for m in around(2**n)] + [LAST, LAST - 1, 600, 1024]
+WHOLE = (
+    [0, 1, -1, 2, 3, 7, 10, -3] + [m for n in (24, 31, 52, 53, 62) for m in around(2**n)] + [LAST, LAST - 1, 600, 1024]
+)
 EXPONENTS = ["2", "3", "-1", "-2", "0", "0.5", "1.5", "64", "-64", "1", "0.3333333333333333"]
 
 
@@ -43,6 +47,8 @@ CONSTANTS = {
     "L": lambda toss: toss.choice(["r60", "r60", "r1", "r53", "rtiny", "q60"]),
     "W": lambda toss: toss.choice(["i31", "i53", "i1"]),
     "E": lambda toss: toss.choice(["iu", "iu", "i63", spell(FIRST), spell(LAST), "CAST(-9223372036854775808.0 + 0.7 AS BIGINT)"]),
+    "odd": lambda toss: spell(toss.choice([1, -1]) * (2.0**52 + toss.choice([1, 3, 5]))),
+    "half": lambda toss: toss.choice(["0.0", "0.5", "(-0.5)"]),
     "near": lambda toss: spell(toss.choice(NEAR)),
     "i": lambda toss: spell(toss.choice([*WHOLE, FIRST, FIRST + 1, -(2**31), -(2**53)])),
     "m": lambda toss: spell(toss.choice([1, -1, -1, 2, 3, 7, 0, 1024])),
@@ -101,6 +107,7 @@ TEMPLATES: dict[str, list[str]] = {
         "(- <E>)", "ABS(<E>)", "(<E> % <m>)", "(<E> / <m>)", "(<E> + <m>)", "(<W> / <m>)",
         "CAST(<near> + <c> AS BIGINT)", "CAST(CASE WHEN <B> THEN <near> ELSE <c> END + <c> AS BIGINT)",
         "CAST((<R> + <big1>) - <big1> AS INTEGER)", "CAST((CASE WHEN <B> THEN <c> ELSE <c> END + <big1>) - <big1> AS INTEGER)",
+        *["CAST((CASE WHEN <B> THEN <half> ELSE <half> END + <odd1>) - <odd1> AS INTEGER)"] * 3,
         *["CAST((CASE WHEN <B> THEN <tie> ELSE <tie> END + <grain1>) - <grain1> AS INTEGER)"] * 3,
         "CAST(TRUNC((CASE WHEN <B> THEN <tie> ELSE <tie> END + <grain1>) - <grain1>) AS INTEGER)",
         *["CAST((<L> + <big1>) - <big1> AS INTEGER)"] * 3, "CAST(<L> + <grain1> - <grain1> AS INTEGER)",
@@ -142,7 +149,14 @@ LEAVES["B"] = ["bs", "bp", "diag = 'HIV'", "(r60 > 16)", "(i1 = 1)", "(k = 7 AND
 LEAVES["T"] += ["<t>"]
 LEAVES["D"] += ["<d>"]
 LEAVES["S"] += ["<s>"]
-PLAIN = {"R": ["0.0", "1.0", "r60"], "I": ["0", "1", "i1"], "B": ["bs", "TRUE"], "T": ["diag"], "D": ["ds"], "S": ["ms"]}
+PLAIN = {
+    "R": ["0.0", "1.0", "r60"],
+    "I": ["0", "1", "i1"],
+    "B": ["bs", "TRUE"],
+    "T": ["diag"],
+    "D": ["ds"],
+    "S": ["ms"],
+}
 QUESTIONS = [
     *["SELECT SUM(<N>) FROM <table>"] * 10,
     *["SELECT AVG(<N>) FROM <table>"] * 3,
@@ -176,7 +190,9 @@ class Node:
 
     @cached_property
     def sql(self) -> str:
-        texts = {hole: f.sql if isinstance(f, Node) else f for hole, f in zip(holes(self.template), self.filled, strict=True)}
+        texts = {
+            hole: f.sql if isinstance(f, Node) else f for hole, f in zip(holes(self.template), self.filled, strict=True)
+        }
         seen = iter(range(10**6))
         return HOLE.sub(lambda m: texts[(m[1], m[2] or f"#{next(seen)}")], self.template)
 

@@ -179,7 +179,9 @@ class Bench:
 
     # -- running -----------------------------------------------------------------------------------------
 
-    def _by_person(self, relation: Any, person: Sequence[Any], wanted: Sequence[Any], *, one: bool = True) -> list[list[Any]]:
+    def _by_person(
+        self, relation: Any, person: Sequence[Any], wanted: Sequence[Any], *, one: bool = True
+    ) -> list[list[Any]]:
         """The values of expressions, in the order of the rows; None of those that are missing or not there."""
         if not wanted:
             return []
@@ -218,7 +220,9 @@ class Bench:
     # -- judging -----------------------------------------------------------------------------------------
 
     def _judge(self, q: Planned, values: list[Any], units: list[list[int]], totals: list[int] | None) -> Finding | None:
-        for part in (p for c in q.plan.tally.cells for e in (c.argument, c.condition) if e is not None for p in parts(e)):
+        for part in (
+            p for c in q.plan.tally.cells for e in (c.argument, c.condition) if e is not None for p in parts(e)
+        ):
             if isinstance(part, Call):
                 self.used.add(part.function)
         if isinstance(q.plan.tally.relation, Filter):
@@ -271,13 +275,16 @@ def mentioned(sql: str) -> list[str]:
 def provenance(q: Planned) -> Finding | None:
     """Exact only where nothing secret reaches a cell; never where rows of protected persons are read."""
     persons = re.search(r"\bFROM p\b", q.sql) is not None
-    if not persons and not mentioned(q.sql):
+    bare = any(r.exact for r in q.plan.reaches) or any(base is None for way in q.plan.ways for base in way.bases)
+    if not bare or not (persons or mentioned(q.sql)):
         return None
     cells = [(t.keys, c) for t in q.plan.tallies for c in t.cells]
     touched = [persons or reached(q.plan.tally.relation, keys, cell) for keys, cell in cells]
     for i, reach in enumerate(q.plan.reaches):
         if reach.exact and touched[i]:
-            return Finding("exact", q.sql, f"cell {i} is called exact, and reads {'persons' if persons else 'a secret'}")
+            return Finding(
+                "exact", q.sql, f"cell {i} is called exact, and reads {'persons' if persons else 'a secret'}"
+            )
     for way in q.plan.ways:
         if way.top is None and any(base is None and secret for base, secret in zip(way.bases, touched, strict=True)):
             return Finding("exact", q.sql, f"a way to blur ({way.name}) adds no noise to some cell")
@@ -398,7 +405,9 @@ class Searched:
     planned: int
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.planned} of {self.asked} questions were planned. Not as promised:", *map(str, self.findings)])
+        return "\n".join(
+            [f"{self.planned} of {self.asked} questions were planned. Not as promised:", *map(str, self.findings)]
+        )
 
 
 def search(bench: Bench, grammar: Grammar, many: int, *, most: int = 10, small: bool = True) -> Searched:

@@ -1,3 +1,4 @@
+# ruff: noqa: E402 (a script beside modules that are no package)
 """Look for arithmetic that breaks a promise, for so many seconds: python tests/fuzz/arithmetic_survey.py 60 [seed].
 
 Prints each kind of finding once per shape, made small, with the second it was found in.

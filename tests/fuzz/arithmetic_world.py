@@ -37,7 +37,15 @@ def ends(low: float, high: float) -> list[float]:
 
 def whole_ends(low: int, high: int) -> list[int]:
     inside = [0, 1, -1, 7, 2**24 + 1, 2**31, -(2**31), 2**52 + 1, 2**53 - 1, -(2**53), 2**62 - 1, -(2**62)]
-    return [max(FIRST, low - 1), low, low + 1, high - 1, high, min(LAST, high + 1), *(n for n in inside if low < n < high)]
+    return [
+        max(FIRST, low - 1),
+        low,
+        low + 1,
+        high - 1,
+        high,
+        min(LAST, high + 1),
+        *(n for n in inside if low < n < high),
+    ]
 
 
 @dataclass(frozen=True)

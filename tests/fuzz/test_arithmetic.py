@@ -9,10 +9,10 @@ import pytest
 from arithmetic_grammar import Grammar
 from arithmetic_oracle import Bench, Planned, search
 from arithmetic_world import POLICY, TYPES, Rows, make_rows
-from live_engines import lay_out, line
 from worlds import ask, finite
 
 import nowiser
+from live_engines import lay_out, line
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.sql.functions import ALLOWED
@@ -116,7 +116,9 @@ def test_the_outcome_is_the_same_with_without_and_with_another_victim(tmp_path):
     worlds = {}
     for name, values in (("with", with_her.values), ("without", others), ("changed", changed)):
         content = Rows(values, {}).written()
-        path = lay_out(tmp_path / name, "duckdb", POLICY, {"v": content if name == "changed" else with_her.written(), "p": content})
+        path = lay_out(
+            tmp_path / name, "duckdb", POLICY, {"v": content if name == "changed" else with_her.written(), "p": content}
+        )
         worlds[name] = nowiser.open(path)
     grammar, answered = Grammar("end to end"), 0
     try:

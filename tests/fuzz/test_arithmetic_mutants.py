@@ -11,8 +11,8 @@ import pytest
 from arithmetic_grammar import Grammar
 from arithmetic_oracle import Bench, Finding, Planned
 from arithmetic_world import POLICY, make_rows
-from live_engines import lay_out
 
+from live_engines import lay_out
 from nowiser import policy as policies
 from nowiser.engines import connect, render
 from nowiser.model.schema import Kind
@@ -125,7 +125,9 @@ MUTANTS = {
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     rows = make_rows(300)
-    policy = policies.read(lay_out(tmp_path_factory.mktemp("mutants"), "duckdb", POLICY, dict.fromkeys("vp", rows.written())))
+    policy = policies.read(
+        lay_out(tmp_path_factory.mktemp("mutants"), "duckdb", POLICY, dict.fromkeys("vp", rows.written()))
+    )
     engine = connect(policy)
     yield Bench(policy, engine, rows)
     engine.close()
