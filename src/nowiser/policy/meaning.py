@@ -28,7 +28,7 @@ from nowiser.model.prior import (
     Uniform,
     Unknown,
 )
-from nowiser.model.schema import Column, Kind, Link, Protect, Role, Table
+from nowiser.model.schema import Column, Csv, Kind, Link, Protect, Role, Table
 
 FORMAT = 1
 
@@ -88,11 +88,13 @@ def _plain(value: Any) -> Any:
     match value:
         case Table():
             body = {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in ("name", "columns")}
+            if value.csv is None:  # said by no policy before 0.1.1, whose digests stay
+                del body["csv"]
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():
             return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name != "name"}
-        case Link():
+        case Link() | Csv():
             return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
         case Enum():
             return value.value
@@ -115,6 +117,7 @@ def _table(name: str, body: dict[str, Any]) -> Table:
             "link": link and Link(tuple(link["columns"]), link["table"], tuple(link["references"])),
             "protect": Protect(body["protect"]),
             "unique": tuple(tuple(key) for key in body["unique"]),
+            "csv": Csv(**body["csv"]) if body.get("csv") else None,
         }
     )
 
