@@ -175,6 +175,29 @@ def test_notes_about_the_data_show_no_value_of_it(folder):
         assert value not in done.stdout + done.stderr
 
 
+def test_how_the_file_is_written_is_compared_with_what_is_declared(folder):
+    edit(folder, "    person:", '    csv: {delimiter: ";"}\n    person:')
+    done = run(folder)
+    assert done.returncode == 3
+    assert 'the file looks as if its fields were told apart otherwise: `csv: {delimiter: ","}`?' in done.stdout
+
+
+def test_lines_that_are_not_well_formed_are_named(folder):
+    path = folder / "canteen.csv"
+    path.write_bytes(path.read_bytes() + b"s4242,math\ns4243,math,noodles,7,secret\ns4244,math,\xff,7\n")
+    last = len(path.read_bytes().splitlines())
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert f"2 of its lines (the first is line {last - 2}) have more or fewer fields than the header" in said
+    assert "1 of its lines are not UTF-8" in said
+    assert "secret" not in done.stdout + done.stderr
+    path.write_bytes(path.read_bytes() + b's4245,math,"soup,7\n')
+    done = run(folder)
+    assert done.returncode == 3
+    assert f"the quotes of the record that begins in line {last + 1} do not match" in " ".join(done.stderr.split())
+
+
 def test_no_policy(tmp_path):
     done = run(tmp_path)
     assert done.returncode == 3

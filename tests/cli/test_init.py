@@ -11,7 +11,7 @@ import pytest
 
 from nowiser.cli import main
 from nowiser.examples import canteen, hospital
-from nowiser.model.schema import Kind, Protect, Role
+from nowiser.model.schema import Csv, Kind, Protect, Role
 from nowiser.policy import read
 
 
@@ -151,6 +151,22 @@ def test_a_duckdb_file_and_linked_rows(tmp_path):
     assert stays.column("emergency").kind is Kind.BOOLEAN
     assert stays.column("days").kind is Kind.INTEGER
     assert stays.column("stay_id").role is Role.IDENTIFIER
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "quote", "written"),
+    [(";", "'", '{delimiter: ";", quote: "\'"}'), ("\t", '"', "{delimiter: tab}"), (",", '"', None)],
+)
+def test_how_a_file_is_written_is_said_where_it_is_not_as_usual(tmp_path, delimiter, quote, written):
+    rows = [["who", "what", "n"], *([f"p{i}", f"{quote}a{delimiter} b{quote}", str(i)] for i in range(20))]
+    (tmp_path / "d.csv").write_text("".join(delimiter.join(row) + "\n" for row in rows))
+    done = run(tmp_path, "d.csv", "--person", "who", "--sensitive", "what", "--gain", "1%")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "nowiser.yaml").read_text()
+    assert (f"csv: {written}" in text) if written else ("csv:" not in text)
+    (table,) = read(tmp_path / "nowiser.yaml").tables
+    assert table.column("what").domain == (f"a{delimiter} b",)
+    assert (table.csv or Csv()) == Csv(delimiter, quote, quote)
 
 
 def test_names_and_values_that_need_quotes(tmp_path):

@@ -71,6 +71,7 @@ EDITS = [
     ("w: {public: true, columns: {k: public}}", "w: {person: k, columns: {k: identifier}}", Effect.LOOSENS),
     ("spend: 5%", "spend: 10%", Effect.NEUTRAL),
     ("nowiser: 1", "nowiser: 1\nversion: 2", Effect.NEUTRAL),
+    ("    person: p\n", "    person: p\n    csv: {delimiter: tab}\n", Effect.NEUTRAL),
     ("nowiser: 1", "nowiser: 1\nengine: spark", Effect.NEUTRAL),
     ("nowiser: 1", "nowiser: 1\nledger: sqlite:///x", Effect.NEUTRAL),
     ("    person: p", "    source: t2.csv\n    person: p", Effect.NEUTRAL),

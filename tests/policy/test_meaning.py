@@ -20,6 +20,7 @@ independent: [[t.a, t.b], [t.c]]
 tables:
   t:
     person: [p, q]
+    csv: {delimiter: ";", quote: "'"}
     presence: 10%
     groups_per_person: 3
     rows_per_person: 5
@@ -78,6 +79,15 @@ tables:
 nowiser: 1
 """
     assert canonical_text(parse(other)) == canonical_text(parse(canteen.POLICY))
+
+
+def test_how_a_file_is_written_means_something_and_what_is_not_said_nothing():
+    said = [canteen.POLICY.replace("    person:", f"    csv: {{{csv}}}\n    person:", 1) for csv in ("", "quote: none")]
+    assert len({parse(text).digest for text in (canteen.POLICY, *said)}) == 3
+    assert "csv" not in canonical(parse(canteen.POLICY))["tables"]["visits"]
+    assert (
+        parse(canteen.POLICY).digest == "8a9541fcbe59a768cd6af3c8dd4fe91e9cd0fbcb277da1ccefeab60241083c1c"
+    )  # as before 0.1.1
 
 
 def test_the_order_of_declared_values_means_something():

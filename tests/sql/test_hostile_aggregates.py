@@ -35,5 +35,9 @@ def test_planned_or_refused(argument):
         with suppress(NotAnswerable):
             plan(read(f"SELECT {call.format(argument)} FROM patients{where}", POLICY), POLICY)
             answered += 1
-    refused = {"name", "NULL", "WIDTH_BUCKET(cost, 0, 1e-300, 10000)"}  # ends too close for a bucket to be sure of its digits
+    refused = {
+        "name",
+        "NULL",
+        "WIDTH_BUCKET(cost, 0, 1e-300, 10000)",
+    }  # ends too close for a bucket to be sure of its digits
     assert answered or argument in refused, "at least its different values are counted"

@@ -5,15 +5,21 @@
 |---------|-----------------------------------------------------------------------------------------------|
 | problem | a source or column is not there, is of another kind, or a declared key repeats                |
 | note    | what the gateway will do about the rest: clip, leave out, read a missing value as the middle  |
+
+A csv file is read as the policy declares; here alone it is also looked at how it seems to be written, to be compared.
 """
 
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Self
 
+from nowiser.cli.looking import kind_of, seen_dialect
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Role, Table
+from nowiser.policy.csv import spelled
 from nowiser.policy.tree import suggestion
 
 # Declared kind → kinds of the data that are read as it without loss.
@@ -59,6 +65,7 @@ def inspect(policy: Policy) -> Inspection:
     findings: list[Finding] = []
     with _Sources(policy) as sources:
         for table in policy.tables:
+            findings += sources.written(table)
             look = _Look(sources, table)
             findings += look.findings()
             rows[table.name] = look.rows
@@ -72,6 +79,7 @@ class _Sources:
         from nowiser.engines import sources
 
         self._relations = {t.name: sources.locate(policy, t) for t in policy.tables}
+        self._mended: dict[str, str] = {}  # relations of csv files that are not well-formed
         self._connection = duckdb.connect()
         home = sources.database(policy)
         if home is not None:
@@ -82,9 +90,40 @@ class _Sources:
                 raise Unreachable(f"the database {home.name} cannot be opened ({type(error).__name__})") from None
 
     def relation(self, table: Table) -> str:
+        from nowiser.engines.delimited import options
+
         source = self._relations[table.name]
+        if table.name in self._mended or source.csv is None:
+            return self._mended.get(table.name) or source.sql()
         # the engine reads all texts from a csv file and casts; here its types are guessed, to be compared
-        return source.sql().replace(", all_varchar = true", "")
+        return f"read_csv({_text(str(source.path))}, {options(source.csv)}, sample_size = -1)"
+
+    def written(self, table: Table) -> Iterator[Finding]:
+        """How a csv file is written, and whether it is well-formed. Raises Misconfigured where it cannot be mended."""
+        from nowiser.engines import delimited
+        from nowiser.engines.duckdb import TYPES
+
+        source = self._relations[table.name]
+        if source.csv is None:
+            return
+        names = delimited.header(source.path, source.csv)
+        seen = seen_dialect(self._connection, source.path)
+        if seen is not None and len(delimited.header(source.path, seen)) > len(names):
+            said = f"`csv: {{delimiter: {spelled(seen.delimiter)}}}`"
+            yield Finding("note", table.name, f"the file looks as if its fields were told apart otherwise: {said}?")
+        if delimited.well_formed(source.path, source.csv):
+            return
+        target = Path(self._folder.name) / f"{len(self._mended)}.parquet"
+        found = delimited.mend(source.path, source.csv, target)
+        if found.ragged:
+            lines = f"{found.ragged} of its lines (the first is line {found.first}) have more or fewer fields than the"
+            text = f"{lines} header: missing ones are read as missing, surplus is left out"
+            yield Finding("note", table.name, text)
+        if found.undecodable:
+            yield Finding("note", table.name, f"{found.undecodable} of its lines are not UTF-8: characters are lost")
+        kinds = {c.name.lower(): TYPES[c.kind] for c in table.columns}
+        columns = (f"TRY_CAST({_quoted(n)} AS {kinds.get(n.lower(), 'VARCHAR')}) AS {_quoted(n)}" for n in names)
+        self._mended[table.name] = f"(SELECT {', '.join(columns)} FROM read_parquet({_text(str(target))}))"
 
     def all(self, sql: str, table: Table) -> list[tuple[Any, ...]]:
         import duckdb
@@ -98,18 +137,18 @@ class _Sources:
             ) from None
 
     def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="nowiser-")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
+        self._folder.cleanup()
 
 
 class _Look:
     """One table."""
 
     def __init__(self, sources: _Sources, table: Table) -> None:
-        from nowiser.cli.looking import kind_of
-
         self.table = table
         self._sources = sources
         self._relation = sources.relation(table)
@@ -190,3 +229,7 @@ class _Look:
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from nowiser.engines import delimited
+from nowiser.engines.delimited import by_name
 from nowiser.errors import Misconfigured
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Csv, Kind
 from nowiser.policy.draft import Profile, Seen, is_listed, table_name
 
 if TYPE_CHECKING:
@@ -51,6 +53,20 @@ def kind_of(duckdb_type: str) -> Kind | None:
     return _KINDS.get(name)
 
 
+def seen_dialect(connection: "duckdb.DuckDBPyConnection", path: Path) -> Csv | None:
+    """How a csv file seems to be written; None where it has too little to tell."""
+    import duckdb
+
+    sql = "SELECT Delimiter, Quote, Escape FROM sniff_csv(?, header = true, all_varchar = true)"
+    try:
+        ((delimiter, quote, escape),) = connection.execute(sql, [str(path)]).fetchall()
+    except duckdb.Error:  # nothing it knows: read as declared, or as RFC 4180
+        return None
+    quote = quote if len(quote) == 1 else Csv.quote  # it saw none
+    escape = escape if len(escape) == 1 else quote
+    return Csv(delimiter, quote, escape) if len(delimiter) == 1 and delimiter not in (quote, escape) else None
+
+
 class Looking:
     """An open file. Use `with`; nothing is written to it."""
 
@@ -60,6 +76,7 @@ class Looking:
         if not path.is_file():
             raise Misconfigured(f"there is no file {str(path)!r}", hint="Give a csv, parquet or DuckDB file.")
         self.path, suffix = path, path.suffix.lower()
+        self.csv: Csv | None = None  # how it is written, where that is not as usual
         written = _relative(path, beside or Path())
         with self._readable():
             if suffix in _DATABASES:
@@ -70,9 +87,13 @@ class Looking:
             elif suffix in _READERS:
                 self.connection = duckdb.connect()
                 self.engine, self.source, stem = "duckdb", written, path.stem
-                literal = str(path).replace("'", "''")
-                header = ", header = true" if _READERS[suffix] == "read_csv" else ""
-                self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}'{header})")
+                literal, options = str(path).replace("'", "''"), ""
+                if _READERS[suffix] == "read_csv":
+                    usual = by_name(path.name)
+                    seen = seen_dialect(self.connection, path) or usual
+                    self.csv = seen if seen != usual else None
+                    options = f", {delimited.options(seen)}"
+                self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}'{options})")
                 self.relation = "looked"
             else:
                 known = ", ".join([*_READERS, *_DATABASES])
@@ -113,7 +134,7 @@ class Looking:
         columns = tuple(self._column(name, kind) for name, kind in kinds)
         if not columns or not rows:
             raise Misconfigured(f"{self.source} has no {'rows' if columns else 'columns'} to look at")
-        return Profile(self.table, self.source, self.engine, rows, columns)
+        return Profile(self.table, self.source, self.engine, rows, columns, self.csv)
 
     def _column(self, name: str, kind: Kind) -> Seen:
         column = _quoted(name)

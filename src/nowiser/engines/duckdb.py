@@ -25,6 +25,7 @@ import pyarrow as pa
 from nowiser.engines import filling, memory, prepare as preparing, sources
 from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
+from nowiser.engines.delimited import UNREADABLE, WHY, Misquoted
 from nowiser.engines.owner import owner
 from nowiser.engines.render import Dialect, large, quote, text
 from nowiser.engines.segments import Streamed, streamed
@@ -264,7 +265,7 @@ class DuckDB:
         with _reading(), duckdb.connect(str(path), config=memory.limits(spill)) as connection:
             connection.execute("SET enable_progress_bar = true")  # so that it can be asked how far it is …
             connection.execute("SET enable_progress_bar_print = false")  # … by `nowiser prepare`, which has its own bar
-            filling.fill(connection, self._policy, DIALECT, salt, self._tell, stored=True)
+            filling.fill(connection, self._policy, DIALECT, salt, self._tell, stored=True, beside=self._state)
 
     def _views(self, salt: str) -> Any:
         """Rows are limited inside every question. Nothing but the sources can be read, and they cannot be written."""
@@ -273,7 +274,7 @@ class DuckDB:
         connection = duckdb.connect(config=DENSE | BLIND | memory.limits(_spill(self._state)))
         with _reading():
             connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
-            filling.fill(connection, self._policy, DIALECT, salt, stored=False)
+            filling.fill(connection, self._policy, DIALECT, salt, stored=False, beside=self._state)
             for setting, value in self._locked.items():
                 connection.execute(f"SET GLOBAL {setting} = {value}")  # for every cursor
         return connection
@@ -333,16 +334,13 @@ def _spill(state: Path) -> Path:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """What goes wrong when sources are read. The engine's words may quote a row; the kind of error does not."""
+    """What goes wrong when sources are read: one message, whatever it is. A row may be the reason."""
     import duckdb
 
     try:
         yield
-    except duckdb.Error as error:
-        raise Misconfigured(
-            f"The data of the policy could not be read ({type(error).__name__}).",
-            hint="Run `nowiser check` where the data are, and look at the named files.",
-        ) from None
+    except (duckdb.Error, Misquoted):
+        raise Misconfigured(UNREADABLE, hint=WHY) from None
 
 
 def _write(path: Path, content: str) -> None:

@@ -6,16 +6,18 @@ bit per row (`excess.py`), found by looking at the persons alone. Otherwise the 
 view, limited by windows (`prepare.statement`) in every question.
 """
 
+import secrets
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from nowiser.engines import excess, prepare as preparing, segments, sources
+from nowiser.engines import delimited, excess, prepare as preparing, segments, sources
 from nowiser.engines.arrow import column
 from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
@@ -23,7 +25,7 @@ from nowiser.engines.render import Dialect, quote, text
 from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Table
+from nowiser.model.schema import Csv, Table
 from nowiser.sql import sums, totals
 from nowiser.sql.persons import owner_columns
 
@@ -34,9 +36,19 @@ FOUND = 0.2  # of the work is done when it is known which rows count
 
 
 def fill(
-    connection: Any, policy: Policy, dialect: Dialect, salt: str, tell: Tell | None = None, *, stored: bool
+    connection: Any,
+    policy: Policy,
+    dialect: Dialect,
+    salt: str,
+    tell: Tell | None = None,
+    *,
+    stored: bool,
+    beside: Path,
 ) -> None:
-    """Make every table of the policy, in `connection`. `tell(share, table)` is called from a thread of its own."""
+    """Make every table of the policy, in `connection`. `tell(share, table)` is called from a thread of its own.
+
+    `beside`: a folder for the rows of a csv file that is not well-formed, while they are read.
+    """
     home = sources.database(policy)
     if home is not None:
         connection.execute(f"ATTACH {text(str(home))} AS source_db (READ_ONLY)")
@@ -44,9 +56,13 @@ def fill(
     for i, table in enumerate(tables):
         share = partial(_share, tell, i, len(tables), table.name)
         with _told(connection, share, 0.0, FOUND):
-            raw = _raw(connection, sources.locate(policy, table))
-            if stored and raw.place == ANYWHERE and preparing.by_place(table, policy):
-                raw = _staged(connection, raw)
+            source = sources.locate(policy, table)
+            if source.csv is not None:
+                raw = _from_csv(connection, source, source.csv, table, beside, stored=stored)
+            else:
+                raw = _raw(connection, source)
+                if stored and raw.place == ANYWHERE and preparing.by_place(table, policy):
+                    raw = _staged(connection, raw)
             rows = _rows(connection, table, policy, dialect, raw, salt=salt, stored=stored)
         with _told(connection, share, FOUND, 0.98):
             connection.execute(f"CREATE {'TABLE' if stored else 'VIEW'} {quote(table.name)} AS {rows}")
@@ -86,6 +102,36 @@ def _raw(connection: Any, source: sources.Source) -> Raw:
     return Raw(source.sql(), types, ANYWHERE)
 
 
+def _from_csv(connection: Any, source: sources.Source, csv: Csv, table: Table, beside: Path, *, stored: bool) -> Raw:
+    """The rows of a csv file, of which only declared columns are read; mended where it is not well-formed.
+
+    Staged where a copy is stored: what is not well-formed shows when it is read, and nothing is made of it yet.
+    """
+    import duckdb
+
+    rows = source.sql()
+    names, wanted = delimited.header(source.path, csv), {c.name.lower() for c in table.columns}
+    if wanted <= {n.lower() for n in names}:  # else it will be said which columns there are
+        names = [n for n in names if n.lower() in wanted]
+    types = dict.fromkeys(names, "VARCHAR")
+    shown = ", ".join(map(quote, types))
+    if delimited.paired(source.path, csv):
+        with suppress(duckdb.Error):  # a bad line
+            if stored:
+                return _staged(connection, Raw(rows, types, ANYWHERE))
+            connection.execute(f"SELECT {', '.join(f'count({quote(n)})' for n in types)} FROM {rows}")
+            return Raw(f"(SELECT {shown} FROM {rows})", types, ANYWHERE)
+    mended = beside / f"draft-{secrets.token_hex(8)}.parquet"
+    place = "staged" if stored else quote(f":mended:{table.name}")
+    try:
+        delimited.mend(source.path, csv, mended)
+        how = "OR REPLACE TEMP TABLE" if stored else "TABLE"
+        connection.execute(f"CREATE {how} {place} AS SELECT {shown} FROM read_parquet({text(str(mended))})")
+    finally:
+        mended.unlink(missing_ok=True)
+    return Raw(place, types, "src.rowid")
+
+
 def _types(connection: Any, relation: str) -> dict[str, str]:
     return {str(r[0]): str(r[1]) for r in connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()}
 
@@ -103,7 +149,8 @@ def _is_table(connection: Any, name: str) -> bool:
 
 def _staged(connection: Any, raw: Raw) -> Raw:
     """The same rows in a table of this session, where they have a place."""
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT * FROM {raw.sql}")
+    shown = ", ".join(map(quote, raw.types))
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE staged AS SELECT {shown} FROM {raw.sql}")
     return Raw("staged", raw.types, "src.rowid")
 
 

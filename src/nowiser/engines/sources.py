@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nowiser.engines import delimited
 from nowiser.engines.render import quote, text
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Table
+from nowiser.model.schema import Csv, Table
 
 _FILES = {".csv", ".tsv", ".txt", ".gz", ".parquet"}
 
@@ -19,14 +20,16 @@ class Source:
 
     path: Path
     table: str | None = None  # inside a DuckDB file
+    csv: Csv | None = None  # how a csv file is written
 
     def sql(self) -> str:
-        """A relation with the rows, all texts where the file does not say more."""
+        """A relation with the rows, all texts where the file does not say more: of a csv file, the well-formed one."""
         if self.table is not None:
             return f"source_db.{'.'.join(quote(p) for p in self.table.split('.'))}"
         if self.path.suffix == ".parquet":
             return f"read_parquet({text(str(self.path))})"
-        return f"read_csv({text(str(self.path))}, header = true, all_varchar = true)"
+        assert self.csv is not None, "a file is one or the other"
+        return delimited.rows(self.path, self.csv)
 
 
 def folder(policy: Policy) -> Path:
@@ -59,7 +62,7 @@ def locate(policy: Policy, table: Table) -> Source:
             raise Misconfigured(
                 f"The source of table {table.name} is not there: {table.source}.", hint=f"Looked for {path}."
             )
-        return Source(path)
+        return Source(path, csv=delimited.dialect(table) if delimited.is_csv(path) else None)
     home = database(policy)
     if home is None:
         raise Misconfigured(
@@ -98,6 +101,7 @@ def recipe(policy: Policy) -> list[Any]:
             t.groups_per_person,
             [list(key) for key in t.unique],
             [t.protect.value, t.row_is_person],
+            [said.delimiter, said.quote, said.escape] if (said := t.csv) else None,
             [
                 [
                     c.name,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from nowiser.engines import delimited
 from nowiser.engines.sources import folder, locate
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
@@ -19,11 +20,16 @@ def engine_table(policy: Policy, table: Table) -> Any:
         return from_spark(policy, table)
     source = locate(policy, table)
     if source.table is None:
-        return source.path
+        return _file(source.path, table)
     import duckdb
 
     with duckdb.connect(str(source.path), read_only=True) as engine:
         return engine.table(source.table).to_arrow_table()
+
+
+def _file(path: Path, table: Table) -> Any:
+    """The path; or, of a csv file whose dialect is declared, its rows."""
+    return path if table.csv is None or not delimited.is_csv(path) else delimited.arrow(path, table.csv)
 
 
 def from_postgres(url: str, name: str) -> pa.Table:
@@ -56,7 +62,7 @@ def from_spark(policy: Policy, table: Table) -> Any:
     suffix = Path(table.source.rstrip("/")).suffix
     remote = "://" in table.source
     if suffix in (".csv", ".tsv", ".parquet") and not remote and (folder(policy) / table.source).is_file():
-        return folder(policy) / table.source
+        return _file(folder(policy) / table.source, table)
     session = open_session(policy.engine)
     try:
         if remote or suffix == ".parquet":

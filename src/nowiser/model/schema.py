@@ -65,6 +65,15 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Csv:
+    """How the fields of a csv file are told apart: RFC 4180 unless something else is declared."""
+
+    delimiter: str = ","
+    quote: str | None = '"'  # around a field; None: there are no quotes
+    escape: str | None = '"'  # before a quote inside of quotes
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of the policy.
 
@@ -83,6 +92,7 @@ class Table:
     protect: Protect = Protect.PERSONS
     unique: tuple[tuple[str, ...], ...] = ()  # declared keys, for joins
     row_is_person: bool = False  # `person: each row`
+    csv: Csv | None = None  # how its file is written; None: as files of its name are by default
 
     @property
     def is_public(self) -> bool:

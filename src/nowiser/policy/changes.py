@@ -12,6 +12,7 @@ tightening or neutral counts as loosening.* The arguments:
 * **rows_per_person, groups_per_person, grid, domains, spend**: enter the *cost* of each later question, which is
   computed from the policy then in force, and leave the limits alone; costs of earlier answers were right when they
   were charged and stay. Neutral. So are wider ranges of sensitive columns: sums cost more.
+* **source, csv**: which rows are read, and how; limits and costs hold for whatever rows there are. Neutral.
 * **analysts' shares**: divide the allowance; the limit holds for all analysts together whatever they are. Neutral.
 * **one_per_person**: says how values in several rows of a person depend on each other, and makes slopes of all of them
   move together. Declaring it assumes more about the data: loosening; taking it back tightens.
@@ -158,7 +159,7 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
     if old.protect is not new.protect and not new.is_public:
         effect = Effect.LOOSENS if new.protect is Protect.VALUES else Effect.TIGHTENS
         yield Change(new.name, effect, f"protects {new.protect.value}, was {old.protect.value}")
-    for key in ("rows_per_person", "groups_per_person", "source"):
+    for key in ("rows_per_person", "groups_per_person", "source", "csv"):
         yield from _neutral(new.name, key, getattr(old, key), getattr(new, key))
     keys_before, keys_after = ({frozenset(key) for key in t.unique} for t in (old, new))
     for columns in keys_after - keys_before:

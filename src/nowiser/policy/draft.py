@@ -13,7 +13,8 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from nowiser.model.goal import named
-from nowiser.model.schema import Kind, Protect
+from nowiser.model.schema import Csv, Kind, Protect
+from nowiser.policy.csv import spelled
 from nowiser.policy.tables import EACH_ROW
 from nowiser.policy.tree import Leaf, Place
 
@@ -46,6 +47,7 @@ class Profile:
     engine: str
     rows: int
     columns: tuple[Seen, ...]
+    csv: Csv | None = None  # where the file is not written as files of its name usually are
 
     def column(self, name: str) -> Seen | None:
         return next((c for c in self.columns if c.name == name), None)
@@ -77,6 +79,7 @@ def draft(profile: Profile, wishes: Wishes) -> str:
         "tables:",
         f"  {spell(profile.table)}:",
         f"    source: {spell(profile.source)}",
+        *([_noted(f"    csv: {_dialect(profile.csv)}", "how the file is written")] if profile.csv else []),
         _noted(f"    person: {f'[{person}]' if len(wishes.person) > 1 else person}", "one person = one value of this")
         if wishes.person
         else _noted(f"    person: {EACH_ROW}", "no column names a person"),
@@ -99,6 +102,13 @@ def draft(profile: Profile, wishes: Wishes) -> str:
     lines += [f"  - {{guess: {spell(goal)}, gain: {gain}}}" for goal in goals]
     lines += ["", _noted("answers: {spend: 5%}", "default share of the whole allowance per question")]
     return "\n".join(lines) + "\n"
+
+
+def _dialect(csv: Csv) -> str:
+    usual = Csv(escape=csv.quote)
+    said = {key: getattr(csv, key) for key in ("delimiter", "quote", "escape")}
+    said = {key: value for key, value in said.items() if value != getattr(usual, key)}
+    return f"{{{', '.join(f'{key}: {spelled(value)}' for key, value in said.items())}}}"
 
 
 def _column(seen: Seen, wishes: Wishes, rows: int, *, is_secret: bool) -> str:

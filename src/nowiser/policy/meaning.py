@@ -28,7 +28,7 @@ from nowiser.model.prior import (
     Uniform,
     Unknown,
 )
-from nowiser.model.schema import Column, Kind, Link, Protect, Role, Table
+from nowiser.model.schema import Column, Csv, Kind, Link, Protect, Role, Table
 
 FORMAT = 1
 
@@ -88,6 +88,8 @@ def _plain(value: Any) -> Any:
     match value:
         case Table():
             body = {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in ("name", "columns")}
+            if value.csv is None:  # said by no policy before 0.1.1, whose digests stay
+                del body["csv"]
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():
@@ -95,7 +97,7 @@ def _plain(value: Any) -> Any:
             if not value.one_per_person:  # as before there was such a word, so that digests stay
                 del body["one_per_person"]
             return body
-        case Link():
+        case Link() | Csv():
             return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
         case Enum():
             return value.value
@@ -118,6 +120,7 @@ def _table(name: str, body: dict[str, Any]) -> Table:
             "link": link and Link(tuple(link["columns"]), link["table"], tuple(link["references"])),
             "protect": Protect(body["protect"]),
             "unique": tuple(tuple(key) for key in body["unique"]),
+            "csv": Csv(**body["csv"]) if body.get("csv") else None,
         }
     )
 

@@ -105,9 +105,21 @@ class Column(TypedDict, total=False):
 
 
 @_closed
+class Csv(TypedDict, total=False):
+    delimiter: str
+    """The character between two fields, or `tab`. Default: a comma; a tab for files called .tsv."""
+    quote: str
+    """The character around a field that holds others of these, or `none`. Default: `"`."""
+    escape: str
+    """The character before a quote that belongs to the field. Default: the quote itself, doubled."""
+
+
+@_closed
 class Table(TypedDict, total=False):
     source: str
     """A csv or parquet file, or a table of the engine. Default: the table's name."""
+    csv: Csv
+    """How a csv file is written. Nothing is guessed from its rows. Default: RFC 4180 (commas, double quotes)."""
     person: str | list[str] | dict[str, str]
     """Column(s) that name the person; `{patient_id: patients.id}`: the person of that row; `each row`."""
     public: bool

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from nowiser.model.schema import Column, Link, Protect, Role, Table
 from nowiser.policy import shape, values
 from nowiser.policy.columns import read_column
+from nowiser.policy.csv import read_csv
 from nowiser.policy.tree import Entries, Leaf, Node, Place, suggestion
 
 EACH_ROW = "each row"
@@ -73,6 +74,7 @@ def _read_table(name: str, node: Node) -> Read:
         protect=values.choice(protect, f"protect of {what}", _PROTECT) if protect is not None else Protect.PERSONS,
         unique=_read_unique(unique, columns, what) if unique is not None else (),
         row_is_person=each_row,
+        csv=read_csv(said, what) if (said := entries.get("csv")) is not None else None,
     )
     if table.is_public:
         _check_public(entries, columns, what)

@@ -3,16 +3,17 @@
 
 import hashlib
 import json
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nowiser.engines import sources
+from nowiser.engines import delimited, sources
 from nowiser.engines.prepare import Raw
 from nowiser.engines.render import quote
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Protect, Role, Table
+from nowiser.model.schema import Csv, Protect, Role, Table
 
 _PLACE = "struct(src._metadata.file_path, src._metadata.file_block_start, {index})"
 
@@ -39,11 +40,14 @@ def look(session: Any, policy: Policy, table: Table) -> Input:
                 f"The source of table {table.name} is not there: {table.source}.", hint=f"Looked for {path}."
             )
         where = table.source if remote else str(path)
+        csv = delimited.dialect(table)
+        if suffix in (".csv", ".tsv") and not remote and path.is_file() and not delimited.well_formed(path, csv):
+            where, suffix = _mended(policy, path, csv), ".parquet"
         files = () if remote else tuple(sorted(p for p in path.rglob("*.parquet")) if path.is_dir() else [path])
         if suffix in (".csv", ".tsv"):
             # A field in quotes may have several lines; so one task reads one file.
-            quoted = {"quote": '"', "escape": '"', "multiLine": True}
-            frame = session.read.csv(where, header=True, sep="\t" if suffix == ".tsv" else ",", **quoted)
+            quoted = {"quote": csv.quote or "", "escape": csv.escape or "\0", "multiLine": True}
+            frame = session.read.csv(where, header=True, sep=csv.delimiter, **quoted)
             index = "monotonically_increasing_id()"
         else:
             frame = session.read.parquet(where)
@@ -63,6 +67,31 @@ def look(session: Any, policy: Policy, table: Table) -> Input:
     types = {f.name: f.dataType.simpleString() for f in frame.schema.fields}
     sql = ".".join(quote(p) for p in table.source.split("."))
     return Input(Raw(sql, types, _by_columns(table)), sql, (), filed=False, bytes=0)
+
+
+def _mended(policy: Policy, path: Path, csv: Csv) -> str:
+    """The rows of a file that is not well-formed, which Spark reads in its own ways; kept until the file changes.
+
+    Raises Misconfigured where it cannot be mended.
+    """
+    folder = sources.folder(policy) / ".nowiser"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    mine = f"mended-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}-"
+    told = hashlib.sha256(json.dumps([sources.stamp(path), csv.delimiter, csv.quote, csv.escape]).encode()).hexdigest()
+    target = folder / f"{mine}{told[:16]}.parquet"
+    if not target.is_file():
+        draft = folder / f"draft-{secrets.token_hex(8)}.parquet"
+        try:
+            delimited.mend(path, csv, draft)
+            draft.replace(target)
+        except delimited.Misquoted:
+            raise Misconfigured(delimited.UNREADABLE, hint=delimited.WHY) from None
+        finally:
+            draft.unlink(missing_ok=True)
+    for old in folder.glob(f"{mine}*"):
+        if old != target:
+            old.unlink(missing_ok=True)
+    return str(target)
 
 
 def stamp(session: Any, found: Input) -> str:

@@ -1,0 +1,282 @@
+# ruff: noqa: S608 (files are named by the custodian, escaped by us)
+"""Csv files in the dialect the policy declares. Nothing is guessed: no row decides how others are read.
+
+A well-formed file is read by the engine. Any other is mended here, line by line, so that a bad line touches nothing but
+itself:
+
+    too few fields           the missing ones are NULL
+    too many fields          the surplus is left out
+    bytes that are no UTF-8  the character U+FFFD stands for them
+    lines of megabytes       read as they are
+
+Only misplaced quotes cannot be mended (a quote that is never closed, or text after a closing one): nobody can say
+which of the following lines they belong to. Then nothing is read at all, `Misquoted`, until the custodian repairs it.
+
+DuckDB reads with one thread: its parallel reader loses a row now and then where two threads meet (version 2.0).
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from nowiser.engines.render import text
+from nowiser.errors import Misconfigured
+from nowiser.model.schema import Csv, Table
+
+BOM = b"\xef\xbb\xbf"
+BATCH = 50_000  # rows
+BLOCK = 2**24  # bytes
+TAB = "\t"
+UNREADABLE = "The data of the policy cannot be read."
+WHY = "The custodian sees why with `nowiser check`, where the data are."
+
+
+class Misquoted(Misconfigured):
+    """For the custodian alone: it names a line of the file."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    """What was not well-formed: the first line with too few or too many fields, and how many there are."""
+
+    ragged: int = 0
+    first: int = 0
+    undecodable: int = 0  # lines with bytes that are no UTF-8
+
+
+def is_csv(path: Path) -> bool:
+    return path.suffix in (".csv", ".tsv", ".txt", ".gz")
+
+
+def dialect(table: Table) -> Csv:
+    """What is declared, or RFC 4180; files called .tsv have tabs."""
+    return table.csv or by_name(table.source)
+
+
+def by_name(source: str) -> Csv:
+    return Csv(delimiter=TAB) if ".tsv" in Path(source).suffixes[-2:] else Csv()
+
+
+def header(path: Path, csv: Csv) -> list[str]:
+    """The names of the columns, each once: a second `a` is called `a_1`, as DuckDB does."""
+    with _opened(path) as file:
+        found = next(_records(file, csv, path), None)
+    names: list[str] = []
+    for i, name in enumerate(found.fields if found else []):
+        plain = own = name or f"column{i}"
+        again = 0
+        while own.lower() in (n.lower() for n in names):
+            again += 1
+            own = f"{plain}_{again}"
+        names.append(own)
+    if not names:
+        raise Misconfigured(f"{path.name} is empty: its first line must name the columns.")
+    return names
+
+
+def options(csv: Csv) -> str:
+    """The dialect in DuckDB's words."""
+    words = {"delim": csv.delimiter, "quote": csv.quote or "", "escape": csv.escape or ""}
+    return ", ".join(["header = true", "parallel = false", *(f"{word} = {text(said)}" for word, said in words.items())])
+
+
+def rows(path: Path, csv: Csv) -> str:
+    """A relation of DuckDB, every field a text. Reading it fails where the file is not well-formed."""
+    names = ", ".join(f"{text(name)}: 'VARCHAR'" for name in header(path, csv))
+    return f"read_csv({text(str(path))}, {options(csv)}, auto_detect = false, columns = {{{names}}})"
+
+
+def paired(path: Path, csv: Csv) -> bool:
+    """Whether every quote opens or closes a field, or is one of two inside of it. Else the file is to be mended.
+
+    DuckDB reads a file whose last quote is never closed without a word, and without the rows after it. Files with
+    another escape than the doubled quote are always mended, once they have quotes.
+    """
+    if csv.quote is None:
+        return True
+    quote, doubled = ord(csv.quote), csv.quote == csv.escape
+    before, after = ([ord(csv.delimiter), quote, *ends] for ends in (b"\n", b"\r\n"))
+    seen = 0
+    for block in _blocks(path):
+        at = np.flatnonzero(block[1:-1] == quote) + 1
+        if len(at) and not doubled:
+            return False
+        opens = (seen + np.arange(len(at))) % 2 == 0
+        fits = np.where(opens, np.isin(block[at - 1], before), np.isin(block[at + 1], after))
+        if not fits.all():
+            return False
+        seen += len(at)
+    return seen % 2 == 0
+
+
+def _blocks(path: Path) -> Iterator[NDArray[np.uint8]]:
+    """The bytes of a file; each block begins with the last two of the one before, as if line ends stood around all."""
+    with _opened(path) as file:
+        block = b"\n" + file.read(BLOCK).removeprefix(BOM)
+        while more := file.read(BLOCK):
+            yield np.frombuffer(block, np.uint8)
+            block = block[-2:] + more
+        yield np.frombuffer(block + b"\n", np.uint8)
+
+
+def well_formed(path: Path, csv: Csv) -> bool:
+    """Whether DuckDB reads every field of a file. Engines that cannot tell are given no other files."""
+    import duckdb
+
+    if not paired(path, csv):
+        return False
+    try:
+        with duckdb.connect() as connection:
+            connection.execute(f"SELECT count(COLUMNS(*)) FROM {rows(path, csv)}")
+    except duckdb.Error:
+        return False
+    return True
+
+
+def arrow(path: Path, csv: Csv) -> pa.Table:
+    """The rows, every field a text. Raises Misquoted where they cannot be told apart."""
+    import duckdb
+    import pyarrow.parquet as pq
+
+    if well_formed(path, csv):
+        with duckdb.connect() as connection:
+            return connection.sql(f"SELECT * FROM {rows(path, csv)}").to_arrow_table()
+    with TemporaryDirectory(prefix="nowiser-") as folder:
+        mend(path, csv, Path(folder) / "mended.parquet")
+        return pq.read_table(Path(folder) / "mended.parquet")
+
+
+def mend(path: Path, csv: Csv, target: Path) -> Mended:
+    """Write the rows as a Parquet file of texts. Raises Misquoted where they cannot be told apart."""
+    import pyarrow.parquet as pq
+
+    names, found = header(path, csv), Mended()
+    shape = pa.schema([(name, pa.string()) for name in names])
+
+    def written(writer: pq.ParquetWriter, batch: list[list[str | None]]) -> None:
+        columns = zip(*batch, strict=True)
+        writer.write_table(pa.Table.from_arrays([pa.array(c, pa.string()) for c in columns], schema=shape))
+
+    with _opened(path) as file, pq.ParquetWriter(target, shape) as writer:
+        target.chmod(0o600)
+        batch: list[list[str | None]] = []
+        records = _records(file, csv, path)
+        next(records)
+        for one in records:
+            if not one.fields and len(names) > 1:
+                continue  # an empty line
+            wrong = max(len(one.fields), 1) != len(names)
+            found = Mended(
+                found.ragged + wrong,
+                found.first or (one.line if wrong else 0),
+                found.undecodable + (not one.decodable),
+            )
+            fields = [value or None for value in one.fields[: len(names)]]
+            batch.append(fields + [None] * (len(names) - len(fields)))
+            if len(batch) == BATCH:
+                written(writer, batch)
+                batch = []
+        if batch:
+            written(writer, batch)
+    return found
+
+
+@dataclass(frozen=True)
+class _Record:
+    line: int  # where it begins, from 1
+    fields: list[str]  # none of an empty line
+    decodable: bool
+
+
+def _records(file: BinaryIO, csv: Csv, path: Path) -> Iterator[_Record]:
+    """Records end with a line feed outside of quotes, and the carriage return before it; others are characters."""
+    parser = _Parser(csv)
+    begun, waiting, quotes = 0, list[bytes](), 0
+    for number, line in enumerate(file, start=1):
+        if not waiting:
+            begun = number
+        waiting.append(line.removeprefix(BOM) if number == 1 else line)
+        if quotes:
+            quotes += parser.quotes(line)
+            if quotes % 2:
+                continue  # the field that was open still is
+        record, decodable = _plain(b"".join(waiting))
+        fields, quotes = parser.fields(record)
+        if fields is None and not quotes:
+            raise _misquoted(path, begun)
+        if fields is not None:
+            yield _Record(begun, fields, decodable)
+            waiting = []
+    if waiting:
+        raise _misquoted(path, begun)
+
+
+def _plain(raw: bytes) -> tuple[str, bool]:
+    raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+    try:
+        return raw.decode(), True
+    except UnicodeDecodeError:
+        return raw.decode(errors="replace"), False
+
+
+class _Parser:
+    """Fields of one record."""
+
+    def __init__(self, csv: Csv) -> None:
+        self._csv = csv
+        self._quote = csv.quote.encode() if csv.quote else b""
+        d, q, e = (re.escape(c or "") for c in (csv.delimiter, csv.quote, csv.escape))
+        doubled = csv.escape == csv.quote
+        inside = f"[^{q}]*(?:{q}{q}[^{q}]*)*" if doubled else f"[^{q}{e}]*(?:{e}.[^{q}{e}]*)*"
+        self._unquoted = re.compile(f"[^{d}]*")
+        self._quoted = re.compile(f"{q}({inside}){q}(?={d}|\\Z)", re.DOTALL)
+        self._open = re.compile(f"{q}{inside}\\Z", re.DOTALL)
+        self._escaped = re.compile(f"{e}([{q}{e}])")
+        self._pairs = None if doubled else re.compile(re.escape((csv.escape or "").encode()) + b".", re.DOTALL)
+
+    def quotes(self, line: bytes) -> int:
+        """How many quotes a line has, besides those another character escapes; of doubled ones both count."""
+        if self._quote not in line:
+            return 0
+        return (line if self._pairs is None else self._pairs.sub(b"", line)).count(self._quote)
+
+    def fields(self, text: str) -> tuple[list[str] | None, int]:
+        """The fields; or none, and whether (1) or not (0) the last one is open: else quotes are misplaced."""
+        delimiter, quote = self._csv.delimiter, self._csv.quote
+        if not text:
+            return [], 0
+        if quote is None or quote not in text:
+            return text.split(delimiter), 0
+        found: list[str] = []
+        at = 0
+        while at <= len(text):
+            if text.startswith(quote, at):
+                if not (match := self._quoted.match(text, at)):
+                    return None, int(bool(self._open.match(text + "\n", at)))
+                found.append(self._escaped.sub(r"\1", match[1]))
+            else:
+                match = self._unquoted.match(text, at)
+                assert match is not None, "an empty text would do"
+                found.append(match[0])
+            at = match.end() + 1
+        return found, 0
+
+
+def _opened(path: Path) -> BinaryIO:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]  # reads bytes
+
+
+def _misquoted(path: Path, line: int) -> Misquoted:
+    return Misquoted(
+        f"{path.name}: the quotes of the record that begins in line {line} do not match.",
+        hint="A field with quotes, separators or line breaks stands in quotes, and quotes inside of it are escaped;"
+        " `csv: {quote: …, escape: …}` in the policy says how.",
+    )
