@@ -14,12 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import exact_transition
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.perturb.columns import chosen, numeric, weights
+from nowiser.microdata.perturb.in_units import from_units, in_units
 from nowiser.microdata.perturb.randomised_response import widened
 from nowiser.microdata.perturb.transition import estimate, given
 from nowiser.microdata.release import Run, Step
@@ -28,6 +30,7 @@ from nowiser.microdata.table import MicroTable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
 from nowiser.noise.discrete_laplace import discrete_laplace
 from nowiser.noise.entropy import OS
+from nowiser.noise.integers import add
 
 
 @dataclass(frozen=True)
@@ -62,18 +65,15 @@ class PrivateNoise:
             raise Misconfigured("private_noise: low must be below high, and both whole multiples of grid")
         if self.rows_per_person < 1:
             raise Misconfigured(f"private_noise: rows_per_person must be at least 1, not {self.rows_per_person}")
-        column = numeric(table, self.column)
-        _complete(column.column, "private_noise")
-        clipped = np.clip(column.values, float(low), float(high))
-        units = np.rint(clipped / float(grid)).astype(np.int64)
-        noisy = units + discrete_laplace(scale / grid, len(units), OS).astype(np.int64)
+        column = numeric(table, self.column).column
+        _complete(column, "private_noise")
+        ends = int(low / grid), int(high / grid)
+        units = _within(in_units(column, grid), *ends)  # as if clipped before: the ends are on the grid
+        noisy = add(units, discrete_laplace(scale / grid, len(units), OS))
         if self.clamp:
-            noisy = np.clip(noisy, int(low / grid), int(high / grid))
-        kind = column.column.kind
-        fits = pa.types.is_integer(kind) and (1 / grid).denominator == 1
-        released = column.back(
-            (noisy * float(grid)).astype(np.float64), real=not (pa.types.is_integer(kind) and grid.denominator == 1)
-        )
+            noisy = _within(noisy, *ends)
+        fits = pa.types.is_integer(column.kind) and (1 / grid).denominator == 1
+        released = from_units(column, noisy, grid)
         account = f"{self.table}.{self.column}"
         m = self.rows_per_person
         step = Fraction(0) if fits else grid
@@ -84,7 +84,7 @@ class PrivateNoise:
         result = table.with_columns(released)
         codebook = {
             "noise": f"integer Laplace, scale {float(scale):g}, grid {float(grid):g}",
-            "clipped to": [float(low), float(high)],
+            "clipped to": [int(end) if end.denominator == 1 else float(end) for end in (low, high)],
             "variance to subtract": 2 * float(scale) ** 2,
             "differentially private": True,
         }
@@ -153,6 +153,14 @@ def _randomise(
     }
     reach = Fraction(price * method.rows_per_person, PICO)
     return Step(result, method.name, codebook, charge=charge, guesses=ceiling(column.name, reach), reach=reach)
+
+
+def _within(units: NDArray[Any], low: int, high: int) -> NDArray[Any]:
+    """Clipped; whole numbers of any size stay whole."""
+    if units.dtype == object or max(-low, high) >= 2**62:
+        return np.array([min(max(int(u), low), high) for u in units], dtype=object)
+    clipped: NDArray[Any] = np.clip(units, low, high)
+    return clipped
 
 
 def _exact(value: float, what: str) -> Fraction:
