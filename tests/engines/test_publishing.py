@@ -25,6 +25,7 @@ attackers:
   - {{guess: visits.illness exactly, gain: 30%}}
 """
 ROWS = [(i, 20 + i % 40, ("north", "south")[i % 2], ("flu", "cold", "cough")[i // 2 % 3]) for i in range(240)]
+MORE = [(7, *row[1:]) for row in ROWS[:60]]  # of one person, of whom one row counts
 
 
 def on_postgres(request, tmp_path):
@@ -34,14 +35,14 @@ def on_postgres(request, tmp_path):
         c.execute("CREATE SCHEMA clinic")
         c.execute("CREATE TABLE clinic.visits (id bigint, age int, city text, illness text)")
         with c.cursor().copy("COPY clinic.visits FROM STDIN") as copy:
-            for row in ROWS:
+            for row in (*ROWS, *MORE):
                 copy.write_row(row)
     return url, "clinic.visits"
 
 
 def on_spark(request, tmp_path):
     session = request.getfixturevalue("spark_session")
-    rows = ", ".join(f"({i}L, {age}, '{city}', '{illness}')" for i, age, city, illness in ROWS)
+    rows = ", ".join(f"({i}L, {age}, '{city}', '{illness}')" for i, age, city, illness in (*ROWS, *MORE))
     session.sql(f"SELECT * FROM VALUES {rows} AS t(id, age, city, illness)").createOrReplaceTempView("visits")
     return "spark", "visits"
 
@@ -63,6 +64,7 @@ def test_rows_are_published_from_where_they_live(place):
     assert said.exit_code == 0, said.output
     with (place / "release.csv").open() as file:
         header, *rows = csv.reader(file)
+    assert "60 rows do not count" in said.output
     assert "id" not in header
     assert len(rows) == len(ROWS)
     groups = {}

@@ -64,6 +64,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             keep_order=keep_order,
             check=source.check,
             enter=source.enter,
+            counting=source.counting,
             stream=stream or None,
             every=choose is not None or interactive(),
             notice=lambda message: typer.echo(message, err=True),
@@ -223,6 +224,11 @@ def tell(made: Any) -> None:
     typer.echo(sentence(content, chosen))
     if made.left_out:
         typer.echo(f"Left out, because nobody gave them a role: {', '.join(made.left_out)} (see --keep).")
+    if made.beyond:
+        typer.echo(
+            f"{made.beyond:,} rows do not count and are not released: they are nobody's, or more than the policy's "
+            "rows_per_person."
+        )
     if made.files:
         typer.echo(f"Written, and every claim found again in the file: {', '.join(str(f) for f in made.files)}")
     else:

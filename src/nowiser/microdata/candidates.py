@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +13,7 @@ from nowiser.microdata import registry
 from nowiser.microdata.groups import Groups, Target
 from nowiser.microdata.judged import measured_groups
 from nowiser.microdata.models.gain import Gain
+from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.release import Guessing, Method, Run, Step
 from nowiser.microdata.table import MicroTable
@@ -155,10 +157,12 @@ def last_told(steps: Sequence[Step]) -> tuple[Guessing, ...]:
     """What each attacker can guess of each column after the last step that says so.
 
     A later step works on what the earlier ones left, so its figure is about the table that is released; an earlier
-    one would be about a table nobody sees. What a private step promises holds for every later table and stays.
+    one would be about a table nobody sees. What a private step promises holds for every later table and stays; with
+    several of them, each column's ceiling is that of all together, because one column may tell about another.
     """
     found = {(g.attacker, g.column): g for s in steps for g in s.guesses}
-    return tuple(found.values())
+    reach = sum((s.reach for s in steps), Fraction(0))
+    return tuple(c for g in found.values() for c in (ceiling(g.column, reach) if g.how == "bound" else (g,)))
 
 
 def public_guesses(candidate: Candidate) -> tuple[Guessing, ...]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
 from nowiser.microdata import recipe as recipes
@@ -33,6 +33,9 @@ from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role, Table
 
+if TYPE_CHECKING:
+    from nowiser.microdata.counting import Counting
+
 
 @dataclass(frozen=True)
 class Source:
@@ -44,6 +47,7 @@ class Source:
     identifiers: list[str] = field(default_factory=list)
     promised: Callable[[Recipe], Recipe] = lambda recipe: recipe  # with what the policy promises
     check: Callable[[Candidate, Run], None] | None = None  # raises unless a version keeps it
+    counting: "Counting | None" = None  # which rows count
     enter: Callable[[Candidate, str], None] | None = None
 
     def needed(self) -> Any:
@@ -54,6 +58,7 @@ class Source:
 
 def from_policy(path: Path, table: str | None, data: str | None) -> Source:
     """The policy's table: public columns are what attackers know, sensitive ones what they guess."""
+    from nowiser.microdata.counting import Counting
     from nowiser.policy.reader import read
 
     policy = read(path)
@@ -75,6 +80,7 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
         columns[Role.IDENTIFIER],
         lambda recipe: promised(policy, chosen, recipe),
         lambda candidate, run: check(policy, chosen, candidate, run),
+        Counting(policy, chosen),
         lambda candidate, digest: enter(policy, chosen.name, candidate, digest),
     )
 
@@ -189,7 +195,13 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
     if charge := charged(candidate):
         from nowiser.guess.budget import allowance
         from nowiser.ledger.opening import for_policy
+        from nowiser.microdata.counting import Counting
 
+        if Counting(policy, table).of(run.original).rows < run.original.rows:
+            raise Misconfigured(
+                f"the release has more rows of a person than count in {table.name!r}, and only those are paid for",
+                hint=f"Keep at most {table.rows_per_person} of each person, as the policy says.",
+            )
         with for_policy(policy) as ledger, _said_of_rows():
             allowance.admits(policy, ledger.totals(), charge)
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,9 @@ from nowiser.microdata.stream import made_in_stream
 from nowiser.microdata.table import MicroTable
 from nowiser.microdata.write import check_target, companions, staged, write_table
 
+if TYPE_CHECKING:
+    from nowiser.microdata.counting import Counting
+
 Choose = Callable[[Sequence[Candidate]], int]
 Check = Callable[[Candidate, Run], None]  # raises unless a version keeps what somebody else promised (a policy)
 Enter = Callable[[Candidate, str], None]  # enters a publication in a ledger: the version and the file's digest
@@ -43,7 +46,8 @@ class Published:
     candidates: tuple[Candidate, ...]
     recipe: Recipe
     left_out: tuple[str, ...]
-    rows: int  # of the original
+    rows: int  # of the original that count
+    beyond: int = 0  # rows that do not count under the policy: more than `rows_per_person`, or nobody's
     files: tuple[Path, ...] = ()
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
@@ -75,6 +79,7 @@ class Published:
         out = self.chosen.to_json()
         out["candidates"] = [c.to_json() for c in self.candidates]
         out["left_out"] = list(self.left_out)
+        out["rows_beyond"] = self.beyond
         out["files"] = [str(f) for f in self.files]
         out["rechecked"] = dict(self.rechecked)
         cleaned: dict[str, Any] = plain(out)
@@ -118,26 +123,31 @@ def release(
     notice: Callable[[str], None] = silent,
     stream: bool | None = None,
     every: bool = True,
+    counting: "Counting | None" = None,
 ) -> Published:
     """Make, check and (with `output`) write a release. Nothing is written unless every claim holds in the file.
 
     With `stream` the rows stay in the file (see `nowiser.microdata.stream`); None decides by the file's size.
+    `counting`: which rows count under a policy; the others are not read.
     """
     source = Path(data) if isinstance(data, str | Path) else None
     if output is not None:
         check_target(output, source, force=force)
     if source is not None and (stream or (stream is None and too_large(source))):
+        if counting is not None:
+            counting.check(InDuckDB.open(source))
         return release_stream(
             source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, check=check, enter=enter
         )
-    original = load(data)
+    loaded = load(data)
+    original = loaded if counting is None else counting.of(loaded)
     table, run = prepare(original, recipe, progress=progress, notice=notice)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if check is not None:
         check(chosen, run)
-    made = Published(chosen, tuple(candidates), recipe, left_out, original.rows)
+    made = Published(chosen, tuple(candidates), recipe, left_out, original.rows, beyond=loaded.rows - original.rows)
     if output is None:
         return made
     separator = separator_of(source)

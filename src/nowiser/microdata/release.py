@@ -15,6 +15,7 @@ it, draws from `nowiser.noise` and reports its `charge`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -97,6 +98,7 @@ class Step:
     optimal: bool | float | None = None  # True, the gap, or None where nothing was optimised
     levels: Mapping[str, int] | None = None
     charge: Charge = field(default_factory=Charge)
+    reach: Fraction = Fraction(0)  # nats by which what was released may speak for one record of a person or another
     guesses: tuple[Guessing, ...] = ()
     values: Mapping["Model", float] = field(default_factory=dict)  # of models only the method can measure (population)
     channels: Mapping[str, Any] = field(default_factory=dict)  # per column what is published about its perturbation

@@ -7,7 +7,6 @@ charged to. The number of rows and who has one is taken as known (`protect: valu
 per person cannot hide that.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,19 +14,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import exact_transition
+from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.perturb.columns import chosen, numeric, weights
+from nowiser.microdata.perturb.in_units import from_units, in_units
 from nowiser.microdata.perturb.randomised_response import widened
 from nowiser.microdata.perturb.transition import estimate, given
 from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.best_guess import Floats, Guessed
+from nowiser.microdata.risk.best_guess import Floats
 from nowiser.microdata.table import MicroTable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
 from nowiser.noise.discrete_laplace import discrete_laplace
 from nowiser.noise.entropy import OS
+from nowiser.noise.integers import add
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class PrivateNoise:
     the column is of an integer type and the grid divides 1). Noise with P ∝ e^(−|k|·grid/scale) on the grid
     therefore costs `slope` 1/scale per raw unit and, for a column that may lie off the grid, `jump` grid/scale.
     Clipping to the stated range moves no two values further apart; clamping the output afterwards is free.
+    Of several rows of a person each may move by itself: one is charged by distance, the others whole, as `jump`.
     """
 
     name: ClassVar[str] = "private_noise"
@@ -61,32 +65,31 @@ class PrivateNoise:
             raise Misconfigured("private_noise: low must be below high, and both whole multiples of grid")
         if self.rows_per_person < 1:
             raise Misconfigured(f"private_noise: rows_per_person must be at least 1, not {self.rows_per_person}")
-        column = numeric(table, self.column)
-        _complete(column.column, "private_noise")
-        clipped = np.clip(column.values, float(low), float(high))
-        units = np.rint(clipped / float(grid)).astype(np.int64)
-        noisy = units + discrete_laplace(scale / grid, len(units), OS).astype(np.int64)
+        column = numeric(table, self.column).column
+        _complete(column, "private_noise")
+        ends = int(low / grid), int(high / grid)
+        units = _within(in_units(column, grid), *ends)  # as if clipped before: the ends are on the grid
+        noisy = add(units, discrete_laplace(scale / grid, len(units), OS))
         if self.clamp:
-            noisy = np.clip(noisy, int(low / grid), int(high / grid))
-        kind = column.column.kind
-        fits = pa.types.is_integer(kind) and (1 / grid).denominator == 1
-        released = column.back(
-            (noisy * float(grid)).astype(np.float64), real=not (pa.types.is_integer(kind) and grid.denominator == 1)
-        )
+            noisy = _within(noisy, *ends)
+        fits = pa.types.is_integer(column.kind) and (1 / grid).denominator == 1
+        released = from_units(column, noisy, grid)
         account = f"{self.table}.{self.column}"
         m = self.rows_per_person
-        charge = Charge.of({Account("slope", (account,)): ceil_fraction(m / scale * PICO)})
-        if not fits:
-            charge = charge + Charge.of({Account("jump", (account,)): ceil_fraction(m * grid / scale * PICO)})
+        step = Fraction(0) if fits else grid
+        jump = step + (m - 1) * (high - low + step)
+        charge = Charge.of({Account("slope", (account,)): ceil_fraction(PICO / scale)})
+        if jump:
+            charge = charge + Charge.of({Account("jump", (account,)): ceil_fraction(jump / scale * PICO)})
         result = table.with_columns(released)
         codebook = {
             "noise": f"integer Laplace, scale {float(scale):g}, grid {float(grid):g}",
-            "clipped to": [float(low), float(high)],
+            "clipped to": [int(end) if end.denominator == 1 else float(end) for end in (low, high)],
             "variance to subtract": 2 * float(scale) ** 2,
             "differentially private": True,
         }
-        reach = m * ((high - low) + (0 if fits else grid)) / scale
-        return Step(result, self.name, codebook, charge=charge, guesses=ceiling(self.column, reach))
+        reach = m * (high - low + step) / scale
+        return Step(result, self.name, codebook, charge=charge, guesses=ceiling(self.column, reach), reach=reach)
 
 
 @dataclass(frozen=True)
@@ -149,19 +152,15 @@ def _randomise(
         "differentially private": True,
     }
     reach = Fraction(price * method.rows_per_person, PICO)
-    return Step(result, method.name, codebook, charge=charge, guesses=ceiling(column.name, reach))
+    return Step(result, method.name, codebook, charge=charge, guesses=ceiling(column.name, reach), reach=reach)
 
 
-def ceiling(column: str, reach: Fraction) -> tuple[Guessed, ...]:
-    """What no attacker exceeds, whatever he believed, whoever the victim is and whatever was released.
-
-    The log-likelihood moves by at most `reach`, and over all priors the advantage is largest at p = 1/(1 + e^(T/2)),
-    where it is tanh(T/4). Nothing here depends on the data: the codebook is published, and a figure computed from
-    the true column in it would be a second release that nobody paid for.
-    """
-    T = min(float(reach), 700.0)
-    before = 1 / (1 + math.exp(T / 2))
-    return (Guessed("any attacker, any output", column, before, before + math.tanh(T / 4), how="bound"),)
+def _within(units: NDArray[Any], low: int, high: int) -> NDArray[Any]:
+    """Clipped; whole numbers of any size stay whole."""
+    if units.dtype == object or max(-low, high) >= 2**62:
+        return np.array([min(max(int(u), low), high) for u in units], dtype=object)
+    clipped: NDArray[Any] = np.clip(units, low, high)
+    return clipped
 
 
 def _exact(value: float, what: str) -> Fraction:
