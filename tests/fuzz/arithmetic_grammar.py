@@ -177,6 +177,7 @@ QUESTIONS = [
     "SELECT SUM(<X>) FROM (SELECT <N> AS x FROM <table> WHERE <B>) AS q",
     "SELECT SUM(<X>) FROM (SELECT k, <R> AS x FROM <table> UNION ALL SELECT k, <R> AS x FROM <table>) AS q",
 ]
+PLAIN_QUESTIONS = [q for q in QUESTIONS if q.endswith("FROM <table>") and "MEDIAN" not in q]
 OUTSIDE = ["x", "CAST(x AS INTEGER)", "((x + <big1>) - <big1>)", "CAST((x + <big1>) - <big1> AS INTEGER)", "CAST((x + <grain1>) - <grain1> AS INTEGER)", "ABS(x)", "(x % <m>)", "(x / <c>)", "LEAST(GREATEST(x, <c>), <c>)", "LN(x)", "(- x)", "(x * <c>)", "SQRT(x)", "ROUND(x, <n>)"]  # fmt: skip
 
 
@@ -225,8 +226,9 @@ def holes(template: str) -> list[tuple[str, str]]:
 class Grammar:
     """Questions at random. What was answerable before is built upon: `keep` it."""
 
-    def __init__(self, seed: object) -> None:
-        self.toss = random.Random(str(seed))
+    def __init__(self, seed: object, *, plain: float = 0.0) -> None:
+        """`plain`: the share of questions over all rows of a table, which can be run many at once."""
+        self.toss, self.plain = random.Random(str(seed)), plain
         self.kept: dict[str, list[Node]] = {kind: [] for kind in TEMPLATES}
 
     def keep(self, question: Node) -> None:
@@ -261,6 +263,7 @@ class Grammar:
 
     def question(self) -> Node:
         while True:
-            found = self.filled("Q", self.toss.choice(QUESTIONS), self.toss.choice([1, 2, 2, 3, 3, 4, 5, 6]) + 1)
+            shapes = PLAIN_QUESTIONS if self.toss.random() < self.plain else QUESTIONS
+            found = self.filled("Q", self.toss.choice(shapes), self.toss.choice([1, 2, 2, 3, 3, 4, 5, 6]) + 1)
             if found.size <= 24:
                 return found

@@ -29,7 +29,6 @@ from nowiser.sql.select import read
 from nowiser.sql.tree import Call, Column, Filter, Join, PerPerson, Scan, Union, parts
 
 WORD = re.compile(r"\b(" + "|".join(NAMES) + r")\b")
-SHRINKS = 400  # tries to make a question smaller
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,9 @@ class Planned:
 class Bench:
     """One engine with the two tables of `arithmetic_world`, and the questions it is tried with."""
 
-    def __init__(self, policy: Policy, engine: Any, rows: Rows, *, batch: int = 40) -> None:
+    def __init__(self, policy: Policy, engine: Any, rows: Rows, *, batch: int = 40, shrinks: int = 400) -> None:
         self.policy, self.engine, self.batch, self.lines = policy, engine, batch, rows.lines
-        self.many = len(rows.values)
+        self.many, self.shrinks = len(rows.values), shrinks  # `shrinks`: tries to make a question smaller
         self.scans = {t: read(f"SELECT SUM(i1) FROM {t}", policy).relation for t in ("v", "p")}
         self.x = {t: self._prepared(t) for t in ("v", "p")}
         self.used: set[str] = set()  # functions that were tried on rows
@@ -436,7 +435,7 @@ def search(bench: Bench, grammar: Grammar, many: int, *, most: int = 10, small: 
 
 def shrunk(bench: Bench, node: Node, finding: Finding) -> Finding:
     """The smallest question found that breaks the same promise."""
-    tries = SHRINKS
+    tries = bench.shrinks
     better = True
     while better:
         better = False
