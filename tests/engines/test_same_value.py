@@ -268,3 +268,27 @@ print(list(cells(policy, engine, "SELECT s, COUNT(*) FROM t GROUP BY s")[0].valu
         env=os.environ | {"TZ": "America/New_York"},
     )  # fmt: skip
     assert done.stdout.strip() == "[[1], [1]]", done.stderr
+
+
+def test_bytes_that_are_no_text_fail_no_question_on_spark(spark_session, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from nowiser import policy as policies
+    from nowiser.engines import connect
+
+    raw = pa.array([b"a", b"a", b"a\xff\xfe"], pa.binary())
+    texts = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
+    pq.write_table(pa.table({"p": pa.array([1, 2, 3]), "g": texts}), tmp_path / "t.parquet")
+    (tmp_path / "nowiser.yaml").write_text("""
+nowiser: 1
+engine: spark
+tables:
+  t: {source: t.parquet, person: p, columns: {p: {identifier: integer}, g: public}}
+attackers: [{guess: present in t, gain: 5%}]
+""")
+    policy = policies.read(tmp_path / "nowiser.yaml")
+    engine = connect(policy)
+    found, _ = cells(policy, engine, "SELECT g, COUNT(*) FROM t GROUP BY g")
+    assert found[("'a'",)][0] == 2
+    assert sum(counts[0] for counts in found.values()) == 3
