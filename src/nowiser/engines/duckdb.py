@@ -49,6 +49,7 @@ TYPES = {
 }
 # Keys of up to 2¹⁶ values in all are grouped in a plain array instead of a hash table: at 10,000 keys half the work.
 DENSE = {"perfect_ht_threshold": "16"}
+UTC = "SET GLOBAL TimeZone = 'UTC'"  # instants are read in it, wherever this process runs
 LOCKED = {
     "enable_external_access": "false",
     "autoload_known_extensions": "false",
@@ -57,7 +58,9 @@ LOCKED = {
 }
 
 
-def _read(kind: Kind, raw: str, _type: str) -> str:
+def _read(kind: Kind, raw: str, type_: str) -> str:
+    # There and back, a text loses its collation: one that ignores case would bring other texts into the same group.
+    raw = f"decode(encode({raw}))" if type_ == filling.COLLATED else raw
     cast = f"TRY_CAST({raw} AS {TYPES[kind]})"
     return f"nullif({cast}, CAST('NaN' AS DOUBLE))" if kind is Kind.REAL else cast
 
@@ -263,6 +266,7 @@ class DuckDB:
 
         spill = path.with_name(path.name + ".spill")
         with _reading(), duckdb.connect(str(path), config=memory.limits(spill)) as connection:
+            connection.execute(UTC)
             connection.execute("SET enable_progress_bar = true")  # so that it can be asked how far it is …
             connection.execute("SET enable_progress_bar_print = false")  # … by `nowiser prepare`, which has its own bar
             filling.fill(connection, self._policy, DIALECT, salt, self._tell, stored=True, beside=self._state)
@@ -273,6 +277,7 @@ class DuckDB:
 
         connection = duckdb.connect(config=DENSE | BLIND | memory.limits(_spill(self._state)))
         with _reading():
+            connection.execute(UTC)
             connection.execute(f"SET allowed_paths = [{', '.join(text(str(f)) for f in self._files())}]")
             filling.fill(connection, self._policy, DIALECT, salt, stored=False, beside=self._state)
             for setting, value in self._locked.items():

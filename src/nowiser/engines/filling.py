@@ -31,6 +31,7 @@ from nowiser.sql.persons import owner_columns
 
 Tell = Callable[[float, str], None]
 ANYWHERE = "row_number() OVER ()"  # a place that holds for one look only
+COLLATED = "VARCHAR, as the database compares it"
 PIECE = 2048  # bytes
 FOUND = 0.2  # of the work is done when it is known which rows count
 
@@ -97,8 +98,9 @@ def _raw(connection: Any, source: sources.Source) -> Raw:
     types = _types(connection, source.sql())
     if source.table is None and source.path.suffix == ".parquet" and "file_row_number" not in types:
         return Raw(f"read_parquet({text(str(source.path))}, file_row_number = true)", types, "src.file_row_number")
-    if source.table is not None and _is_table(connection, source.table):
-        return Raw(source.sql(), types, "src.rowid")
+    if source.table is not None:  # where columns of texts may have a collation, and do not say so
+        types = {name: COLLATED if type_ == "VARCHAR" else type_ for name, type_ in types.items()}
+        return Raw(source.sql(), types, "src.rowid" if _is_table(connection, source.table) else ANYWHERE)
     return Raw(source.sql(), types, ANYWHERE)
 
 

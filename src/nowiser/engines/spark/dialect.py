@@ -107,7 +107,8 @@ def escaped(value: str) -> str:
 
 def read(kind: Kind, raw: str, type_: str) -> str:
     if kind is Kind.TEXT:
-        return f"CAST({raw} AS STRING)"
+        # Spark stores bytes that are no UTF-8 as texts; nobody could show such a key.
+        return f"make_valid_utf8(CAST({raw} AS STRING))" if type_.startswith("string") else f"CAST({raw} AS STRING)"
     if kind is Kind.INTEGER and type_ in ("double", "float"):
         return f"TRY_CAST(rint({raw}) AS BIGINT)"
     if kind is Kind.INTEGER and type_.startswith("decimal"):
