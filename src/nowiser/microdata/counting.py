@@ -138,7 +138,6 @@ class Counting:
 
 def _narrow(table: Table, policy: Policy, besides: Iterable[str]) -> Table:
     """The table with the columns that decide whose a row is and which rows are the same, and no others."""
-    keys = tuple(prepare.enforced(table))
-    needed = {*owner(table, policy), *(c for key in keys for c in key), *besides}
+    needed = {*owner(table, policy), *(c for key in table.unique for c in key), *besides}
     needed |= set(table.link.columns) if table.link is not None else set()
-    return replace(table, unique=keys, columns=tuple(c for c in table.columns if c.name in needed))
+    return replace(table, columns=tuple(c for c in table.columns if c.name in needed))
