@@ -47,7 +47,7 @@ def test_no_question_breaks_a_promise(seed, make_bench):
 
 OTHERS = {  # every statement takes Spark long, so most questions there are run together
     "postgresql": (600, {}, {}),
-    "spark": (300, {"plain": 0.96}, {"shrinks": 12}),
+    "spark": (240, {"plain": 0.97}, {"shrinks": 12}),
 }
 
 
