@@ -110,7 +110,7 @@ def asked(folder, rng, questions, *, engine="duckdb", each=20) -> int:
     return answered
 
 
-@pytest.mark.parametrize(("engine", "questions"), [("duckdb", 480), ("duckdb:///?prepare=no", 40)])
+@pytest.mark.parametrize(("engine", "questions"), [("duckdb", 300), ("duckdb:///?prepare=no", 20)])
 def test_no_life_moves_a_cell_further_than_planned(tmp_path, engine, questions):
     assert asked(tmp_path, random.Random(f"linked {engine}"), questions, engine=engine) >= questions // 3
 
