@@ -243,15 +243,17 @@ class _Parser:
 
     def __init__(self, csv: Csv) -> None:
         self._csv = csv
-        self._quote = csv.quote.encode() if csv.quote else b""
-        d, q, e = (re.escape(c or "") for c in (csv.delimiter, csv.quote, csv.escape))
+        self._quote = (csv.quote or "").encode()
+        if csv.quote is None or csv.escape is None:
+            return  # fields are told apart by delimiters alone
+        d, q, e = map(re.escape, (csv.delimiter, csv.quote, csv.escape))
         doubled = csv.escape == csv.quote
         inside = f"[^{q}]*(?:{q}{q}[^{q}]*)*" if doubled else f"[^{q}{e}]*(?:{e}.[^{q}{e}]*)*"
         self._unquoted = re.compile(f"[^{d}]*")
         self._quoted = re.compile(f"{q}({inside}){q}(?={d}|\\Z)", re.DOTALL)
         self._open = re.compile(f"{q}{inside}\\Z", re.DOTALL)
         self._escaped = re.compile(f"{e}([{q}{e}])")
-        self._pairs = None if doubled else re.compile(re.escape((csv.escape or "").encode()) + b".", re.DOTALL)
+        self._pairs = None if doubled else re.compile(e.encode() + b".", re.DOTALL)
 
     def quotes(self, line: bytes) -> int:
         """How many quotes a line has, besides those another character escapes; of doubled ones both count."""
