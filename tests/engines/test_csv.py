@@ -175,6 +175,17 @@ def test_a_release_reads_the_file_as_it_is_declared(tmp_path):
     assert found == {"p": ["1", "2"], "g": ["a", "b"], "v": ["3", None], "note": ["x;y, z", None]}
 
 
+def test_without_quotes_every_quote_is_a_character(ask):
+    rows = [f'{i}\t{"ab"[i % 2]}\t{i % 10}\t"x, {i}\n' for i in range(30)]
+    plain = ask("p\tg\tv\tnote\n" + "".join(rows), "csv: {delimiter: tab, quote: none}")
+    assert plain == [[30, 135, 30], [15, 15, 60, 75], [30], [30]]
+    for alice in ('0\ta\t0\t"', '0\t"a', "0\ta\t0\tx\ty"):
+        found = ask(
+            "\n".join(["p\tg\tv\tnote", alice, *map(str.strip, rows[1:])]), "csv: {delimiter: tab, quote: none}"
+        )
+        assert near(plain, found), alice
+
+
 def test_names_of_columns_are_each_there_once(tmp_path):
     (tmp_path / "t.csv").write_bytes(b'\xef\xbb\xbfa,A,"b, c",,a\n1,2,3,4,5\n')
     assert delimited.header(tmp_path / "t.csv", Csv()) == ["a", "A_1", "b, c", "column3", "a_2"]

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 from nowiser.cli.looking import kind_of, seen_dialect
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Column, Kind, Role, Table
+from nowiser.model.schema import Column, Csv, Kind, Role, Table
 from nowiser.policy.csv import spelled
 from nowiser.policy.tree import suggestion
 
@@ -61,11 +61,16 @@ def inspect(policy: Policy) -> Inspection:
             engine.close()
         note = f"reachable; what stands in its tables is looked at on {policy.engine.partition(':')[0]} itself"
         return Inspection({}, (Finding("note", "engine", note),))
+    from nowiser.engines.delimited import Misquoted
+
     rows: dict[str, int] = {}
     findings: list[Finding] = []
     with _Sources(policy) as sources:
         for table in policy.tables:
-            findings += sources.written(table)
+            try:
+                findings += sources.written(table)
+            except Misquoted as error:
+                raise error.told() from None
             look = _Look(sources, table)
             findings += look.findings()
             rows[table.name] = look.rows
@@ -99,7 +104,7 @@ class _Sources:
         return f"read_csv({_text(str(source.path))}, {options(source.csv)}, sample_size = -1)"
 
     def written(self, table: Table) -> Iterator[Finding]:
-        """How a csv file is written, and whether it is well-formed. Raises Misconfigured where it cannot be mended."""
+        """How a csv file is written, and whether it is well-formed. Raises Misquoted where it cannot be mended."""
         from nowiser.engines import delimited
         from nowiser.engines.duckdb import TYPES
 
@@ -108,7 +113,7 @@ class _Sources:
             return
         names = delimited.header(source.path, source.csv)
         seen = seen_dialect(self._connection, source.path)
-        if seen is not None and len(delimited.header(source.path, seen)) > len(names):
+        if seen is not None and len(delimited.header(source.path, Csv(seen.delimiter, None, None))) > len(names):
             said = f"`csv: {{delimiter: {spelled(seen.delimiter)}}}`"
             yield Finding("note", table.name, f"the file looks as if its fields were told apart otherwise: {said}?")
         if delimited.well_formed(source.path, source.csv):

@@ -39,8 +39,19 @@ UNREADABLE = "The data of the policy cannot be read."
 WHY = "The custodian sees why with `nowiser check`, where the data are."
 
 
-class Misquoted(Misconfigured):
-    """For the custodian alone: it names a line of the file."""
+class Misquoted(Exception):
+    """The quotes of a file do not match. `told()` names the line, for the custodian alone."""
+
+    def __init__(self, path: Path, line: int) -> None:
+        super().__init__(path, line)
+        self.path, self.line = path, line
+
+    def told(self) -> Misconfigured:
+        return Misconfigured(
+            f"{self.path.name}: the quotes of the record that begins in line {self.line} do not match.",
+            hint="A field with quotes, separators or line breaks stands in quotes, and quotes inside of it are escaped;"
+            " `csv: {quote: …, escape: …}` in the policy says how.",
+        )
 
 
 @dataclass(frozen=True)
@@ -211,12 +222,12 @@ def _records(file: BinaryIO, csv: Csv, path: Path) -> Iterator[_Record]:
         record, decodable = _plain(b"".join(waiting))
         fields, quotes = parser.fields(record)
         if fields is None and not quotes:
-            raise _misquoted(path, begun)
+            raise Misquoted(path, begun)
         if fields is not None:
             yield _Record(begun, fields, decodable)
             waiting = []
     if waiting:
-        raise _misquoted(path, begun)
+        raise Misquoted(path, begun)
 
 
 def _plain(raw: bytes) -> tuple[str, bool]:
@@ -232,15 +243,17 @@ class _Parser:
 
     def __init__(self, csv: Csv) -> None:
         self._csv = csv
-        self._quote = csv.quote.encode() if csv.quote else b""
-        d, q, e = (re.escape(c or "") for c in (csv.delimiter, csv.quote, csv.escape))
+        self._quote = (csv.quote or "").encode()
+        if csv.quote is None or csv.escape is None:
+            return  # fields are told apart by delimiters alone
+        d, q, e = map(re.escape, (csv.delimiter, csv.quote, csv.escape))
         doubled = csv.escape == csv.quote
         inside = f"[^{q}]*(?:{q}{q}[^{q}]*)*" if doubled else f"[^{q}{e}]*(?:{e}.[^{q}{e}]*)*"
         self._unquoted = re.compile(f"[^{d}]*")
         self._quoted = re.compile(f"{q}({inside}){q}(?={d}|\\Z)", re.DOTALL)
         self._open = re.compile(f"{q}{inside}\\Z", re.DOTALL)
         self._escaped = re.compile(f"{e}([{q}{e}])")
-        self._pairs = None if doubled else re.compile(re.escape((csv.escape or "").encode()) + b".", re.DOTALL)
+        self._pairs = None if doubled else re.compile(e.encode() + b".", re.DOTALL)
 
     def quotes(self, line: bytes) -> int:
         """How many quotes a line has, besides those another character escapes; of doubled ones both count."""
@@ -272,11 +285,3 @@ class _Parser:
 
 def _opened(path: Path) -> BinaryIO:
     return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]  # reads bytes
-
-
-def _misquoted(path: Path, line: int) -> Misquoted:
-    return Misquoted(
-        f"{path.name}: the quotes of the record that begins in line {line} do not match.",
-        hint="A field with quotes, separators or line breaks stands in quotes, and quotes inside of it are escaped;"
-        " `csv: {quote: …, escape: …}` in the policy says how.",
-    )

@@ -29,7 +29,12 @@ def engine_table(policy: Policy, table: Table) -> Any:
 
 def _file(path: Path, table: Table) -> Any:
     """The path; or, of a csv file whose dialect is declared, its rows."""
-    return path if table.csv is None or not delimited.is_csv(path) else delimited.arrow(path, table.csv)
+    if table.csv is None or not delimited.is_csv(path):
+        return path
+    try:
+        return delimited.arrow(path, table.csv)
+    except delimited.Misquoted as error:
+        raise error.told() from None
 
 
 def from_postgres(url: str, name: str) -> pa.Table:
