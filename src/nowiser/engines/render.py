@@ -85,7 +85,7 @@ def literal(value: object, kind: Kind, dialect: Dialect) -> str:
         case Kind.TEXT:
             return dialect.text(str(value))
         case Kind.BOOLEAN:
-            return "TRUE" if value else "FALSE"
+            return f"CAST({'TRUE' if value else 'FALSE'} AS BOOLEAN)"  # PostgreSQL groups by no bare constant
         case Kind.REAL:
             return f"CAST({float(value)!r} AS {dialect.real})"  # type: ignore[arg-type]  # checked by the binder
         case Kind.INTEGER:

@@ -36,6 +36,8 @@ def constant(node: exp.Expr, span: Span | None) -> Literal:
     if isinstance(node, exp.Boolean):
         return Literal(bool(node.this), Type(Kind.BOOLEAN), span)
     if node.is_string:
+        if "\x00" in str(node.this):  # by an escape: no engine stores such a text, and PostgreSQL fails on it
+            raise NotAnswerable("A text contains a NUL character.", span=span)
         return Literal(str(node.this), Type(Kind.TEXT), span)
     try:
         exact = exact_number(str(node.this))

@@ -6,6 +6,7 @@ nothing smaller than 2⁻³⁰⁰ (about 5·10⁻⁹¹; smaller numbers are read
 
 from math import floor, frexp, log2
 
+from nowiser.model import schema
 from nowiser.model.schema import Kind
 from nowiser.sql.tree import Call, Column, Expression, Literal
 
@@ -21,12 +22,19 @@ def finest(e: Expression) -> int:
         return 0  # whole numbers
     match e:
         case Column():
-            return COLUMN
+            return _of_column(e.declared)
         case Literal():
             return frexp(float(e.value))[1] - 1 if e.value else 0
         case Call():
             return _of_call(e)
     return UNKNOWN
+
+
+def _of_column(c: schema.Column) -> int:
+    """Also of the ends it is clipped to, of what stands for a missing value between them, and of listed values."""
+    ends = [c.low, c.high, (c.low + c.high) / 2] if c.low is not None and c.high is not None else []
+    known = [float(v) for v in (*ends, *(c.domain or ())) if v]
+    return min([COLUMN, *(frexp(v)[1] - 1 for v in known if v)])
 
 
 def _of_call(e: Call) -> int:
