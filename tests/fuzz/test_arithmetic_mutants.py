@@ -2,7 +2,8 @@
 
 A mutant is a name and a function that takes one guard away through `monkeypatch`. It is killed when a question breaks a
 promise with the mutant and none without. To guard something new, add its mutant here. Some guards stand behind
-others: taking the front one away alone changes nothing, so such a mutant takes both.
+others: taking the front one away alone changes nothing, so such a mutant takes both. An infinite or missing quotient
+breaks no promise: a divisor that may be zero leaves no bounds, so nothing is summed before it is clamped.
 """
 
 from dataclasses import replace
@@ -17,7 +18,8 @@ from nowiser import policy as policies
 from nowiser.engines import connect, render
 from nowiser.model.schema import Kind
 from nowiser.sql import bounds, sensitivity
-from nowiser.sql.functions import ALLOWED
+from nowiser.sql.functions import ALLOWED, Function
+from nowiser.sql.interval import Interval
 
 MOST = 6_000  # questions before a mutant counts as alive
 
@@ -95,19 +97,55 @@ def no_rounding(monkeypatch):
     monkeypatch.setattr(sensitivity, "_rounding", lambda *_: 0)
 
 
+def ends_of_formulas(monkeypatch):
+    """Bounds of exact arithmetic instead of bounds of doubles, and nothing refused because it loses its digits."""
+    monkeypatch.setattr(Interval, "in_doubles", lambda self: self)
+    any_digits(monkeypatch)
+
+
+def any_digits(monkeypatch):
+    monkeypatch.setattr(Function, "loses_digits", lambda *_: False)
+    monkeypatch.setattr(bounds, "WANTED", 10**400)
+
+
+def no_wobble(monkeypatch):
+    """Operations on doubles count as exact when a slope is charged."""
+    monkeypatch.setattr(Function, "wobble", lambda *_: 0)
+    any_digits(monkeypatch)
+
+
+def together(*patches):
+    def patch(monkeypatch):
+        for one in patches:
+            one(monkeypatch)
+
+    return patch
+
+
+def unclamped(monkeypatch):
+    """Whole summands go as they are, behind bounds that are those of formulas."""
+    monkeypatch.setattr(render, "_clamped", lambda value, *_, **__: value)
+    ends_of_formulas(monkeypatch)
+
+
 MUTANTS = {
-    "ABS may overflow": function("abs", overflows=False),
-    "negation may overflow": function("neg", overflows=False),
+    "ABS of the smallest number": function("abs", whole="abs({0})"),
+    "minus the smallest number": function("neg", whole="(- {0})"),
+    "a remainder of the smallest number": function("%", whole="({0} % NULLIF({1}, 0))"),
+    "a quotient of the smallest number": spelled("div", "({0} // NULLIF({1}, 0))"),
     "sums may overflow": function("+", overflows=False),
-    "casts may overflow": function("to_integer", overflows=False),
-    "EXP may overflow": function("exp", overflows=False),
+    "casts may pass 64 bits": together(
+        ends_of_formulas, function("to_integer", overflows=False, sql="CAST({0} AS BIGINT)")
+    ),
+    "EXP may overflow": together(function("exp", overflows=False, sql="exp({0})")),
     "nothing is refused because it overflows": any_row_may_overflow,
+    "ends are those of formulas": ends_of_formulas,
+    "operations on doubles are exact": no_wobble,
+    "summands are not clamped": unclamped,
     "LN is not guarded": spelled("ln", "ln({0})"),
     "LOG is not guarded": spelled("log10", "log10({0})"),
     "SQRT is not guarded": spelled("sqrt", "sqrt({0})"),
-    "a quotient may be infinite": spelled("/", "({0} / {1})"),
     "LN is called not nullable": never_missing("ln"),
-    "a quotient is called not nullable": never_missing("/"),
     "a remainder is called not nullable": never_missing("%"),
     "casts to integers do not step": function("to_integer", step=None),
     "FLOOR does not step": function("floor", step=None),
