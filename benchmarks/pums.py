@@ -188,6 +188,6 @@ def forgetful() -> object:
         def declare(self, *_, **__):
             return True
 
-        settle = fail = close = lambda *_: None
+        settle = fail = close = check_access = lambda *_, **__: None
 
     return Forgetful()
