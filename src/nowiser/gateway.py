@@ -33,6 +33,7 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.integers import add
+from nowiser.policy.file import PolicyFile
 from nowiser.report import failure
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
@@ -89,6 +90,7 @@ class Gateway:
     def __init__(self, policy: Policy, *, engine: Engine | None = None, account: Ledger | None = None) -> None:
         allowance.refuse_empty_promises(policy)
         self.policy = policy
+        self._file = PolicyFile(policy)
         self._unguarded = allowance.unguarded(policy)
         self._engine = engine or engines.connect(policy)
         self._ledger = account or ledger.for_policy(policy)
@@ -206,6 +208,7 @@ class Gateway:
 
         A dictionary (`guesses`, `left`, `unguarded`) that prints as a sentence each and draws itself in a notebook.
         """
+        self._file.check()
         self._ledger.check_access(policy=self.policy.digest)
         totals = self._ledger.totals()
         return Allowance(self._guesses(totals), self._left(totals), self._unguarded)
@@ -232,6 +235,7 @@ class Gateway:
         Asked again inside the transaction that charges; here also for what is free: stored answers, `explain`, limits.
         """
         who = self._analyst(name)
+        self._file.check()
         self._ledger.check_access(policy=self.policy.digest, analyst=who or "")
         return who
 

@@ -305,3 +305,13 @@ def test_every_cell_has_noise_of_its_own_drawn_ahead_or_not(canteen):
     for wrong in (drawn[0][:1], drawn[0][:49]):
         blurred, _ = canteen._blur(noise, cells, [wrong, drawn[1]])
         assert len(set((blurred - cells[0]).tolist())) > 40, "fresh noise, not one number for all"
+
+
+def test_a_damaged_copy_is_made_anew(canteen_folder):
+    sql = "SELECT faculty, COUNT(*) FROM visits GROUP BY faculty"
+    with nw.open(canteen_folder / "nowiser.yaml") as gate:
+        told = gate.query(sql).rows
+    (copy,) = (canteen_folder / ".nowiser").glob("prepared-*.duckdb")
+    copy.write_bytes(b"no database" * 1000)
+    with nw.open(canteen_folder / "nowiser.yaml") as gate:
+        assert gate.query(sql, spend="1%").rows == told

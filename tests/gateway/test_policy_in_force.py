@@ -11,6 +11,7 @@ from nowiser.errors import Exhausted, Misconfigured
 from nowiser.ledger import for_policy
 from nowiser.model.charge import Charge
 from nowiser.policy import read
+from nowiser.policy.file import PolicyFile
 
 AVERAGE = "SELECT AVG(time) FROM visits WHERE faculty = 'math'"
 CHANGED = "policy was changed since"
@@ -25,7 +26,9 @@ def folder(request, canteen_folder):
 
 
 @pytest.fixture
-def gate(folder):
+def gate(folder, monkeypatch):
+    """As on another host: what its file says is not looked at, so that the ledger must hold alone."""
+    monkeypatch.setattr(PolicyFile, "check", lambda _: None)
     with nw.open(folder / "nowiser.yaml") as found:
         yield found
 
@@ -94,3 +97,20 @@ def test_a_change_that_only_adds_room_binds_as_well(folder, gate):
 def test_the_same_policy_declared_again_changes_nothing(folder, gate):
     declare_elsewhere(folder, "nowiser: 1", "# only a comment\nnowiser: 1")
     assert gate.query(AVERAGE).rows
+
+
+def test_an_edited_file_binds_before_anybody_declares_it(canteen_folder):
+    policy = canteen_folder / "nowiser.yaml"
+    with nw.open(policy) as gate:
+        gate.query(AVERAGE)
+        policy.write_text(policy.read_text() + "# a comment changes nothing\n")
+        assert gate.query(AVERAGE).stored
+        policy.write_text(policy.read_text().replace("gain: 5%", "gain: 1%"))
+        before = charges(gate)
+        for ask in (lambda: gate.query(AVERAGE, spend="10%"), lambda: gate.explain(AVERAGE), gate.allowance):
+            with pytest.raises(Misconfigured, match="policy file was changed since"):
+                ask()
+        policy.unlink()
+        with pytest.raises(Misconfigured, match="policy file was changed since"):
+            gate.query(AVERAGE)
+        assert charges(gate) == before

@@ -123,3 +123,22 @@ def test_recheck_shares_no_code_with_the_search():
         text = Path(importlib.import_module(module).__file__).read_text(encoding="utf-8")
         named = re.findall(r"(?:from|import) (nowiser[\w.]*)", text)
         assert all(n == "nowiser.errors" or n.startswith("nowiser.microdata.recheck") for n in named), named
+
+
+def test_a_guess_within_a_distance_is_asked_once_also_where_ends_of_cents_nearly_meet(tmp_path):
+    """57.38 + 20 and 97.38 − 20 are neighbouring doubles: the middle between them is one of them."""
+    import random
+
+    rng = random.Random(3)
+    rows = [(rng.choice("abc"), f"{rng.uniform(0, 400):.2f}") for _ in range(400)] + [("a", "57.38"), ("a", "97.38")]
+    (tmp_path / "t.csv").write_text("ward,cost\n" + "".join(f"{w},{c}\n" for w, c in rows))
+    (tmp_path / "nowiser.yaml").write_text(
+        "nowiser: 1\ntables:\n  t:\n    source: t.csv\n    person: each row\n    protect: values\n    columns:\n"
+        "      ward: {public: [a, b, c]}\n      cost: {sensitive: [0, 400]}\n"
+        "attackers:\n  - {guess: t.cost within 20, gain: 30%}\n"
+    )
+    command = ["publish", "t.csv", "-p", "nowiser.yaml", "--quasi", "ward", "--sensitive", "cost", "-o", "o.csv", "-y"]
+    found = subprocess.run(
+        [sys.executable, "-m", "nowiser.cli.main", *command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert found.returncode == 0, found.stderr

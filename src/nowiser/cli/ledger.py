@@ -156,7 +156,11 @@ def _print(read: "Account") -> None:
             of = f" of {float(granted):.1%}" if granted is not None else ""
             out.print(f"{on_one_line(name) or 'unnamed'}: {float(used):.1%}{of} of the allowance used", markup=False)
     for name, failed in read.failures.items():
-        state = "access is closed; see failures.log, then `nowiser ledger reopen`" if name in read.closed else "may ask"
+        state = (
+            "access is closed; see failures.log, then `nowiser ledger reopen --reason`"
+            if name in read.closed
+            else "may ask"
+        )
         times = "1 question has failed" if failed == 1 else f"{failed} questions have failed"
         out.print(f"{on_one_line(name) or 'unnamed'}: {times} since the last look ({state})", markup=False)
     if read.failing:

@@ -112,7 +112,14 @@ class DuckDB:
                 manifest = self._manifest()
                 if not self._unchanged(manifest):
                     manifest = self._prepare(manifest)
-                self._connect(manifest)
+                try:
+                    self._connect(manifest)
+                except Unreachable:  # the copy is damaged: it is only a copy, and made anew once
+                    if not self._stored:
+                        raise
+                    (self._state / str(manifest["file"])).unlink(missing_ok=True)
+                    manifest = self._prepare(manifest)
+                    self._connect(manifest)
             return str(manifest["version"])
 
     def run(self, tally: Tally) -> pa.Table:
@@ -300,7 +307,10 @@ class DuckDB:
                 else self._views(str(manifest["salt"]))
             )
         except duckdb.Error as error:
-            raise Unreachable(f"The prepared copy cannot be opened ({type(error).__name__}).") from None
+            raise Unreachable(
+                f"The prepared copy cannot be opened ({type(error).__name__}).",
+                hint="Look at NOWISER_MEMORY, the room on the disk and the rights of `.nowiser`.",
+            ) from None
         self._open = manifest
         self._copy = self._state / str(manifest["file"]) if self._stored else self._state
         self._seen = [(Path(f), s) for f, s in manifest["stamps"].items()]

@@ -325,8 +325,8 @@ class _Check:
             r = repr(float(options["within"]))
             reach = f"(VALUES (-{r}), ({r})) t(e)"
             edges = f"SELECT DISTINCT CAST(s AS DOUBLE) + e AS y FROM prior, {reach} WHERE s IS NOT NULL"
-            guesses = (
-                f"(WITH edges AS ({edges}) SELECT y FROM edges UNION ALL "
+            guesses = (  # each once: between neighbouring doubles the middle is one of them
+                f"(WITH edges AS ({edges}) SELECT y FROM edges UNION "
                 "SELECT (y + lead(y) OVER (ORDER BY y)) / 2 FROM edges)"
             )
             hit = f"abs(CAST(s AS DOUBLE) - y) <= {r} + 1e-9"

@@ -1,6 +1,9 @@
 """What clipping and row limits may have lost: said from the policy, so that saying it tells nothing."""
 
-from nowiser.model.schema import Table
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+
+from nowiser.model.schema import Kind, Table
 from nowiser.sql.cells import sum_cell
 from nowiser.sql.totals import Clip
 from nowiser.sql.tree import Column, Query, columns, scans
@@ -40,9 +43,11 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
             if clipped and aggregate.function != "count":
                 assert c.declared.low is not None
                 assert c.declared.high is not None
-                low, high = float(c.declared.low), float(c.declared.high)
-                ends = f"values outside {low:g} to {high:g} count as the nearer end"
+                low, high = (_shown(end, c.declared.kind) for end in (c.declared.low, c.declared.high))
+                ends = f"values outside {low} to {high} count as the nearer end"
                 notes.append(f"{c.attribute}: {ends} (--clipped estimates how many).")
+            if c.derived is None and c.declared.one_per_person:
+                notes.append(f"{c.attribute}: one value per person; of several the first in the source counts.")
         if aggregate.function in NEVER_EXACT:
             notes.append(NEVER_EXACT[aggregate.function])
     notes += [
@@ -83,6 +88,15 @@ def _clipped(query: Query, table: Table, rows: str) -> str:
         said.append(f"in averages with the weight of at most {rows}")
     counted = f", each {', '.join(dict.fromkeys(said))}" if said else ""
     return f"any further are left out{counted}: whatever a person has there, it is clipped to that."
+
+
+def _shown(end: Fraction, kind: Kind) -> str:
+    """An end of a declared range as people write it."""
+    if kind is Kind.DATE:
+        return (date(1970, 1, 1) + timedelta(days=int(end))).isoformat()
+    if kind is Kind.TIMESTAMP:
+        return (datetime(1970, 1, 1) + timedelta(microseconds=int(end))).isoformat(" ")  # noqa: DTZ001 (moments have no zone)
+    return f"{float(end):g}"
 
 
 def _plural(n: int, what: str) -> str:

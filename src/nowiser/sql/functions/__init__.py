@@ -13,6 +13,14 @@ from nowiser.sql.functions import arithmetic, casts, choice, dates, logic, numbe
 from nowiser.sql.functions.base import Function, Mismatch
 from nowiser.sql.tree import Call, Expression, Literal
 
+SPELLED = {  # what analysts call functions that have a name of their own here
+    "round_to": "ROUND",
+    "to_integer": "A cast to INTEGER",
+    "to_real": "A cast to DOUBLE PRECISION",
+    "integer_to_boolean": "A cast to BOOLEAN",
+    "div": "/",
+    "neg": "-",
+}
 HEAVIEST = 200_000  # letters of one expression; the longest text that is read has 20,000
 
 ALLOWED: dict[str, Function] = {
@@ -28,7 +36,9 @@ def call(name: str, args: tuple[Expression, ...], span: Span | None = None) -> C
     try:
         result = ALLOWED[name].typing(types)
     except Mismatch as mismatch:
-        raise NotAnswerable(f"{name.upper()} {mismatch.message}.", hint=mismatch.hint, span=span) from None
+        raise NotAnswerable(
+            f"{SPELLED.get(name, name.upper())} {mismatch.message}.", hint=mismatch.hint, span=span
+        ) from None
     if ALLOWED[name].loses_digits(types):
         raise lost(span)
     own, uses = _shape(name, len(args))
@@ -46,7 +56,7 @@ def lost(span: Span | None) -> NotAnswerable:
     """The refusal of an expression whose value is mostly rounding."""
     return NotAnswerable(
         "This expression loses the digits it is about.",
-        hint="Reals have about 16 digits. Do not add numbers of very different size, or round before you add.",
+        hint="Reals have about 16 digits, and 9 of them must be left: add nothing that is 10 million times the result.",
         span=span,
     )
 
