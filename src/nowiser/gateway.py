@@ -176,7 +176,8 @@ class Gateway:
             blurred = self._blur(chosen.noise, cells, ahead.result())
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, chosen.noise, blurred)
-            answer = replace(answer, values=found.values, bars=found.bars)
+            bars = found.bars if chosen.top is None else tuple(None if b == 0.0 else b for b in found.bars)
+            answer = replace(answer, values=found.values, bars=bars)
             self._ledger.settle(reservation, keep(answer))
         except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
             self._failed(reservation, chosen, error)
@@ -241,6 +242,8 @@ class Gateway:
 
     def _analyst(self, name: str | None) -> str | None:
         who = name or os.environ.get("NOWISER_ANALYST") or None
+        if who is not None and who != who.encode("utf-8", "ignore").decode():
+            raise NotAuthorised("The name of the analyst is no text in UTF-8.")
         if self.policy.analysts and who not in self.policy.analysts:
             raise NotAuthorised(
                 f"The policy knows no analyst {who}." if who else "The policy wants to know who asks.",
@@ -387,7 +390,7 @@ class Gateway:
             columns=tuple(o.name for o in planned.query.outputs),
             values=None,
             bars=release.planned_errors(planned, chosen.noise),
-            exact=release.exact_columns(planned),
+            exact=release.exact_columns(planned) if chosen.top is None else (),  # which groups is a noisy choice
             cost=cost_of(chosen.charge, self.policy),
             guesses=(),
             left=0.0,

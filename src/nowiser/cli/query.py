@@ -56,17 +56,21 @@ def query(
     print_answer(answer)
 
 
+ENOUGH = 1_000_000  # characters; no question is so long, and a device may have no end
+
+
 def question(sql: str | None, file: Path | None) -> str:
     """The question: as an argument, from a file, or from standard input (`-`, or where nothing is typed)."""
     if sql is not None and file is not None:
         raise Misconfigured("give the question either as an argument or in a --file, found both")
     if file is not None:
         try:
-            return file.read_text(encoding="utf-8")
+            with file.open(encoding="utf-8") as text:
+                return text.read(ENOUGH)
         except (OSError, UnicodeDecodeError):
             raise Misconfigured(f"the question cannot be read from {str(file)!r}: no such file, or no text") from None
     if sql == "-" or (sql is None and not sys.stdin.isatty()):
-        return sys.stdin.read()
+        return sys.stdin.read(ENOUGH)
     if sql is None:
         raise Misconfigured(
             "there is no question", hint='For example: nowiser query "SELECT COUNT(*) FROM visits"; or --file, or `-`.'

@@ -7,7 +7,6 @@ never too narrow.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from nowiser.sql.estimates import Bars, Estimates, Half, tidy
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Mismatch
+from nowiser.sql.functions.calendar import DAY, civil
 from nowiser.sql.groups import Group
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.plan import Noise, Plan
@@ -189,7 +189,7 @@ class _Results:
         carried = _carried(e, self.groups()[g], leaf)
         if value is None or isinstance(value, str | bool) or carried is None or carried.bounds is None:
             return None
-        reach = carried.bounds
+        reach = carried.bounds.in_doubles()  # a bar no double holds is no bar
         return float(max(reach.high - value, value - reach.low, 0)) if reach.finite else None
 
 
@@ -238,9 +238,15 @@ def _shown(values: Vector, kind: Kind) -> Vector:
 
 
 def _spelt(value: int, kind: Kind) -> str:
+    """As in ISO 8601, in every year: what was added to a date may lead beyond those that Python's dates know."""
+    days, micros = divmod(value, DAY) if kind is Kind.TIMESTAMP else (value, 0)
+    year, month, day = civil(days)
+    shown = f"{year:04}-{month:02}-{day:02}"
     if kind is Kind.DATE:
-        return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=value)).replace(tzinfo=None).isoformat(" ")
+        return shown
+    seconds, fraction = divmod(micros, 10**6)
+    time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{shown} {time}.{fraction:06}" if fraction else f"{shown} {time}"
 
 
 def _sorted(groups: list[int], values: Sequence[Any], order: Order) -> list[int]:

@@ -21,6 +21,7 @@ SPELLED = {  # what analysts call functions that have a name of their own here
     "div": "/",
     "neg": "-",
 }
+WIDEST = 10**38  # of whole numbers computed from answers; a product of large ones would never end
 HEAVIEST = 200_000  # letters of one expression; the longest text that is read has 20,000
 
 ALLOWED: dict[str, Function] = {
@@ -79,15 +80,17 @@ def _shape(name: str, arguments: int) -> tuple[int, tuple[int, ...]]:
 
 
 def apply(name: str, values: list[Any]) -> Any:
-    """The reference meaning of a call. A result that is no finite number is NULL."""
+    """The reference meaning of a call. A result that is no finite number, or a whole one of over 38 digits, is NULL."""
     function = ALLOWED[name]
     if function.strict and any(v is None for v in values):
         return None
     try:
         result = function.evaluate(*values)
-    except OverflowError:
+    except (OverflowError, ValueError):  # mathematics has no value there
         return None
-    return None if isinstance(result, float) and not math.isfinite(result) else result
+    if isinstance(result, float):
+        return result if math.isfinite(result) else None
+    return None if isinstance(result, int) and abs(result) >= WIDEST else result
 
 
 __all__ = ["ALLOWED", "Function", "apply", "call", "lost"]
