@@ -22,8 +22,8 @@ QUESTIONS = {
 
 def run() -> list[dict]:
     from nowiser.policy import read
-    from nowiser.sql.plan import plan
-    from nowiser.sql.select import read as question
+    from nowiser.sql.plan.plan import plan
+    from nowiser.sql.read.select import read as question
 
     policy = read(ROOT / "examples" / "tpch" / "nowiser.yaml")
     rows = []

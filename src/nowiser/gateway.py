@@ -39,18 +39,21 @@ from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.report.kept import again, keep
-from nowiser.sql import clipping, precision, release
 from nowiser.sql.aggregates.top import Top
-from nowiser.sql.bi import Setting, setting
+from nowiser.sql.answer import release
+from nowiser.sql.answer.thresholds import shown
+from nowiser.sql.answer.vectors import vector
+from nowiser.sql.bound import clipping
 from nowiser.sql.canonical import digest
-from nowiser.sql.constants import shown_as
-from nowiser.sql.groups import Listed
-from nowiser.sql.known import Known
-from nowiser.sql.marginals import Marginals
-from nowiser.sql.plan import Noise, Plan, Tally, Way, keys_to_read, plan
-from nowiser.sql.shown import shown
+from nowiser.sql.plan import precision
+from nowiser.sql.plan.cache import Known
+from nowiser.sql.plan.groups import Listed
+from nowiser.sql.plan.marginals import Marginals
+from nowiser.sql.plan.plan import Noise, Plan, Way, keys_to_read, plan
+from nowiser.sql.plan.tally import Tally
+from nowiser.sql.read.bi import Setting, setting
+from nowiser.sql.read.constants import shown_as
 from nowiser.sql.tree import Literal, Query
-from nowiser.sql.vectors import vector
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,8 +18,8 @@ from live_engines import ENGINES, lay_out, line
 from nowiser.errors import NotAnswerable
 from nowiser.gateway import Gateway
 from nowiser.policy import read as read_policy
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 HERS = "name = 'Alice' AND diagnosis = 'HIV'"
 MIN = "(-9223372036854775807 - 1)"

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from worlds import ask, finite, noisy_columns
 
-from nowiser.sql.select import read
+from nowiser.sql.read.select import read
 from nowiser.sql.tree import Literal, Released, parts
 
 HERE = Path(__file__).parent

@@ -365,8 +365,8 @@ def test_a205_no_sum_wraps_around(gateway, what):
 
 def test_a205_cells_are_wider_than_64_bits_where_they_must_be(gateway):
     from nowiser.engines.aligned import aligned
-    from nowiser.sql.plan import plan
-    from nowiser.sql.select import read
+    from nowiser.sql.plan.plan import plan
+    from nowiser.sql.read.select import read
 
     planned = plan(read("SELECT SUM(CASE WHEN id > 0 THEN 9000000000000000000 ELSE 0 END) FROM patients", gateway.policy), gateway.policy)  # fmt: skip
     (cell,) = planned.tally.cells

@@ -22,8 +22,8 @@ from nowiser.engines.aligned import aligned, counts
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable, NotAuthorised, NowiserError
 from nowiser.report.visible import on_one_line, visible
 from nowiser.sql.canonical import digest
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 STEER = "\x1b]0;evil\x07\x1b[2J\x9b31m\u202e"
 SCRIPT = "</script><script>alert(1)</script>"

@@ -20,10 +20,10 @@ import nowiser
 from nowiser.engines.reference import tally_rows
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
-from nowiser.sql.cells import Cell, sum_cell
 from nowiser.sql.functions import ALLOWED, call
 from nowiser.sql.interval import Interval
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.cells import Cell, sum_cell
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Column, Scan, Type
 
 NUMBERS = [

@@ -15,9 +15,9 @@ from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned, counts
 from nowiser.engines.statement import statement
-from nowiser.sql import clipping
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.bound import clipping
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 TABLE = """
   {name}:

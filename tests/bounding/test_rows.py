@@ -13,8 +13,8 @@ import pytest
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -19,12 +19,12 @@ from nowiser.engines.render import Dialect, expression, in_units, literal
 from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Role
-from nowiser.sql import bounds
-from nowiser.sql.cells import sum_cell
+from nowiser.sql.bound import bounds
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED, call
 from nowiser.sql.functions.patterns import regular, similar
 from nowiser.sql.interval import Interval
+from nowiser.sql.plan.cells import sum_cell
 from nowiser.sql.tree import Column, Literal, Type
 
 NASTY = {

@@ -22,8 +22,8 @@ import pytest
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_engines import ask

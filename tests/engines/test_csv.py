@@ -12,8 +12,8 @@ from nowiser.engines import connect, delimited
 from nowiser.engines.aligned import aligned
 from nowiser.errors import Misconfigured
 from nowiser.model.schema import Csv
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -18,8 +18,8 @@ from nowiser.engines.duckdb import DIALECT, DuckDB
 from nowiser.engines.reference import tally_rows
 from nowiser.engines.statement import statement
 from nowiser.errors import Misconfigured
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -7,8 +7,8 @@ import pytest
 from nowiser.engines.aligned import aligned
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 POLICY = """
 nowiser: 1

@@ -4,8 +4,8 @@ import pytest
 
 from nowiser import policy as policies
 from nowiser.engines import connect, memory
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -15,8 +15,8 @@ from nowiser.engines import connect
 from nowiser.engines.base import Broken
 from nowiser.engines.postgres import Postgres
 from nowiser.errors import Exhausted, Misconfigured, NotEvaluated, Unreachable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nowiser.engines.reference import tally_rows
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
 from families import PUBLIC, SOURCES

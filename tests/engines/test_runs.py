@@ -10,8 +10,8 @@ from nowiser.engines import runs
 from nowiser.engines.base import Broken
 from nowiser.engines.runs import Disordered, Part, Runs, clipped
 from nowiser.model.schema import Column as Declared, Kind, Role
-from nowiser.sql.cells import Cell
-from nowiser.sql.totals import Clip
+from nowiser.sql.bound.clipped_totals import Clip
+from nowiser.sql.plan.cells import Cell
 from nowiser.sql.tree import Column, Type
 
 ANY = Column("t0", "t", Declared("v", Kind.INTEGER, Role.SENSITIVE), Type(Kind.INTEGER))

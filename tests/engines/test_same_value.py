@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from nowiser.engines.aligned import aligned, found_keys, with_found
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 OTHERS = 40
 

@@ -8,8 +8,8 @@ from nowiser import policy as policies
 from nowiser.engines import connect, segments
 from nowiser.engines.base import Broken
 from nowiser.engines.statement import statement
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 duckdb = pytest.importorskip("duckdb")
 

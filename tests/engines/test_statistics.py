@@ -6,8 +6,8 @@ from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.base import Broken
 from nowiser.engines.statistics import plain
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -10,8 +10,8 @@ from nowiser import policy as policies
 from nowiser.engines.aligned import aligned
 from nowiser.engines.duckdb import DuckDB
 from nowiser.engines.statement import statement
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 POLICY = """
 nowiser: 1

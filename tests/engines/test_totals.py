@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_engines import ask

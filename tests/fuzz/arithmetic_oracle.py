@@ -22,10 +22,11 @@ from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Role
-from nowiser.sql.names import column_type
-from nowiser.sql.plan import Plan, Tally, plan
-from nowiser.sql.relations import rows as known_rows
-from nowiser.sql.select import read
+from nowiser.sql.bound.relations import rows as known_rows
+from nowiser.sql.plan.plan import Plan, plan
+from nowiser.sql.plan.tally import Tally
+from nowiser.sql.read.names import column_type
+from nowiser.sql.read.select import read
 from nowiser.sql.tree import Call, Column, Filter, Join, PerPerson, Scan, Union, parts
 
 WORD = re.compile(r"\b(" + "|".join(NAMES) + r")\b")

@@ -17,7 +17,7 @@ from live_engines import lay_out
 from nowiser import policy as policies
 from nowiser.engines import connect, render
 from nowiser.model.schema import Kind
-from nowiser.sql import bounds, sensitivity
+from nowiser.sql.bound import bounds, sensitivity
 from nowiser.sql.functions import ALLOWED, Function
 from nowiser.sql.interval import Interval
 

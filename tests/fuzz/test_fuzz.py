@@ -16,8 +16,8 @@ from nowiser import policy as policies
 from nowiser.errors import NotAnswerable, Refused
 from nowiser.model import schema
 from nowiser.sql import tree
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 SECONDS = 2.0  # of the processor, for one text; the usual is a few milliseconds
 HANGS = 60  # seconds of the clock, on a machine that does other things too

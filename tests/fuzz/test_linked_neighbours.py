@@ -18,8 +18,8 @@ from test_reach import measured
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 
 @contextmanager

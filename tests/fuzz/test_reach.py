@@ -15,8 +15,8 @@ from worlds import OURS, made_up_tables, write
 import nowiser
 from nowiser.engines.aligned import aligned, counts
 from nowiser.errors import NotAnswerable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 EXTREMES = {
     "large": {"birth_year": 2026, "gender": "M", "zip": "02142", "ward": "D", "diagnosis": "hypertension", "cost": 20000, "los": 60, "score": 10, "vip": True},

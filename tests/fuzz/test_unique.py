@@ -6,8 +6,8 @@ from worlds import OURS, made_up_tables, write
 import nowiser
 from nowiser.engines.aligned import aligned
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 POLICY = OURS.replace("    rows_per_person: 14\n", "    rows_per_person: 14\n    unique: [visit_id]\n")
 QUESTIONS = [

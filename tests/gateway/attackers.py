@@ -11,8 +11,8 @@ from nowiser.engines.duckdb import DuckDB
 from nowiser.engines.reference import tally_rows
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
-from nowiser.sql import release
-from nowiser.sql.shown import shown
+from nowiser.sql.answer import release
+from nowiser.sql.answer.thresholds import shown
 
 POLICY = """
 nowiser: 1

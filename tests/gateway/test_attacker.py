@@ -11,7 +11,7 @@ import pytest
 
 import nowiser.gateway
 from nowiser.engines.reference import tally_rows
-from nowiser.sql.select import read
+from nowiser.sql.read.select import read
 
 POLICY = """
 nowiser: 1

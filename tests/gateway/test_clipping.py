@@ -6,9 +6,9 @@ import pytest
 
 import nowiser.gateway
 from nowiser.engines.aligned import aligned
-from nowiser.sql import clipping
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.bound import clipping
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 POLICY = """
 nowiser: 1

@@ -12,7 +12,7 @@ from nowiser.report.failure import LOG
 SQL = "SELECT COUNT(*) FROM visits WHERE time > 20"
 ERRORS = [ZeroDivisionError, OverflowError, RecursionError, MemoryError, KeyError, AssertionError, OSError]
 PLACES = [
-    "nowiser.sql.known.read",
+    "nowiser.sql.plan.cache.read",
     "nowiser.gateway.plan",
     "nowiser.gateway.digest",
     "nowiser.gateway.derivation",

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, assume, event, given, settings, strategies a
 from nowiser.engines.reference import tally_rows
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Protect, Role
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from strategies import lines, policies, questions, tables, values

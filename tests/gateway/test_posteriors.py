@@ -17,8 +17,8 @@ from nowiser.engines.aligned import aligned
 from nowiser.engines.reference import tally_rows
 from nowiser.guess.budget.allowance import standing
 from nowiser.policy import parse
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 LINKED = """
 nowiser: 1

@@ -13,10 +13,10 @@ from nowiser.engines.render import quote
 from nowiser.engines.statement import statement
 from nowiser.model.schema import Kind, Protect
 from nowiser.policy import parse
-from nowiser.sql.cells import Cell
-from nowiser.sql.plan import plan
-from nowiser.sql.relations import rows
-from nowiser.sql.select import read
+from nowiser.sql.bound.relations import rows
+from nowiser.sql.plan.cells import Cell
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from families import SOURCES, person, policies, policy, questions, secrets, tables, worlds

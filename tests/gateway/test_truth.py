@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from nowiser.engines.aligned import aligned
-from nowiser.sql import release
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.answer import release
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 TIMES = 4000
 

@@ -11,9 +11,9 @@ import pytest
 
 import nowiser.gateway
 from nowiser.engines.aligned import aligned
-from nowiser.sql import release
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.answer import release
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 

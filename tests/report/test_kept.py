@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from nowiser.report.answer import Answer
 from nowiser.report.kept import again, keep
-from nowiser.sql.vectors import listed, some_of, vector
+from nowiser.sql.answer.vectors import listed, some_of, vector
 
 VALUES = st.one_of(
     st.none(),

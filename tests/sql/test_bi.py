@@ -6,7 +6,7 @@ import pytest
 
 import nowiser
 from nowiser.errors import NotAnswerable
-from nowiser.sql.bi import setting
+from nowiser.sql.read.bi import setting
 
 POLICY = """
 nowiser: 1

@@ -11,9 +11,9 @@ from nowiser.model.charge import ATTO, Account
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Protect, Role, Table
 from nowiser.noise.laplace import Laplace
-from nowiser.sql.discovered import Discovery, tail
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.discovered import Discovery, tail
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 SCALES = st.fractions(Fraction(1, 5), 400, max_denominator=50)
 

@@ -9,7 +9,7 @@ import pytest
 import nowiser
 from nowiser.errors import NotAnswerable
 from nowiser.sql.canonical import canonical
-from nowiser.sql.select import read
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from world import POLICY

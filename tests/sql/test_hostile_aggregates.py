@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nowiser.errors import NotAnswerable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from world import POLICY

@@ -9,9 +9,9 @@ from nowiser import policy as policies
 from nowiser.model.schema import Column, Kind, Role
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.calendar import DAY
-from nowiser.sql.keys import MOST_VALUES, domain
-from nowiser.sql.names import column_type
-from nowiser.sql.select import read
+from nowiser.sql.plan.keys import MOST_VALUES, domain
+from nowiser.sql.read.names import column_type
+from nowiser.sql.read.select import read
 from nowiser.sql.tree import Call, Column as Leaf
 
 

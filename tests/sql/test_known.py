@@ -5,8 +5,8 @@ import pytest
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.policy import parse
-from nowiser.sql import known
-from nowiser.sql.constants import shown_as
+from nowiser.sql.plan import cache as known
+from nowiser.sql.read.constants import shown_as
 
 POLICY = parse("""
 nowiser: 1

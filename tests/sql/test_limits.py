@@ -12,8 +12,8 @@ import sqlglot
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from nowiser.errors import NotAnswerable
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from world import POLICY

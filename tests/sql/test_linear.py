@@ -9,8 +9,8 @@ from nowiser.engines.duckdb import DIALECT
 from nowiser.engines.statement import statement
 from nowiser.errors import NotAnswerable
 from nowiser.sql.canonical import digest
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parent))
 from world import POLICY

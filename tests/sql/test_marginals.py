@@ -12,8 +12,8 @@ import nowiser
 from nowiser.engines.reference import tally_rows
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind, Protect, Role
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
 from strategies import policies, tables, values
@@ -178,8 +178,8 @@ def test_the_error_asked_for_is_kept(ask):
 
 def test_widths_follow_the_number_of_noises():
     from nowiser.noise.laplace import Laplace
-    from nowiser.sql.groups import Groups
-    from nowiser.sql.marginals import Marginals
+    from nowiser.sql.plan.groups import Groups
+    from nowiser.sql.plan.marginals import Marginals
 
     m = Marginals(Groups((("x", "y", None), (1, 2, 3, 4))), (2, 4), ((0, 1), (0,), ()), ())
     assert m.added == (1, 4, 12)

@@ -7,8 +7,8 @@ import pytest
 
 from nowiser.errors import NotAnswerable
 from nowiser.report.spoken import spoken
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -5,7 +5,7 @@ import pytest
 from nowiser.errors import Fault
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Link, Table
-from nowiser.sql.persons import home, root
+from nowiser.sql.bound.persons import home, root
 
 
 def linked(name, to):

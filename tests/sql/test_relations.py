@@ -10,10 +10,10 @@ import pytest
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Link, Role, Table
+from nowiser.sql.bound.relations import rows
 from nowiser.sql.canonical import canonical
-from nowiser.sql.plan import plan
-from nowiser.sql.relations import rows
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

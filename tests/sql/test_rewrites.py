@@ -7,8 +7,8 @@ import pytest
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Protect
-from nowiser.sql.plan import plan
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
 from families import policy

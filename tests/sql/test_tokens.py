@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 
 from nowiser.errors import NotAnswerable
 from nowiser.sql.evaluate import evaluate
-from nowiser.sql.select import read
-from nowiser.sql.tokens import tokens
+from nowiser.sql.read.select import read
+from nowiser.sql.read.tokens import tokens
 
 sys.path.insert(0, str(Path(__file__).parent))
 from world import POLICY

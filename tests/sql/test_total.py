@@ -13,7 +13,7 @@ import pytest
 from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Role
-from nowiser.sql import bounds
+from nowiser.sql.bound import bounds
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED, call
 from nowiser.sql.interval import Interval, point

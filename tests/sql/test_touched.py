@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, event, given, settings, strategies as st
 
 from nowiser.engines.reference import relation_rows, tally_rows
 from nowiser.model.schema import Protect
+from nowiser.sql.bound.relations import rows, touched
 from nowiser.sql.evaluate import evaluate
-from nowiser.sql.plan import plan
-from nowiser.sql.relations import rows, touched
-from nowiser.sql.select import read
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
 from families import SOURCES, person, policies, policy, tables, worlds

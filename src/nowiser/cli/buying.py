@@ -128,9 +128,9 @@ def _question(table: Table, column: Column | None, people: int) -> tuple[str, st
 
 def _error(policy: Policy, totals: Charge, sql: str, people: int, share: Fraction) -> float | None:
     """The smallest error bar that this share of the allowance buys for the question, over `people` rows."""
-    from nowiser.sql.plan import plan
-    from nowiser.sql.release import results
-    from nowiser.sql.select import read
+    from nowiser.sql.answer.release import results
+    from nowiser.sql.plan.plan import plan
+    from nowiser.sql.read.select import read
 
     planned = plan(read(sql, policy), policy)
     bars = []

@@ -12,8 +12,8 @@ from nowiser.engines.arrow import column, numbers
 from nowiser.model.schema import Kind, Value
 from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.running import in_order
-from nowiser.sql.groups import Group, Groups, Listed, SetGroups
-from nowiser.sql.plan import Plan
+from nowiser.sql.plan.groups import Group, Groups, Listed, SetGroups
+from nowiser.sql.plan.plan import Plan
 
 _AS_NUMBER = {Kind.DATE: (pa.date32(), pa.int32()), Kind.TIMESTAMP: (pa.timestamp("us"), pa.int64())}
 _ARROW = {Kind.TEXT: pa.string(), Kind.INTEGER: pa.int64(), Kind.REAL: pa.float64(), Kind.BOOLEAN: pa.bool_()}

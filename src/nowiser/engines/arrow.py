@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.tally import Tally
 
 _KEYS = {
     Kind.INTEGER: pa.int64(),

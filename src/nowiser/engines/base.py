@@ -14,7 +14,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Call
 
 

@@ -34,9 +34,9 @@ from nowiser.engines.statistics import BLIND, plain
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind
-from nowiser.sql import totals
+from nowiser.sql.bound import clipped_totals as totals
 from nowiser.sql.functions import ALLOWED
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Scan
 
 TYPES = {

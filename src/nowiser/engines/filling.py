@@ -26,8 +26,9 @@ from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Csv, Table
-from nowiser.sql import sums, totals
-from nowiser.sql.persons import owner_columns
+from nowiser.sql.bound import clipped_totals as totals
+from nowiser.sql.bound.persons import owner_columns
+from nowiser.sql.plan import sums
 
 Tell = Callable[[float, str], None]
 ANYWHERE = "row_number() OVER ()"  # a place that holds for one look only
@@ -210,7 +211,7 @@ def _count(connection: Any, table: Table, names: tuple[str, ...]) -> None:
 
 
 def _add_up(connection: Any, table: Table, by: str, dialect: Dialect) -> None:
-    """Store the sums by the values of a column (`sql/sums.py`)."""
+    """Store the sums by the values of a column (`sql/plan/sums.py`)."""
     tally, names = sums.tally(table, by)
     named = ", ".join(f"c{i} AS {quote(name)}" for i, name in enumerate(names))
     rows = f"SELECT k0 AS {quote(by)}, {named} FROM ({statement(tally, dialect)})"

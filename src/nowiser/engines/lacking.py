@@ -8,7 +8,7 @@ from typing import Any
 from nowiser.engines.base import Engine
 from nowiser.errors import NotAnswerable
 from nowiser.model import schema
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Call, Type
 
 

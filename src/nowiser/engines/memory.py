@@ -15,7 +15,7 @@ from typing import Any
 from nowiser.engines.render import Dialect, text
 from nowiser.engines.statement import counted, from_totals
 from nowiser.model.schema import Kind
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Column, Expression, Filter, Scan, existing
 
 MEMORY = "3GB"  # NOWISER_MEMORY says otherwise

@@ -20,8 +20,8 @@ from collections.abc import Callable
 from nowiser.engines.render import quote
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
-from nowiser.sql import persons
-from nowiser.sql.spread import limits_groups
+from nowiser.sql.bound import persons
+from nowiser.sql.bound.groups_per_person import limits_groups
 
 
 def owner(table: Table, policy: Policy) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ from nowiser.engines.zero import signless
 from nowiser.errors import Misconfigured
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Table
-from nowiser.sql.cells import sum_cell
-from nowiser.sql.clipping import BEYOND, clipped_name, ranged
+from nowiser.sql.bound.clipped_totals import stored
+from nowiser.sql.bound.clipping import BEYOND, clipped_name, ranged
+from nowiser.sql.bound.groups_per_person import group_keys, limits_groups
 from nowiser.sql.functions.dates import EVER
-from nowiser.sql.names import column_type
-from nowiser.sql.spread import group_keys, limits_groups
-from nowiser.sql.totals import stored
+from nowiser.sql.plan.cells import sum_cell
+from nowiser.sql.read.names import column_type
 from nowiser.sql.tree import Column as Leaf
 
 
@@ -192,7 +192,7 @@ def _kept(table: Table, person: tuple[str, ...], dialect: Dialect, beyond: str) 
 
 
 def _places(c: Column, person: tuple[str, ...], salt: str, dialect: Dialect) -> str:
-    """The ranks of `sql/spread.py` for one column."""
+    """The ranks of `sql/bound/groups_per_person.py` for one column."""
     by, name = ", ".join(quote(p) for p in person), quote(c.name)
     missing = f"CASE WHEN {name} IS NULL THEN 1 ELSE 0 END"
     shown = f"coalesce(CAST({name} AS {dialect.types[Kind.TEXT]}), {dialect.text('')})"

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.model.schema import Kind
-from nowiser.sql.cells import Cell, sum_cell
+from nowiser.sql.bound.clipped_totals import Clip
+from nowiser.sql.bound.groups_per_person import limits_groups
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
-from nowiser.sql.plan import Tally
-from nowiser.sql.spread import limits_groups
-from nowiser.sql.totals import Clip
+from nowiser.sql.plan.cells import Cell, sum_cell
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Column, Exists, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
 
 Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)

@@ -13,11 +13,11 @@ from fractions import Fraction
 from nowiser.engines import zero
 from nowiser.engines.base import Broken
 from nowiser.model.schema import Kind
-from nowiser.sql.cells import Cell, sum_cell
-from nowiser.sql.clipping import beyond_name
+from nowiser.sql.bound.clipping import beyond_name
+from nowiser.sql.bound.groups_per_person import limits_groups
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.functions.base import Sql
-from nowiser.sql.spread import limits_groups
+from nowiser.sql.plan.cells import Cell, sum_cell
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -70,7 +70,7 @@ class Dialect:
     persons: Callable[[Scan, tuple[str, ...]], str | None] = field(default=lambda _scan, _names: None)
     # Where preparation stored what each person has in each group (`totals`); None where nothing is prepared.
     totals: Callable[[Scan], str] | None = None
-    # Where preparation stored the sums by a column of a table (`sql/sums.py`); None where it stored none.
+    # Where preparation stored the sums by a column of a table (`sql/plan/sums.py`); None where it stored none.
     sums: Callable[[str], Callable[[Scan], str]] | None = None
     # A raw value of an engine's type, read as a declared kind: NULL where it cannot be, never an error, never NaN.
     read: Callable[[Kind, str, str], str] = lambda kind, raw, _: f"TRY_CAST({raw} AS {kind.value})"

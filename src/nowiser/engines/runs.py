@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.engines.base import Broken
-from nowiser.sql.cells import Cell
-from nowiser.sql.totals import Clip
+from nowiser.sql.bound.clipped_totals import Clip
+from nowiser.sql.plan.cells import Cell
 
 Numbers = NDArray[np.int64]
 MOST_ROWS = 2**31

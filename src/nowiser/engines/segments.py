@@ -27,9 +27,9 @@ from nowiser.engines.prepare import readable
 from nowiser.engines.render import Dialect, cell, expression, in_units, key, quote
 from nowiser.engines.runs import Disordered, Part, Runs
 from nowiser.model.schema import Table
-from nowiser.sql.cells import Cell
-from nowiser.sql.plan import Tally
-from nowiser.sql.totals import Clip
+from nowiser.sql.bound.clipped_totals import Clip
+from nowiser.sql.plan.cells import Cell
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import conditions, existing, scan
 
 SEGMENT, MANY, N = quote(":segment"), quote(":many"), quote(":n")

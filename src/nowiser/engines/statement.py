@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from nowiser.engines.render import Dialect, cell, expression, filtered, key, literal, quote, source, summands
 from nowiser.model.schema import Column as SchemaColumn, Kind, Table
-from nowiser.sql import sums
-from nowiser.sql.cells import Cell
-from nowiser.sql.names import column_type
-from nowiser.sql.plan import Tally
-from nowiser.sql.totals import Clip, stored_cells
+from nowiser.sql.bound.clipped_totals import Clip, stored_cells
+from nowiser.sql.plan import sums
+from nowiser.sql.plan.cells import Cell
+from nowiser.sql.plan.tally import Tally
+from nowiser.sql.read.names import column_type
 from nowiser.sql.tree import Call, Column, Scan, Type, columns, conditions, scan
 
 _DIV = Call("div", (), Type(Kind.INTEGER))  # whole numbers, towards zero

@@ -7,7 +7,7 @@ Comparisons of columns with constants keep them: they decide which pages are rea
 array, which is half the time by 10,000 keys.
 """
 
-from nowiser.sql.plan import Tally
+from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Call, Filter, Scan, parts
 
 BLIND = {"disabled_optimizers": "statistics_propagation"}

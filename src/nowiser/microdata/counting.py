@@ -26,7 +26,7 @@ from nowiser.microdata.read import load
 from nowiser.microdata.table import MicroTable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
-from nowiser.sql import persons
+from nowiser.sql.bound import persons
 
 AT = ":at"
 

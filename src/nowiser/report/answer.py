@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.sql.vectors import Vector, listed
+from nowiser.sql.answer.vectors import Vector, listed
 
 Error = float | None | list[float | None]
 

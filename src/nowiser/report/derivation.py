@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.report.spoken import spoken
-from nowiser.sql.cells import Cell, Reading
-from nowiser.sql.plan import Noise, Plan
-from nowiser.sql.sensitivity import Reach
+from nowiser.sql.bound.sensitivity import Reach
+from nowiser.sql.plan.cells import Cell, Reading
+from nowiser.sql.plan.plan import Noise, Plan
 
 
 def derivation(plan: Plan, way: str, noise: Sequence[Noise]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nowiser.engines import arrow
 from nowiser.report.answer import Answer
-from nowiser.sql.vectors import Vector, listed, vector
+from nowiser.sql.answer.vectors import Vector, listed, vector
 
 NAME = b"nowiser"
 AS_JSON = ("columns", "exact", "cost", "bounding")

@@ -144,8 +144,8 @@ class Scan:
 
     relation: str
     table: schema.Table
-    by: str | None = None  # rows are limited per value of this column and person (`spread.py`)
-    whole: bool = False  # all rows of the person there; what they come to is clipped instead (`totals.py`)
+    by: str | None = None  # rows are limited per value of this column and person (`groups_per_person.py`)
+    whole: bool = False  # all rows of the person there; what they come to is clipped instead (`clipped_totals.py`)
 
 
 @dataclass(frozen=True)

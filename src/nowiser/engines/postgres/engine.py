@@ -21,9 +21,9 @@ from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
-from nowiser.sql import totals
-from nowiser.sql.persons import owner_columns
-from nowiser.sql.plan import Tally
+from nowiser.sql.bound import clipped_totals as totals
+from nowiser.sql.bound.persons import owner_columns
+from nowiser.sql.plan.tally import Tally
 
 SCHEMA = "nowiser"
 LOOK_AGAIN = 5.0  # seconds after which a table prepared by somebody else is noticed

@@ -27,9 +27,9 @@ from nowiser.engines.statement import statement, totals as added_up
 from nowiser.errors import Misconfigured, Unreachable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
-from nowiser.sql import totals
-from nowiser.sql.persons import owner_columns
-from nowiser.sql.plan import Tally
+from nowiser.sql.bound import clipped_totals as totals
+from nowiser.sql.bound.persons import owner_columns
+from nowiser.sql.plan.tally import Tally
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from nowiser.model.schema import Value
 from nowiser.noise.matrix import Strategy
-from nowiser.sql.cells import Cell
-from nowiser.sql.sensitivity import Reach
+from nowiser.sql.bound.sensitivity import Reach
+from nowiser.sql.plan.cells import Cell
 from nowiser.sql.tree import Expression, Query
 
 

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from nowiser.model.schema import Kind
 from nowiser.sql import functions
 from nowiser.sql.aggregates.syntax import SAMPLES
-from nowiser.sql.bounds import summand, total
-from nowiser.sql.cells import Cell, count_cell, sum_cell
+from nowiser.sql.bound.bounds import summand, total
 from nowiser.sql.interval import point
+from nowiser.sql.plan.cells import Cell, count_cell, sum_cell
 from nowiser.sql.tree import Aggregate, Expression, Literal, Type
 
 Array = NDArray[np.float64]

@@ -26,7 +26,7 @@ from nowiser.model.schema import Kind
 from nowiser.noise.matrix import Flat, Spread, Strategy, Tree, cheapest
 from nowiser.sql import functions
 from nowiser.sql.aggregates.ranges import range_of
-from nowiser.sql.bounds import summand, total
+from nowiser.sql.bound.bounds import summand, total
 from nowiser.sql.functions.dates import MOMENTS, ends
 from nowiser.sql.interval import point
 from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, holding

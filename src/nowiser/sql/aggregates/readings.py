@@ -7,17 +7,18 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Protect
 from nowiser.noise.matrix import SquareRoot, Strategy, cheapest
-from nowiser.sql import bounds, functions
+from nowiser.sql import functions
 from nowiser.sql.aggregates import moments, ranges
 from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.quantiles import grid_of
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
-from nowiser.sql.cells import Cell, Reading, count_cell, sum_cell
+from nowiser.sql.bound import bounds
+from nowiser.sql.bound.relations import Rows
+from nowiser.sql.bound.sensitivity import reach, secret
 from nowiser.sql.functions.dates import MOMENTS
-from nowiser.sql.groups import Groups
 from nowiser.sql.interval import point
-from nowiser.sql.relations import Rows
-from nowiser.sql.sensitivity import reach, secret
+from nowiser.sql.plan.cells import Cell, Reading, count_cell, sum_cell
+from nowiser.sql.plan.groups import Groups
 from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, conditions, scan
 
 MOST_STEPS = 4_096  # of a running sum

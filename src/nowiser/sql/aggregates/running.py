@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from nowiser.sql.aggregates.histograms import Histogram
-from nowiser.sql.bind import Binder, spelled
-from nowiser.sql.parse import place
-from nowiser.sql.reasons import WINDOWS
+from nowiser.sql.read.bind import Binder, spelled
+from nowiser.sql.read.parse import place
+from nowiser.sql.read.reasons import WINDOWS
 from nowiser.sql.tree import Aggregate, Expression, Grouped
 
 if TYPE_CHECKING:
-    from nowiser.sql.plan import Plan
+    from nowiser.sql.plan.plan import Plan
 
 
 def read(node: exp.Expr, after: Binder, rows: Binder, condition: Expression | None = None) -> Aggregate | None:

@@ -7,12 +7,13 @@ from sqlglot import exp
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
-from nowiser.sql import bounds, functions
-from nowiser.sql.bind import Binder
-from nowiser.sql.constants import exact_number
+from nowiser.sql import functions
+from nowiser.sql.bound import bounds
 from nowiser.sql.functions.dates import MOMENTS, ends
 from nowiser.sql.interval import EVERYTHING, Interval
-from nowiser.sql.parse import place
+from nowiser.sql.read.bind import Binder
+from nowiser.sql.read.constants import exact_number
+from nowiser.sql.read.parse import place
 from nowiser.sql.tree import Aggregate, Expression, Literal, Type
 
 SUMS: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "avg"}

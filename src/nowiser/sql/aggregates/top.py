@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from nowiser.noise.entropy import Entropy
 from nowiser.noise.noisy_max import noisy_max
-from nowiser.sql.cells import Cell, Reading
-from nowiser.sql.relations import Rows
-from nowiser.sql.sensitivity import Reach
+from nowiser.sql.bound.relations import Rows
+from nowiser.sql.bound.sensitivity import Reach
+from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.tree import Column, Query, Released, parts
 
 MOST_GROUPS = 20_000

@@ -1,0 +1,1 @@
+"""From a checked question to cells, groups and noise."""

@@ -1,0 +1,8 @@
+"""All rules together: which construct of SQL becomes which call."""
+
+from sqlglot import exp
+
+from nowiser.sql.read import constructs, constructs_text, constructs_time
+from nowiser.sql.read.constructs import Rule
+
+RULES: dict[type[exp.Expr], Rule] = {**constructs.RULES, **constructs_text.RULES, **constructs_time.RULES}

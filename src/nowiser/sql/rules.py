@@ -1,8 +1,0 @@
-"""All rules together: which construct of SQL becomes which call."""
-
-from sqlglot import exp
-
-from nowiser.sql import constructs, constructs_text, constructs_time
-from nowiser.sql.constructs import Rule
-
-RULES: dict[type[exp.Expr], Rule] = {**constructs.RULES, **constructs_text.RULES, **constructs_time.RULES}
