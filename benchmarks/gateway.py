@@ -1,7 +1,7 @@
 """What the gateway costs over the raw query: `python benchmarks/gateway.py [rows]`.
 
-Without a condition the sums stand ready (`sql/plan/sums.py`); with one on another column the rows are read. Per question,
-on the same rows in a DuckDB file, alternating in the same run: the raw query; the engine's part, which is
+Without a condition the sums stand ready (`sql/plan/sums.py`); with one on another column the rows are read. Per
+question, on the same rows in a DuckDB file, alternating in the same run: the raw query; the engine's part, which is
 the statement that gives the exact cells; and the whole call of `query`: reading, planning, pricing, an account that
 waits three times for the disk, the exact part, noise, error bars, and the answer kept. Every text is a new one, so
 nothing is remembered of it. Ratios are of medians on the clock; those of the processor stand beside them, because a

@@ -1,8 +1,8 @@
 """What one person has in a group, clipped: the other half of `groups_per_person`.
 
 A question grouped by one column of a table that declares `groups_per_person: g` and `rows_per_person: m` looks at up to
-g values of that column per person (`groups_per_person.py`), and at *all* rows the person has there. What they come to is
-clipped, person by person and group by group, to what m rows are worth, and the clipped totals are added:
+g values of that column per person (`groups_per_person.py`), and at *all* rows the person has there. What they come to
+is clipped, person by person and group by group, to what m rows are worth, and the clipped totals are added:
 
     COUNT    min(n, m)                             n: the person's rows in the group that count
     SUM      min(max(s, m·low), m·high)            s: their sum; low ≤ 0 ≤ high the ends of one summand, or zero
