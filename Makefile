@@ -5,11 +5,12 @@ BIN    := $(VENV)/bin
 UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 JOBS   ?= auto
 
-.PHONY: demo test test-long lint format docs bench lock clean
+.PHONY: demo test test-fast test-long lint format docs bench lock clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo | test | test-long | lint | format | docs | bench | lock | clean"
+	@echo "make demo | test | test-fast | test-long | lint | format | docs | bench | lock | clean"
+	@echo "test-fast: while you work, under two minutes; test: everything but the tests that take minutes each"
 
 $(BIN)/uv:
 	@echo "creating $(VENV)"
@@ -29,6 +30,15 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	@$(BIN)/pytest -n $(JOBS) -m "not long"
 
+# Left out: attacks, fuzzers, other engines' servers, oracles of the calculus, the site. `make test` runs them.
+FAST := $(filter-out $(addprefix tests/,attacks bounding engines fuzz gateway guess pums support tpch), $(wildcard tests/[a-z]*))
+FAST := $(filter-out tests/conftest.py tests/test_docs.py tests/test_site.py tests/__pycache__, $(FAST)) \
+        tests/gateway/test_gateway.py tests/gateway/test_account.py tests/guess/test_ceiling.py
+SLOW := report/test_charts.py ledger/test_many_processes.py microdata/risk microdata/perturb microdata/test_adult.py
+
+test-fast: $(VENV)/.dev
+	@$(BIN)/pytest -n $(JOBS) -q -m "not long" $(wildcard $(FAST)) $(SLOW:%=--ignore=tests/%)
+
 test-long: $(VENV)/.dev
 	@$(BIN)/pytest -n $(JOBS) --hypothesis-profile=new
 
@@ -39,7 +49,7 @@ format: $(VENV)/.dev
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 docs: $(VENV)/.dev
-	@$(BIN)/python tools/reference_pages.py && $(BIN)/mkdocs build --strict
+	@$(BIN)/python tools/reference_pages.py && $(BIN)/python tools/build_site.py
 
 # `make bench ONLY="guess noise"` runs some of them. Peers are installed beside us in .venv-peers.
 bench: $(VENV)/.dev

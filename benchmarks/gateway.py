@@ -5,15 +5,19 @@ question, on the same rows in a DuckDB file, alternating in the same run: the ra
 the statement that gives the exact cells; and the whole call of `query`: reading, planning, pricing, an account that
 waits three times for the disk, the exact part, noise, error bars, and the answer kept. Every text is a new one, so
 nothing is remembered of it. Ratios are of medians on the clock; those of the processor stand beside them, because a
-busy machine stretches the clock and not the work. And a small question in a running process, with the account.
+busy machine stretches the clock and not the work. Before that what a price takes, by itself, as processor time; and a
+small question in a running process, with the account.
 """
 
+import contextlib
 import itertools
 import os
+import random
 import statistics
 import sys
 import tempfile
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -21,6 +25,10 @@ import duckdb
 import nowiser.gateway
 from nowiser import policy as policies
 from nowiser.engines.duckdb import DuckDB
+from nowiser.errors import Exhausted
+from nowiser.guess.budget import allowance
+from nowiser.guess.budget.frontier import parts_of
+from nowiser.model.charge import Account, Charge
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 
@@ -39,6 +47,22 @@ tables:
       x: {{sensitive: [0, 60], prior: {{normal: {{mean: 20, sd: 5}}}}}}
 attackers:
   - {{guess: visits.x within 2, gain: 5%}}
+"""
+
+PRICED = """
+nowiser: 1
+tables:
+  t:
+    source: t.csv
+    person: id
+    protect: values
+    columns:
+      id: {{identifier: integer}}
+      x: {{sensitive: [0, 60], prior: {prior}}}
+      y: {{sensitive: [0, 60], prior: {other}}}
+independent: [[t.x], [t.y]]
+attackers:
+  - {{guess: {guess}, gain: 5%}}
 """
 
 
@@ -70,7 +94,7 @@ def large(rows: int) -> list[dict]:
         engine = DuckDB(policy)
         gate = nowiser.gateway.Gateway(policy, engine=engine)
         start = time.perf_counter()
-        engine.version()
+        engine.prepared_version()
         found.append({"question": f"preparation of {rows:,} rows, once", "ms": (time.perf_counter() - start) * 1e3})
         raw = duckdb.connect(f"{name}/raw.duckdb")
         raw.execute(f"CREATE TABLE visits AS SELECT * FROM '{name}/visits.parquet'")
@@ -132,8 +156,59 @@ def small() -> list[dict]:
     return [*rows, {"question": busy}]
 
 
+PRIORS = {
+    "normal": "{normal: {mean: 20, sd: 5}}",
+    "uniform": "{uniform: [0, 60]}",
+    "lognormal": "{lognormal: {mean: 3, sd: 0.6}}",
+}
+JOINED = "t.x within 2 and t.y within 3"
+
+
+def pricing(questions: int = 60) -> list[dict]:
+    """What a price takes, on top of random totals: the first of a policy, with tables half made, with all of them."""
+    return [_priced(name, text, "t.x within 2", questions) for name, text in PRIORS.items()] + [
+        _priced("uniform and normal", PRIORS["uniform"], JOINED, questions)
+    ]
+
+
+def _priced(name: str, prior: str, guess: str, questions: int) -> dict:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "nowiser.yaml"
+        path.write_text(PRICED.format(prior=prior, other=PRIORS["normal"], guess=guess))
+        policy = policies.read(path)
+    chance, unit = random.Random(1), {kind: Account(kind, ("t.x",)) for kind in ("slope", "jump")}
+    made: dict[str, list[float]] = {"made": [], "filled": []}
+    for state, times in made.items():
+        for _ in range(questions):
+            totals, more = (
+                Charge.of({unit["slope"]: chance.randrange(10**10), unit["jump"]: chance.randrange(10**10)})
+                for _ in range(2)
+            )
+            start = time.process_time()
+            with contextlib.suppress(Exhausted):
+                allowance.largest_multiple(policy, totals, more, Fraction(1, 50))
+            allowance.standing(policy, totals)
+            allowance.share_used(policy, totals)
+            times.append((time.process_time() - start) * 1e3)
+        if state == "made":
+            start = time.process_time()
+            for parts in parts_of(policy).values():
+                for part in parts:
+                    part.fill()
+            filling = (time.process_time() - start) * 1e3
+    first, *later = made["made"]
+    return {
+        "question": f"price, prior {name}",
+        "first ms": first,
+        "ms": statistics.median(later),
+        "filling ms": filling,
+        "then ms": statistics.median(made["filled"]),
+        "then at most ms": max(made["filled"]),
+    }
+
+
 def run(rows: int = 5_000_000) -> list[dict]:
-    return small() + large(rows)
+    return pricing() + small() + large(rows)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import matrix
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise, perturbed, shrink
 from nowiser.microdata.perturb.covariance import covariance_of
 from nowiser.microdata.perturb.noise import AddNoise
@@ -30,11 +29,12 @@ from nowiser.microdata.perturb.resample import Resample
 from nowiser.microdata.perturb.sample import Sample
 from nowiser.microdata.perturb.shuffle import Shuffle
 from nowiser.microdata.publish import publish
-from nowiser.microdata.read import load
-from nowiser.microdata.release import Roles, Run
 from nowiser.microdata.risk.nearest import nearest
 from nowiser.microdata.risk.suda import suda
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import matrix
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.read import load
 
 DATA = Path(os.environ.get("NOWISER_TEST_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 NUMBERS = [f"x{j}" for j in range(10)]

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers import ask
-from nowiser.microdata.column import Column
-from nowiser.microdata.groups import groups_of, target_of
-from nowiser.microdata.hierarchy_spec import hierarchy
+from nowiser.microdata.groups.groups import groups_of, target_of
+from nowiser.microdata.hierarchies.spec import hierarchy
 from nowiser.microdata.measure import all_models
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.methods.mondrian import Mondrian
 from nowiser.microdata.models.k_anonymity import KAnonymity
 from nowiser.microdata.publish import publish
-from nowiser.microdata.read import load
-from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import MicroTable
-from nowiser.microdata.write import write_table
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.read import load
+from nowiser.microdata.table.write import write_table
 
 DATA = Path(os.environ.get("NOWISER_TEST_DATA", Path(__file__).resolve().parent.parent.parent / "shared" / "data"))
 NAMES = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]

@@ -120,7 +120,7 @@ def unprepared(folder: Path) -> list[dict]:
     path, source = folder / "direct" / "nowiser.yaml", folder / "visits.parquet"
     path.write_text(crowd.POLICY.format(engine="duckdb:///?prepare=no", source=source, m=crowd.MOST))
     policy = policies.read(path)
-    engines.connect(policy).version()  # machine code is compiled once per installation
+    engines.connect(policy).prepared_version()  # machine code is compiled once per installation
     found = []
     with (
         duckdb.connect(config={"memory_limit": "3GB"}) as raw,

@@ -4,7 +4,6 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,8 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from support import look_alikes
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # for what tests share: `from commands import nowiser`
 
 
 # The same examples in every run, so that a failure is about the change; `make test-long` looks for new ones.
@@ -47,15 +47,31 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Callable[[str], Path]:
-    """Finds a real table by its relative name, or skips with the reason."""
+def real_data() -> Callable[[str], Path]:
+    """Finds a real table by its relative name, for facts of that very table; skips where it is not."""
     folder = Path(os.environ.get("NOWISER_TEST_DATA", ROOT.parent / "shared" / "data"))
 
     def find(name: str) -> Path:
         path = folder / name
         if not path.exists():
-            pytest.skip(f"real table {name} is not here (set NOWISER_TEST_DATA to a folder that has it)")
+            pytest.skip(f"a fact of the real table {name}, which is not here (NOWISER_TEST_DATA: a folder that has it)")
         return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """A real table by its relative name, or where it is not here one that looks like it."""
+    folder = Path(os.environ.get("NOWISER_TEST_DATA", ROOT.parent / "shared" / "data"))
+    made = tmp_path_factory.mktemp("look_alikes")
+
+    def find(name: str) -> Path:
+        if (folder / name).exists():
+            return folder / name
+        found = look_alikes.write(name, made)
+        assert found is not None, f"tests/support/look_alikes.py makes no {name}"
+        return found
 
     return find
 

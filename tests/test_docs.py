@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import nowiser
+from support.commands import nowiser
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -56,6 +56,8 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
             target.write_text(block.body, encoding="utf-8")
         elif block.language == "python":
             run_python(block.body, names, where)
+        elif block.language == "ipython":
+            run_ipython(block.body, where)
         elif block.language == "console":
             for command, expected in commands(block.body):
                 run_command(command, expected, tmp_path, where)
@@ -73,6 +75,15 @@ def run_python(source: str, names: dict[str, object], where: str) -> None:
         assert not result.failed, f"{where}\n" + "".join(said)
     else:
         exec(compile(source, where, "exec"), names)
+
+
+def run_ipython(source: str, where: str) -> None:
+    """A cell of a notebook, in a real IPython shell that all cells share."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.testing.globalipapp import start_ipython
+
+    done = (start_ipython() or InteractiveShell.instance()).run_cell(source, store_history=False)
+    assert done.success, f"{where}: {done.error_before_exec or done.error_in_exec!r}"
 
 
 def commands(body: str) -> list[tuple[str, list[str]]]:

@@ -1,7 +1,6 @@
 """What users can reach is documented, and what is documented can be reached."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = "\n".join(p.read_text(encoding="utf-8") for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
-sys.path.insert(0, str(ROOT / "tools"))
 from reference_pages import WRITERS, commands  # noqa: E402 (the folder is not a package)
 
 COMMANDS = dict(commands(typer.main.get_command(app)))
@@ -44,3 +42,9 @@ def test_every_command_is_documented_with_an_example_and_speaks_json(name):
         if o.startswith("--") and o not in {"--json", "--help"} and o not in PAGES
     ]
     assert undocumented == [], f"no page mentions these options of `{name}`"
+
+
+def test_citation_names_this_version():
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert cited
+    assert cited[1] == nowiser.__version__

@@ -1,4 +1,4 @@
-"""Turns $…$ and $$…$$ of the docs into MathML when the site is built.
+"""Turns $…$ and $$…$$ of the docs into MathML when the site is built: an extension of Python-Markdown.
 
 Browsers draw MathML themselves, so the pages need no script and no font from anywhere.
 """
@@ -8,6 +8,9 @@ import re
 from typing import Any
 
 from latex2mathml.converter import convert
+from markdown import Extension, Markdown
+from markdown.postprocessors import Postprocessor
+from markdown.preprocessors import Preprocessor
 
 # fenced code, inline code, display mathematics, inline mathematics: the first that matches wins
 _PIECES = re.compile(
@@ -42,13 +45,37 @@ def put_back(text: str, drawn: list[str]) -> str:
     return re.sub("\ue000(\\d+)\ue001", lambda mark: drawn[int(mark[1])], text)
 
 
-_formulas: dict[str, list[str]] = {}  # of each page, between the two hooks
+class Mathematics(Extension):
+    """`markdown_extensions: [mathml]`, with this folder on the path of Python."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.drawn: list[str] = []  # the formulas of one page, between the two steps
+
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (Python-Markdown calls it so)
+        # before fenced code is taken out (25), which `take_out` recognises itself; after everything else
+        md.preprocessors.register(_TakeOut(self), "mathematics", 29)
+        md.postprocessors.register(_PutBack(self), "mathematics", 0)
 
 
-def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    text, _formulas[page.file.src_uri] = take_out(markdown)
-    return text
+class _TakeOut(Preprocessor):
+    def __init__(self, extension: Mathematics) -> None:
+        super().__init__()
+        self.extension = extension
+
+    def run(self, lines: list[str]) -> list[str]:
+        text, self.extension.drawn = take_out("\n".join(lines))
+        return text.split("\n")
 
 
-def on_page_content(content: str, *, page: Any, **_: Any) -> str:
-    return put_back(content, _formulas.pop(page.file.src_uri))
+class _PutBack(Postprocessor):
+    def __init__(self, extension: Mathematics) -> None:
+        super().__init__()
+        self.extension = extension
+
+    def run(self, text: str) -> str:
+        return put_back(text, self.extension.drawn)
+
+
+def makeExtension(**settings: Any) -> Mathematics:  # noqa: N802 (Python-Markdown calls it so)
+    return Mathematics(**settings)

@@ -3,15 +3,14 @@
 `make docs` runs it; a test fails when the pages are not what it would write.
 """
 
-import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import typer.main
+from python_reference import python_names
 
-import nowiser
 from nowiser.cli.main import app
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -31,7 +30,14 @@ def commands(group: Any, path: str = "nowiser") -> Iterator[tuple[str, Any]]:
 def plain(text: str | None) -> str:
     """Without the markup of the terminal, on one line, safe in a table and from being taken for emphasis."""
     words = re.sub(r"\s+", " ", re.sub(r"\[/?[a-z ]+\]", "", text or "")).strip()
-    return words.replace("|", "\\|").replace("*", "\\*")
+    return as_code(words.replace("|", "\\|").replace("*", "\\*"))
+
+
+def as_code(words: str) -> str:
+    """Flags, and shares as they are typed, are code wherever they stand."""
+    pieces = re.split(r"(`[^`]*`)", words)
+    typed = re.compile(r"(?<![\w-])(--[a-z][\w-]*|\d+%)")
+    return "".join(p if p.startswith("`") else typed.sub(r"`\1`", p) for p in pieces)
 
 
 def in_parts(help_text: str) -> tuple[str, list[str], str]:
@@ -63,25 +69,6 @@ def command_line() -> str:
         ]
         if rows:
             lines += ["", "| argument | meaning |", "|---|---|", *(f"| {names} | {text} |" for names, text in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def python_names() -> str:
-    lines = [
-        "# Python names",
-        "",
-        "`import nowiser as nw`. Names are imported when first used.",
-        "",
-        "| name | what it is |",
-        "|---|---|",
-    ]
-    for name in sorted(set(nowiser.__all__) - {"__version__"}, key=str.lower):
-        value = getattr(nowiser, name)
-        value = type(value).__call__ if inspect.ismodule(value) and callable(value) else value
-        said = (inspect.getdoc(value) or "").split("\n\n")[0]
-        if inspect.isclass(value) and re.match(rf"{name}\(.*\)$", said, re.DOTALL):
-            said = ""  # what dataclasses write when nobody wrote anything
-        lines.append(f"| `nw.{name}` | {plain(said)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -3,8 +3,11 @@
 Names are imported when first used, so that `import nowiser` and the command line start at once.
 """
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from nowiser.model.supplied import supply
 
 __version__ = "0.1.1"
 
@@ -12,6 +15,7 @@ __version__ = "0.1.1"
 _HOMES: dict[str, str] = {
     "open": "nowiser.gateway",
     "Gateway": "nowiser.gateway",
+    "connect": "nowiser.dbapi",
     "Answer": "nowiser.report.answer",
     "Prior": "nowiser.model.prior",
     "Uniform": "nowiser.model.prior",
@@ -42,12 +46,12 @@ _HOMES: dict[str, str] = {
     "Cost": "nowiser.model.cost",
     "Advantage": "nowiser.model.advantage",
     "Attacker": "nowiser.model.attacker",
-    "largest": "nowiser.guess.calibrate",
-    "scale": "nowiser.guess.calibrate",
+    "largest": "nowiser.guess.ask",
+    "scale": "nowiser.guess.ask",
     "expected": "nowiser.guess.average.expected",
-    "bounds": "nowiser.guess.published",
-    "knowing": "nowiser.guess.knowledge",
-    "knowing_part": "nowiser.guess.part_known",
+    "bounds": "nowiser.guess.beside.published",
+    "knowing": "nowiser.guess.beside.knowledge",
+    "knowing_part": "nowiser.guess.beside.part_known",
     "randomised_response": "nowiser.noise.randomised_response",
     "noisy_max": "nowiser.noise.noisy_max",
     "exponential": "nowiser.noise.exponential",
@@ -57,19 +61,41 @@ _HOMES: dict[str, str] = {
     "ru_map": "nowiser.microdata.compare",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
+    "NowiserError": "nowiser.errors",
+    "Refused": "nowiser.errors",
+    "NotAnswerable": "nowiser.errors",
+    "Misconfigured": "nowiser.errors",
+    "Exhausted": "nowiser.errors",
+    "NotAuthorised": "nowiser.errors",
+    "Fault": "nowiser.errors",
+    "Unreachable": "nowiser.errors",
+    "NotEvaluated": "nowiser.errors",
+    "LedgerBroken": "nowiser.errors",
 }
 
 if TYPE_CHECKING:
+    from nowiser.dbapi import connect as connect
+    from nowiser.errors import (
+        Exhausted as Exhausted,
+        Fault as Fault,
+        LedgerBroken as LedgerBroken,
+        Misconfigured as Misconfigured,
+        NotAnswerable as NotAnswerable,
+        NotAuthorised as NotAuthorised,
+        NotEvaluated as NotEvaluated,
+        NowiserError as NowiserError,
+        Refused as Refused,
+        Unreachable as Unreachable,
+    )
     from nowiser.gateway import (
         Gateway as Gateway,
         open as open,  # noqa: A004 (nw.open reads as intended)
     )
-    from nowiser.guess.ask import guess as guess
+    from nowiser.guess.ask import guess as guess, largest as largest, scale as scale
     from nowiser.guess.average.expected import expected as expected
-    from nowiser.guess.calibrate import largest as largest, scale as scale
-    from nowiser.guess.knowledge import knowing as knowing
-    from nowiser.guess.part_known import knowing_part as knowing_part
-    from nowiser.guess.published import bounds as bounds
+    from nowiser.guess.beside.knowledge import knowing as knowing
+    from nowiser.guess.beside.part_known import knowing_part as knowing_part
+    from nowiser.guess.beside.published import bounds as bounds
     from nowiser.microdata.compare import compare as compare, ru_map as ru_map
     from nowiser.microdata.measure import risk as risk
     from nowiser.microdata.publish import publish as publish
@@ -113,12 +139,21 @@ if TYPE_CHECKING:
     from nowiser.report.answer import Answer as Answer
     from nowiser.report.save import save as save
 
+# function that a value of the model offers as a method → the module it lives in
+_SUPPLIED = {
+    "expected": "nowiser.guess.average.expected",
+    "advantage_html": "nowiser.report.charts",
+    "advantage_bundle": "nowiser.report.charts",
+    "policy_html": "nowiser.report.tables",
+    "policy_text": "nowiser.report.tables",
+}
+
 __all__ = ["__version__", "guess", *_HOMES]  # noqa: PLE0604 (the names are strings)
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        return _of(_HOMES[name], name)
     if name == "guess":  # the package itself, which can be called
         return import_module("nowiser.guess")
     raise AttributeError(f"module 'nowiser' has no attribute {name!r}")
@@ -126,3 +161,21 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext nowiser` in a notebook: `%nowiser` and `%%nowiser` ask questions."""
+    import_module("nowiser.notebook").load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext nowiser`."""
+    import_module("nowiser.notebook").unload(shell)
+
+
+def _of(home: str, name: str) -> Any:
+    return getattr(import_module(home), name)
+
+
+for _name, _home in _SUPPLIED.items():
+    supply(_name, partial(_of, _home, _name))

@@ -14,6 +14,7 @@
 The number is the exit code of the command line. No message ever contains a value from the data.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -68,6 +69,10 @@ class NowiserError(Exception):
             parts.append(self.hint)
         return "\n".join(parts)
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows (IPython asks for it): what, where, what would be right; no traceback of our code."""
+        return f"{type(self).__name__}: {self}".split("\n")
+
     def to_json(self) -> dict[str, Any]:
         """The `error` object that every command prints under --json."""
         where = None
@@ -91,21 +96,53 @@ class Refused(NowiserError):
 
 
 class NotAnswerable(Refused):
+    """The question or recipe is outside what can be answered. Nothing was charged."""
+
     exit_code = 2
     kind = "refused"
 
 
 class Misconfigured(Refused):
+    """An argument, a policy or an input file is wrong."""
+
     exit_code = 3
     kind = "misconfigured"
 
 
 class Exhausted(Refused):
+    """The allowance does not cover the question. Nothing was charged.
+
+    needed: the share of the whole allowance the question would use (above 1: more than there ever was).
+    left: the share that is left, for this analyst where the policy gives her a share of her own.
+    ask: arguments with which it would be admitted, as in `gw.query(sql, **refusal.ask)`; empty where there are none.
+    Both shares are None where they are not known.
+    """
+
     exit_code = 4
     kind = "exhausted"
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        span: Span | None = None,
+        needed: float | None = None,
+        left: float | None = None,
+        ask: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, span=span)
+        self.needed = needed
+        self.left = left
+        self.ask = dict(ask or {})
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"needed": self.needed, "left": self.left, "ask": self.ask}
+
 
 class NotAuthorised(Refused):
+    """The analyst may not ask this."""
+
     exit_code = 5
     kind = "not authorised"
 
@@ -115,15 +152,21 @@ class Fault(NowiserError):
 
 
 class Unreachable(Fault):
+    """An engine, or the database of a ledger, cannot be reached."""
+
     exit_code = 6
     kind = "unreachable"
 
 
 class NotEvaluated(Fault):
+    """The question could not be evaluated. One neutral message; the charge stays."""
+
     exit_code = 7
     kind = "not evaluated"
 
 
 class LedgerBroken(Fault):
+    """The ledger does not verify."""
+
     exit_code = 8
     kind = "ledger broken"

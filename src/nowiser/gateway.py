@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
+from html import escape
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -24,9 +25,10 @@ from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
-from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated
+from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated, NowiserError
 from nowiser.guess.budget import allowance
 from nowiser.ledger.base import Ledger, Reservation
+from nowiser.ledger.frontiers import Frontiers
 from nowiser.meanwhile import meanwhile
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
@@ -34,13 +36,13 @@ from nowiser.model.schema import Value
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.integers import add
 from nowiser.policy.file import PolicyFile
-from nowiser.report import failure
+from nowiser.report import failure, shortage
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.report.kept import again, keep
 from nowiser.sql.aggregates.top import Top
-from nowiser.sql.answer import release
+from nowiser.sql.answer import results as release
 from nowiser.sql.answer.thresholds import shown
 from nowiser.sql.answer.vectors import vector
 from nowiser.sql.bound import clipping
@@ -52,11 +54,14 @@ from nowiser.sql.plan.marginals import Marginals
 from nowiser.sql.plan.plan import Noise, Plan, Way, keys_to_read, plan
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.bi import Setting, setting
+from nowiser.sql.read.catalogue import described
 from nowiser.sql.read.constants import shown_as
 from nowiser.sql.tree import Literal, Query
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from nowiser.report.tables import Tables
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
 
@@ -98,6 +103,7 @@ class Gateway:
         self._engine = engine or engines.connect(policy)
         self._ledger = account or ledger.for_policy(policy)
         self._ledger.declare(policy)
+        self._frontiers = Frontiers(policy)
         self._entropy: Entropy = OS
         self._known = Known(policy, self._free)
 
@@ -119,7 +125,7 @@ class Gateway:
         charged, no data touched. Raises NotEvaluated: the engine failed, the charge stays.
         """
         who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
-        if (found := setting(sql)) is not None:
+        if (found := setting(sql) or described(sql, self.policy)) is not None:
             return self._constant(found)
         with self._before_charging():
             question = self._known.read(sql)
@@ -147,7 +153,7 @@ class Gateway:
     def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
         with self._before_charging():
             planned = self._plan(question)
-            version = self._engine.version()
+            version = self._engine.prepared_version()
             name = digest(question, str(wish))
         kept = self._ledger.stored(name, version)
         if kept is not None:
@@ -155,7 +161,10 @@ class Gateway:
         said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
-            planned, chosen, answer = self._priced(planned, wish, who, said)
+            try:
+                planned, chosen, answer = self._priced(planned, wish, who, said)
+            except Exhausted as refusal:
+                raise self._short(refusal, planned, wish, who, said) from None
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
@@ -163,15 +172,18 @@ class Gateway:
             if totals != said:  # somebody else was answered in between
                 answer, said = self._standing(answer, totals + chosen.charge), totals
 
-        reservation = self._ledger.reserve(
-            chosen.charge,
-            admit,
-            policy=self.policy.digest,
-            question=name,
-            sql=sql,
-            analyst=who or "",
-            data_version=version,
-        )
+        try:
+            reservation = self._ledger.reserve(
+                chosen.charge,
+                admit,
+                policy=self.policy.digest,
+                question=name,
+                sql=sql,
+                analyst=who or "",
+                data_version=version,
+            )
+        except Exhausted as refusal:
+            raise self._short(refusal, planned, wish, who, self._ledger.totals(), charge=chosen.charge) from None
         try:
             ahead = meanwhile(partial(self._ahead, planned, chosen, reservation))
             planned, cells = self._run(planned)
@@ -185,6 +197,7 @@ class Gateway:
         except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
             self._failed(reservation, chosen, error)
             raise NotEvaluated(FAILED) from None
+        self._frontiers.answered()
         return answer
 
     def explain(
@@ -195,17 +208,33 @@ class Gateway:
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
     ) -> Answer:
-        """What a question would cost and how precise it would be. Touches nothing secret, charges nothing."""
+        """What a question would cost and how precise it would be. Touches nothing secret, charges nothing.
+
+        Where the allowance does not cover the question any more, `admitted` is False and `refusal` says why; the
+        figures are those of the question asked on top of all answers so far.
+        """
         who = self._entered(analyst)
         wish = precision.wish(self.policy, error, spend)
-        if (constant := setting(sql)) is not None:
-            return replace(self._constant(constant), values=None)
+        if (constant := setting(sql) or described(sql, self.policy)) is not None:
+            return replace(self._constant(constant), values=None, price=0.0)
         with self._before_charging():
             planned = self._plan(self._known.read(sql))
             totals = self._ledger.totals()
-            _, chosen, answer = self._priced(planned, wish, who, totals)
-            allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
-        return answer
+            try:
+                _, chosen, answer = self._priced(planned, wish, who, totals)
+                allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
+            except Exhausted as refusal:
+                return self._not_admitted(refusal, planned, wish, who, totals)
+            return replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
+
+    def tables(self) -> "Tables":
+        """What may be asked about: tables, columns, roles, types, values and ranges, as the custodian declares them.
+
+        A mapping from names that prints as a table and draws itself in a notebook. Nothing is read from the data.
+        """
+        from nowiser.report.tables import Tables
+
+        return Tables.of(self.policy)
 
     def allowance(self) -> Allowance:
         """How every attacker stands after all answers so far, and what is left of the allowance.
@@ -217,7 +246,19 @@ class Gateway:
         totals = self._ledger.totals()
         return Allowance(self._guesses(totals), self._left(totals), self._unguarded)
 
+    def __repr__(self) -> str:
+        name = self.policy.path.name if self.policy.path else "a policy"
+        return f"<Gateway of {name}: {', '.join(t.name for t in self.policy.tables)}>"
+
+    def _repr_html_(self) -> str:
+        try:
+            stands = self.allowance()._repr_html_()
+        except NowiserError as error:  # the tables can be shown all the same
+            stands = f"<p>{escape(error.message)}</p>"
+        return self.tables()._repr_html_() + stands
+
     def close(self) -> None:
+        self._frontiers.close()
         self._engine.close()
         self._ledger.close()
 
@@ -250,7 +291,7 @@ class Gateway:
         if self.policy.analysts and who not in self.policy.analysts:
             raise NotAuthorised(
                 f"The policy knows no analyst {who}." if who else "The policy wants to know who asks.",
-                hint="Say who you are with --analyst; the custodian lists analysts in the policy.",
+                hint='Say who you are with analyst="…"; the custodian lists analysts in the policy.',
             )
         return who
 
@@ -316,6 +357,41 @@ class Gateway:
             raise refusal or AssertionError("a plan that is not free has a way")
         _, way, s = min(options, key=lambda option: option[0])
         return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed, way.unit)
+
+    def _short(
+        self,
+        refusal: Exhausted,
+        planned: Plan,
+        wish: precision.Wish,
+        who: str | None,
+        totals: Charge,
+        *,
+        charge: Charge | None = None,
+    ) -> Exhausted:
+        """A refusal with what the question needs, what is left, and what would be admitted."""
+        own = self._ledger.totals(who) if who else FREE
+        left = shortage.left_for(self.policy, totals, who, own)
+        spend = shortage.affordable(self.policy, planned.ways, totals, left, analyst=who, own=own)
+        needed = wish.spend if charge is None or wish.spend is not None else shortage.share_of(self.policy, charge)
+        assert needed is not None, "what is wanted is a share, or the charge for an error is known"
+        return shortage.told(refusal, needed=needed, left=left, spend=spend)
+
+    def _not_admitted(
+        self, refusal: Exhausted, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge
+    ) -> Answer:
+        """What the question would cost and do although the allowance does not cover it: priced as on the first day."""
+        try:
+            _, chosen, answer = self._priced(planned, wish, None, FREE)
+        except Exhausted:  # not even then
+            raise refusal from None
+        short = self._short(refusal, planned, wish, who, totals, charge=chosen.charge)
+        return replace(
+            self._standing(answer, totals + chosen.charge),
+            left=self._left(totals),
+            price=short.needed,
+            admitted=False,
+            refusal=f"{short.message}. {short.hint}" if short.hint else short.message,
+        )
 
     def _fewest(self, planned: Plan) -> int | None:
         """Rows in the smallest group, where that is public: what an average divides by."""

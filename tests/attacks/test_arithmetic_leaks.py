@@ -11,15 +11,15 @@ import json
 from fractions import Fraction
 
 import pytest
-from memory_ledger import MemoryLedger
-from worlds import OURS, ask, finite, made_up_tables, neighbours
 
-from live_engines import ENGINES, lay_out, line
 from nowiser.errors import NotAnswerable
 from nowiser.gateway import Gateway
 from nowiser.policy import read as read_policy
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.live_engines import ENGINES, lay_out, line
+from support.memory_ledger import MemoryLedger
+from support.worlds import OURS, ask, finite, made_up_tables, neighbours
 
 HERS = "name = 'Alice' AND diagnosis = 'HIV'"
 MIN = "(-9223372036854775807 - 1)"

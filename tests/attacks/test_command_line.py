@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from worlds import OURS, made_up_tables, write
 
-from commands import nowiser
+from support.commands import nowiser
+from support.worlds import OURS, made_up_tables, write
 
 NOWISER = Path(sys.executable).parent / "nowiser"
 

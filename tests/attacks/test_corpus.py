@@ -5,18 +5,18 @@ from pathlib import Path
 
 import pytest
 import yaml
-from worlds import ask, finite, noisy_columns
 
 from nowiser.sql.read.select import read
 from nowiser.sql.tree import Literal, Released, parts
+from support.worlds import ask, finite, noisy_columns
 
 HERE = Path(__file__).parent
 EXPECTED = yaml.safe_load((HERE / "expected.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def cases(shared_data):
-    path = shared_data("attack_fixture").parent.parent / "attacks.jsonl"
+def cases(real_data):
+    path = real_data("attack_fixture").parent.parent / "attacks.jsonl"
     if not path.exists():
         pytest.skip("attacks.jsonl is not beside the folder of real tables")
     found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

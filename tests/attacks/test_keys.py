@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from memory_ledger import MemoryLedger
 
 from nowiser.gateway import Gateway
 from nowiser.policy import read
+from support.memory_ledger import MemoryLedger
 
 POLICY = """
 nowiser: 1

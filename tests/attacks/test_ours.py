@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
-from test_corpus import same_everywhere
-from worlds import noisy_columns, spelled
+
+from attacks.test_corpus import same_everywhere
+from support.worlds import noisy_columns, spelled
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "ours.jsonl").read_text(encoding="utf-8").splitlines()]
 ENGINE_WORDS = (
@@ -58,6 +59,15 @@ def test_case(case, our_worlds):
         assert not foreign, seen.words
         assert len(seen.words) < 3 * len(sql[:2000]) + 1500, "a refusal is short"
     assert took < 10, f"three answers took {took:.1f} s of the processor"
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c["category"] == "errors"], ids=lambda c: f"{c['id']} {c['name']}"
+)
+def test_error_channels_on_the_tables_of_the_corpus(case, shared_worlds):
+    """A thousand patients, real fixture or look-alike: no failure tells the three databases apart."""
+    seen, _ = same_everywhere(shared_worlds, spelled(case["sql"]))
+    assert seen.kind in {"answered", "NotAnswerable"}, f"{case['why']}: {seen}"
 
 
 def test_there_are_at_least_a_hundred_of_each_strictness():

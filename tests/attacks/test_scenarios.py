@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from worlds import OURS, ask, made_up_tables, open_worlds, write
 
 import nowiser
 from nowiser.engines.base import Broken
@@ -27,6 +26,7 @@ from nowiser.errors import (
     NotEvaluated,
     NowiserError,
 )
+from support.worlds import OURS, ask, made_up_tables, open_worlds, write
 
 COUNT = "SELECT COUNT(*) FROM patients WHERE diagnosis = 'HIV'"
 

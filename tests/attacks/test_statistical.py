@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memory_ledger import MemoryLedger
 
 from nowiser.errors import Exhausted
 from nowiser.gateway import Gateway
 from nowiser.policy import read
+from support.memory_ledger import MemoryLedger
 
 MEMBERSHIP = """
 nowiser: 1

@@ -3,18 +3,11 @@
 import json
 import os
 import random
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from worlds import OURS, made_up_tables, write
-
-from commands import nowiser as run
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "fuzz"))
-from sql_grammar import TOKEN, Grammar
 
 import nowiser
 from nowiser import policy as policies
@@ -24,6 +17,9 @@ from nowiser.report.visible import on_one_line, visible
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.commands import nowiser as run
+from support.sql_grammar import TOKEN, Grammar
+from support.worlds import OURS, made_up_tables, write
 
 STEER = "\x1b]0;evil\x07\x1b[2J\x9b31m\u202e"
 SCRIPT = "</script><script>alert(1)</script>"
@@ -245,11 +241,11 @@ def test_a_source_changed_under_its_old_size_and_date_is_noticed(path):
     source = path.parent / "patients.csv"
     with nowiser.open(path) as gateway:
         gateway.query(COUNT)
-        before, dates = gateway._engine.version(), source.stat()
+        before, dates = gateway._engine.prepared_version(), source.stat()
         content = source.read_bytes()
         source.write_bytes(content.replace(b"Person7,", b"Nobody7,"))
         os.utime(source, ns=(dates.st_atime_ns, dates.st_mtime_ns))
-        assert gateway._engine.version() != before
+        assert gateway._engine.prepared_version() != before
         assert not gateway.query(COUNT).stored
 
 
@@ -335,8 +331,17 @@ def test_a_hostile_policy_is_refused_at_once(tmp_path, name):
 # -- SET and SHOW -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("sql", ["SHOW TABLES", "DESCRIBE patients", "SHOW COLUMNS FROM canteen"])
+def test_tables_are_described_free_and_alike_in_all_worlds(our_worlds, sql):
+    """The policy is public; nothing of the data is in what is said about it."""
+    spent = {name: gateway._ledger.totals() for name, gateway in our_worlds.items()}
+    assert len({gateway.query(sql).rows for gateway in our_worlds.values()}) == 1
+    assert len({str(gateway.tables()) for gateway in our_worlds.values()}) == 1
+    assert spent == {name: gateway._ledger.totals() for name, gateway in our_worlds.items()}
+
+
 @pytest.mark.parametrize("sql", ["SET " + "a" * 100_000, "SET x = " + "'" * 9999, "SHOW " + " " * 100_000 + "x", "SET " + "a " * 5000 + ";",
-    "SHOW application_name; SELECT 1", "SHOW tables", "SHOW ALL", "SET SESSION AUTHORIZATION bob", "SET ROLE custodian", "RESET ALL",
+    "SHOW application_name; SELECT 1", "SHOW TABLES FROM patients", "SHOW ALL", "SET SESSION AUTHORIZATION bob", "SET ROLE custodian", "RESET ALL",
     "SET application_name = (SELECT name FROM patients LIMIT 1)", "SET search_path = x; SELECT COUNT(*) FROM patients", "SHOW patients",
     "/* " + "*" * 50_000 + " */ SHOW x"])  # fmt: skip
 def test_settings_that_mean_something_are_refused_quickly(our_worlds, sql):

@@ -7,14 +7,9 @@ engine in the cells a plan is made of. A function that is added is tried here by
 
 import contextlib
 import csv
-import sys
 import time
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "sql"))
-import test_total
 
 import nowiser
 from nowiser.engines.reference import tally_rows
@@ -25,6 +20,7 @@ from nowiser.sql.interval import Interval
 from nowiser.sql.plan.cells import Cell, sum_cell
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.tree import Column, Scan, Type
+from sql import test_total
 
 NUMBERS = [
     "", "NaN", "nan", "inf", "-inf", "Infinity", "1e999", "-1e999", "1e-400", "5e-324", "-0.0", "0", "1", "-1", "0.5", "-0.5", "1000", "-1000",
@@ -79,7 +75,7 @@ def poisoned(tmp_path_factory):
         for i in range(ROWS):  # other columns turn at another pace, so that many combinations meet
             out.writerow([i, *(POISON[k][i * (1, 3, 7)[p] % len(POISON[k])] for k in Kind for p in PLACES)])
     with nowiser.open(folder / "nowiser.yaml") as gateway:
-        gateway._engine.version()
+        gateway._engine.prepared_version()
         yield gateway
 
 

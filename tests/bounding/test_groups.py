@@ -164,7 +164,7 @@ def test_what_was_left_out_is_said(tmp_path):
     assert said("COUNT(*), SUM(v), AVG(r)") == (
         f"{groups}any further are left out, each as at most 2 rows, in the sum of t.v as -6 to 20, in averages with the"
         " weight of at most 2 rows: whatever a person has there, it is clipped to that."
-        " --clipped estimates how many rows, not how many groups."
+        " clipped=True estimates how many rows, not how many groups."
     )
     assert said("STDDEV(v)").startswith(f"{groups}with at most 2 rows each; any further are left out.")
     engine.close()
@@ -188,7 +188,7 @@ def test_how_many_persons_there_are_was_counted_when_the_copy_was_made(tmp_path)
         tally = plan(read(sql, policy), policy).tally
         return engine.run(tally).column(0)[0].as_py(), statement(tally, engine._dialect)
 
-    engine.version()
+    engine.prepared_version()
     found, sql = count("SELECT COUNT(DISTINCT p) FROM t")
     assert found == 40
     assert ":persons:t" in sql

@@ -3,7 +3,7 @@ import json
 import pandas as pd
 import pytest
 
-import commands
+from support import commands
 
 
 @pytest.fixture

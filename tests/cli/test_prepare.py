@@ -52,7 +52,7 @@ def test_json(folder):
 
 
 def test_no_room(folder, monkeypatch):
-    monkeypatch.setattr("nowiser.engines.duckdb._room", lambda _: 10**18)
+    monkeypatch.setattr("nowiser.engines.duckdb.engine._room", lambda _: 10**18)
     done = CliRunner().invoke(app, ["prepare", "-p", str(folder / "nowiser.yaml")])
     assert "not enough room" in str(done.exception)
     assert not list((folder / ".nowiser").glob("*.duckdb"))

@@ -7,12 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-import test_conformance
-import test_engines
-import test_spark
-
 import nowiser.gateway
+from engines import test_conformance, test_engines, test_spark
 from nowiser import policy as policies
 from nowiser.engines.spark import Spark, session
 from nowiser.errors import NowiserError
@@ -36,7 +32,7 @@ def main():
     policy = policies.read(Path(sys.argv[1]))
     engine = Spark(policy, seconds=500)
     gateway = nowiser.gateway.Gateway(policy, engine=engine)
-    engine.version()
+    engine.prepared_version()
     spied(type(engine._session.range(1)))
     print(json.dumps({"ready": True}), flush=True)
     for line in sys.stdin:
@@ -52,7 +48,7 @@ def ask(policy, engine, _gateway, sql):
 
 def prepare(_policy, engine, _gateway):
     done = engine.prepare(lambda *_: None)
-    return {"where": done.where, "done": engine.estimate().done, "kept": done.version == engine.version()}
+    return {"where": done.where, "done": engine.estimate().done, "kept": done.version == engine.prepared_version()}
 
 
 def query(_policy, engine, gateway, sql, *, seconds=500, slow=False, pause=20, alive=session.ALIVE_SECONDS):

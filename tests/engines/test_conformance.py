@@ -141,7 +141,8 @@ def selected(expressions: list[str], rows: str) -> str:
 @pytest.fixture(scope="module")
 def on_duckdb():
     duckdb = pytest.importorskip("duckdb")
-    from nowiser.engines.duckdb import DIALECT, DuckDB
+    from nowiser.engines.duckdb import DuckDB
+    from nowiser.engines.duckdb.dialect import DIALECT
 
     with duckdb.connect() as c:
         yield Under(

@@ -8,25 +8,21 @@ stands beside each value, written by hand.
 import csv
 import datetime as dt
 import io
-import sys
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import inf, nan
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from engines.test_engines import ask
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from test_engines import ask
 
 UTC = dt.UTC
 
@@ -202,7 +198,7 @@ def test_a_stored_value_is_read_the_same_everywhere(typed, case):
     name, column = named(case), CASES[case]
     shown = column.shown.replace("{0}", name).replace("{}", name)
     planned = plan(read(f"SELECT r, COUNT({shown}), SUM({shown}) FROM t GROUP BY r", policy), policy)
-    engine.version()
+    engine.prepared_version()
     counts, sums = aligned(engine.run(planned.tally), planned)
     unit = planned.tally.cells[1].unit
     for i, (value, wanted) in enumerate(column.values):
@@ -214,7 +210,7 @@ def test_a_stored_value_is_read_the_same_everywhere(typed, case):
 
 def test_sums_pass_64_bits_without_a_trace(typed):
     policy, engine = typed
-    engine.version()
+    engine.prepared_version()
     name, values = named("large"), [wanted for _, wanted in CASES["large"].values if wanted is not None]
     low, high = (sum(v for v in values if v * sign > 0) for sign in (-1, 1))
     assert low < LOW

@@ -82,7 +82,7 @@ def ask(request, tmp_path):
 
 def cells(policy, engine, sql):
     planned = plan(read(sql, policy), policy)
-    engine.version()
+    engine.prepared_version()
     found = aligned(engine.run(planned.tally), planned)
     return [int(value) for column in found for value in column]
 
@@ -158,14 +158,14 @@ def test_the_declared_dialect_is_part_of_what_a_copy_is_made_of(tmp_path):
         (tmp_path / "nowiser.yaml").write_text(POLICY.format(engine="duckdb", source="t.csv", csv=said))
         policy = policies.read(tmp_path / "nowiser.yaml")
         engine = connect(policy)
-        found.add((engine.version(), cells(policy, engine, "SELECT COUNT(*) FROM t WHERE note LIKE '%y%'")[0]))
+        found.add((engine.prepared_version(), cells(policy, engine, "SELECT COUNT(*) FROM t WHERE note LIKE '%y%'")[0]))
         engine.close()
     assert len({version for version, _ in found}) == 2
     assert {n for _, n in found} == {0, 1}
 
 
 def test_a_release_reads_the_file_as_it_is_declared(tmp_path):
-    from nowiser.microdata.engine_table import engine_table
+    from nowiser.microdata.table.engine_table import engine_table
 
     (tmp_path / "t.csv").write_text("p;g;v;note\n1;a;3;'x;y, z'\n2;b\n")
     said = 'csv: {delimiter: ";", quote: "\'"}'

@@ -14,7 +14,8 @@ from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Broken
-from nowiser.engines.duckdb import DIALECT, DuckDB
+from nowiser.engines.duckdb import DuckDB
+from nowiser.engines.duckdb.dialect import DIALECT
 from nowiser.engines.reference import tally_rows
 from nowiser.engines.statement import statement
 from nowiser.errors import Misconfigured
@@ -60,7 +61,7 @@ def ask(policy, engine, sql):
 
 
 def content(engine, what="*"):
-    engine.version()
+    engine.prepared_version()
     return engine._connection.sql(f"SELECT {what} FROM t").fetchall()
 
 
@@ -143,16 +144,16 @@ def test_tallies_are_those_of_the_reference(tmp_path, protect):
 
 def test_a_change_of_the_data_is_noticed(tmp_path):
     _, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
-    first = engine.version()
-    assert engine.version() == first
+    first = engine.prepared_version()
+    assert engine.prepared_version() == first
     stat = (tmp_path / "t.csv").stat()
     (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,20,1,x\n")  # same size, and the time set back
     os.utime(tmp_path / "t.csv", ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    second = engine.version()
+    second = engine.prepared_version()
     assert second != first
     assert content(engine, "v") == [(20.0,)]
     (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,10,1,x\n")
-    assert engine.version() == first, "the same content is the same version"
+    assert engine.prepared_version() == first, "the same content is the same version"
     assert len(list((tmp_path / ".nowiser").glob("*.duckdb*"))) == 1
     engine.close()
 
@@ -161,7 +162,7 @@ def test_an_interrupted_preparation_leaves_nothing_behind(tmp_path, monkeypatch)
     policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
     monkeypatch.setattr("nowiser.engines.prepare.picked", lambda *_, **__: "SELECT error('no')")
     with pytest.raises(Misconfigured) as caught:
-        engine.version()
+        engine.prepared_version()
     assert "no" not in caught.value.message.split()
     assert not list((tmp_path / ".nowiser").glob("*.duckdb*"))
     monkeypatch.undo()
@@ -192,10 +193,10 @@ def test_missing_columns_and_files_are_named(tmp_path):
     _, engine = opened(tmp_path, [])
     (tmp_path / "t.csv").write_text("p,g\n1,a\n")
     with pytest.raises(Misconfigured, match="no column d"):
-        engine.version()
+        engine.prepared_version()
     (tmp_path / "t.csv").unlink()
     with pytest.raises(Misconfigured, match="not there"):
-        engine.version()
+        engine.prepared_version()
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_missing_columns_and_files_are_named(tmp_path):
 )
 def test_the_copy_is_locked(tmp_path, attack):
     policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"])
-    engine.version()
+    engine.prepared_version()
     ask(policy, engine, "SELECT COUNT(DISTINCT w) FROM t")  # opens the second DuckDB, which has more memory
     for connection in (engine._connection, engine._roomy):
         cursor = connection.cursor()
@@ -233,9 +234,10 @@ def test_a_slow_statement_is_stopped_and_says_nothing(tmp_path, monkeypatch, lin
     policy = policies.read(tmp_path / "nowiser.yaml")
     counted = plan(read("SELECT COUNT(*) FROM t", policy), policy).tally
     quick = DuckDB(policy, seconds=0.3)
-    quick.version()
+    quick.prepared_version()
     monkeypatch.setattr(
-        "nowiser.engines.duckdb.statement", lambda *_: "SELECT count(*) FROM range(10000000000) a, range(10000000000) b"
+        "nowiser.engines.duckdb.engine.statement",
+        lambda *_: "SELECT count(*) FROM range(10000000000) a, range(10000000000) b",
     )
     with pytest.raises(Broken) as caught:
         quick.run(counted)
@@ -265,14 +267,14 @@ def test_sums_do_not_overflow(tmp_path):
 
 def test_a_killed_preparation_is_cleared_away_by_the_next(tmp_path):
     policy, engine = opened(tmp_path, ["1,a,,1,10,1,x\n"] * 9)
-    first = engine.version()
+    first = engine.prepared_version()
     engine.close()
     (tmp_path / "t.csv").write_text(GOOD + "2,a,,1,20,1,x\n")
     killed = (
-        "import os, sys\nfrom pathlib import Path\nfrom nowiser import policy\nfrom nowiser.engines import filling\n"
+        "import os, sys\nfrom pathlib import Path\nfrom nowiser import policy\nfrom nowiser.engines.duckdb import filling\n"
         "from nowiser.engines.duckdb import DuckDB\n"
         "filling._count = lambda *_: os.kill(os.getpid(), 9)\n"
-        "DuckDB(policy.read(Path(sys.argv[1]))).version()\n"
+        "DuckDB(policy.read(Path(sys.argv[1]))).prepared_version()\n"
     )
     done = subprocess.run([sys.executable, "-c", killed, str(tmp_path / "nowiser.yaml")], check=False)
     assert done.returncode == -9
@@ -328,9 +330,9 @@ def test_without_a_copy_sources_that_change_meanwhile_give_no_answer(tmp_path, m
     (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,10,1,x\n")
     policy = policies.read(tmp_path / "nowiser.yaml")
     engine = connect(policy)
-    first = engine.version()
+    first = engine.prepared_version()
     tally = plan(read("SELECT COUNT(*) FROM t", policy), policy).tally
-    monkeypatch.setattr(engine, "version", lambda: first)  # as if it had been looked at a moment before
+    monkeypatch.setattr(engine, "prepared_version", lambda: first)  # as if it had been looked at a moment before
     (tmp_path / "t.csv").write_text(GOOD + "1,a,,1,10,1,x\n" * 9)
     with pytest.raises(Broken):
         engine.run(tally)
@@ -354,9 +356,9 @@ def test_what_killed_processes_left_on_disk_is_cleared_away(tmp_path):
     owners = [f"{platform.node()}-{gone.pid}", f"{platform.node()}-{os.getppid()}", f"elsewhere-{gone.pid}"]
     for owner in owners:
         (state / f"spill-{owner}").mkdir(parents=True)
-    engine.version()
+    engine.prepared_version()
     assert [(state / f"spill-{owner}").exists() for owner in owners] == [False, True, True]
     other = connect(policy)
-    assert other.version() == engine.version(), "two in one process"
+    assert other.prepared_version() == engine.prepared_version(), "two in one process"
     other.close()
     engine.close()

@@ -78,7 +78,7 @@ def rows(n=300, seed=7, persons=None):
 def ask(policy, engine, sql):
     planned = plan(read(sql, policy), policy)
     refuse_lacking(planned.tally, engine)
-    engine.version()
+    engine.prepared_version()
     found = aligned(engine.run(planned.tally), planned)
     return {g: [int(c[i]) for c in found] for i, g in enumerate(planned.groups)}
 
@@ -109,7 +109,7 @@ def test_every_engine_finds_the_same_numbers(world, known):
     done = engine.prepare(lambda share, table: told.append((share, table)))
     assert told[-1][0] == 1.0
     assert engine.prepare(lambda *_: None).already
-    assert done.version == engine.version(), "preparing changes nothing but the time"
+    assert done.version == engine.prepared_version(), "preparing changes nothing but the time"
     for sql in QUESTIONS:
         assert ask(policy, engine, sql) == known[sql], sql
 
@@ -133,10 +133,10 @@ def test_row_limits_are_exact_and_look_at_nobody_else(world):
 def test_a_change_of_the_rows_is_another_version(world):
     first = HEADER + "".join(rows(20))
     policy, engine = world(POLICY.format(m=1, protect="values"), {"t": first})
-    before = engine.version()
-    assert engine.version() == before
+    before = engine.prepared_version()
+    assert engine.prepared_version() == before
     world(POLICY.format(m=1, protect="values"), {"t": HEADER + "".join(rows(21))})
-    assert engine.version() != before
+    assert engine.prepared_version() != before
     assert ask(policy, engine, "SELECT COUNT(*) FROM t WHERE p >= '0'") == {(): [21]}
 
 
@@ -177,11 +177,11 @@ def test_limits_hold_per_person_along_a_path_of_links(world):
 def test_what_is_not_there_is_named(world):
     _, engine = world(POLICY.format(m=1, protect="values"), {"t": "p,g\n1,a\n"})
     with pytest.raises(Misconfigured, match="no column d"):
-        engine.version()
+        engine.prepared_version()
     text = POLICY.format(m=1, protect="values").replace("source: t.csv", "source: nothing.csv")
     _, engine = world(text, {}, name="two")
     with pytest.raises(Misconfigured, match="not there"):
-        engine.version()
+        engine.prepared_version()
 
 
 def test_what_an_engine_lacks_is_refused_with_the_place(world):

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from nowiser.engines import excess
+from nowiser.engines.duckdb import excess
 
 duckdb = pytest.importorskip("duckdb")
 

@@ -1,15 +1,11 @@
 """A smaller share of tests/fuzz/test_linked_neighbours.py on the other engines, with a stored copy and without."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "attacks"))
-sys.path.insert(0, str(Path(__file__).parents[1] / "fuzz"))
-from linked_worlds import Asking, family, files, lives
-from test_linked_neighbours import check
+from fuzz.test_linked_neighbours import check
+from support.linked_worlds import Asking, family, files, lives
 
 SHARE = {"postgresql": (3, 20), "spark": (1, 4)}  # policies, questions of each
 

@@ -3,7 +3,8 @@
 import pytest
 
 from nowiser import policy as policies
-from nowiser.engines import connect, memory
+from nowiser.engines import connect
+from nowiser.engines.duckdb import memory
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 

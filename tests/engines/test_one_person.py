@@ -1,15 +1,11 @@
 """What the copy makes true: one value per person, and keys that no two persons share."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from engines.test_engines import ask
 from nowiser.engines import connect
-
-sys.path.insert(0, str(Path(__file__).parent))
-from test_engines import ask
 
 
 def copies(world, text, tables, name="one"):

@@ -70,7 +70,7 @@ def test_locale_and_time_zone_of_the_database_do_not_matter(tmp_path, postgres_u
     )
     policy = policies.read(written(tmp_path, postgres_url))
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits WHERE city < 'a'") == 100  # B and Z, by code point
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits WHERE at < '2024-06-02T00:30:00'") == 1
     engine.close()
@@ -81,7 +81,7 @@ def test_a_reader_with_nothing_but_select_is_enough(tmp_path, postgres_url, data
     database.execute("CREATE ROLE reader LOGIN; GRANT SELECT ON visits TO reader")
     policy = policies.read(written(tmp_path, postgres_url.replace("postgres@", "reader@")))
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 200
     with pytest.raises(Misconfigured, match="may not create tables"):
         engine.prepare(lambda *_: None)
@@ -101,7 +101,7 @@ def test_prepared_tables_are_renewed_and_the_old_ones_dropped(tmp_path, postgres
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 100
     database.execute("INSERT INTO visits VALUES (5000, 'a', now(), 1)")
     database.execute("SELECT pg_stat_force_next_flush()")
-    assert engine.version() != first.version
+    assert engine.prepared_version() != first.version
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 101, "not the stale copy"
     engine.prepare(lambda *_: None)
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 101
@@ -124,16 +124,16 @@ def test_views_need_a_key_that_is_no_secret(tmp_path, postgres_url, database):
     path = written(tmp_path, postgres_url, source="seen")
     policy = policies.read(path)
     engine = connect(policy)
-    before = engine.version()
+    before = engine.prepared_version()
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 100
     database.execute("DELETE FROM visits WHERE id = 3")
     database.execute("SELECT pg_stat_force_next_flush()")
-    assert engine.version() != before, "the table behind the view changed"
+    assert engine.prepared_version() != before, "the table behind the view changed"
     engine.close()
     path.write_text(path.read_text().replace("person: id", "person: id\n    protect: values").replace(
         "present in visits", "visits.cost within 2"))  # fmt: skip
     with pytest.raises(Misconfigured, match="must not depend on secrets"):
-        connect(policies.read(path)).version()
+        connect(policies.read(path)).prepared_version()
 
 
 # -- failures ------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def test_views_need_a_key_that_is_no_secret(tmp_path, postgres_url, database):
 
 def unreachable(policy):
     with pytest.raises(Unreachable) as caught:
-        connect(policy).version()
+        connect(policy).prepared_version()
     assert SECRET not in str(caught.value)
     assert caught.value.exit_code == 6
     return str(caught.value)
@@ -207,7 +207,7 @@ def test_the_password_file_is_read(tmp_path, guarded, monkeypatch):
     monkeypatch.setenv("PGPASSFILE", str(file))
     policy = policies.read(written(tmp_path, guarded))
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 200
     engine.close()
 
@@ -219,7 +219,7 @@ def test_a_service_file_is_read(tmp_path, guarded, monkeypatch):
     monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
     policy = policies.read(written(tmp_path, "postgresql:///?service=clinic"))
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 200
     engine.close()
 
@@ -282,13 +282,13 @@ def test_cancelled_or_cut_off_midway(tmp_path, postgres_url, database, how):
 def test_a_statement_the_server_rejects_says_nothing(tmp_path, postgres_url, database):
     policy = policies.read(written(tmp_path, postgres_url))
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     database.execute("DROP TABLE visits")
     with pytest.raises(Broken) as caught:
         engine.run(tally(policy, "SELECT COUNT(*) FROM visits"))
     assert not str(caught.value)
     with pytest.raises(Misconfigured, match="not there"):
-        engine.version()
+        engine.prepared_version()
     engine.close()
 
 
@@ -318,7 +318,7 @@ def test_two_gateways_share_one_account(tmp_path, postgres_url, database):
 def test_the_driver_is_named_when_it_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(Misconfigured, match="driver is not installed") as caught:
-        connect(policies.read(written(tmp_path, "postgresql://localhost/x"))).version()
+        connect(policies.read(written(tmp_path, "postgresql://localhost/x"))).prepared_version()
     assert "nowiser[postgres]" in str(caught.value)
 
 
@@ -329,7 +329,7 @@ def test_secrets_come_from_the_environment(tmp_path, postgres_server, database, 
         monkeypatch.setenv(key, value)
     policy = policies.read(written(tmp_path, f"postgresql:///{name}"))
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     assert cell(engine, policy, "SELECT COUNT(*) FROM visits") == 200
     engine.close()
 

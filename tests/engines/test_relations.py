@@ -1,16 +1,11 @@
 """Joins, sub-selects and unions mean on every engine what the reference says, on rows prepared there."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from nowiser.engines.reference import tally_rows
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
-from families import PUBLIC, SOURCES
+from support.families import PUBLIC, SOURCES
 
 POLICY = """
 nowiser: 1

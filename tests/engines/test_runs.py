@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from nowiser.engines import runs
 from nowiser.engines.base import Broken
-from nowiser.engines.runs import Disordered, Part, Runs, clipped
+from nowiser.engines.duckdb import runs
+from nowiser.engines.duckdb.runs import Disordered, Part, Runs, clipped
 from nowiser.model.schema import Column as Declared, Kind, Role
 from nowiser.sql.bound.clipped_totals import Clip
 from nowiser.sql.plan.cells import Cell

@@ -19,7 +19,7 @@ OTHERS = 40
 def cells(policy, engine, sql):
     """Exact cells by group, and keys as they are spelled, of the plan's groups and of those an engine found."""
     planned = plan(read(sql, policy), policy)
-    engine.version()
+    engine.prepared_version()
     found = engine.run(planned.tally)
     shown = with_found(found, planned)
     placed = aligned(found, shown)
@@ -254,9 +254,8 @@ tables:
 attackers: [{{guess: present in t, gain: 5%}}]
 """)
     program = f"""
-import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
-from test_same_value import cells
+from engines.test_same_value import cells
 from nowiser import policy as policies
 from nowiser.engines import connect
 policy = policies.read(Path({str(tmp_path / "nowiser.yaml")!r}))
@@ -265,7 +264,7 @@ print(list(cells(policy, engine, "SELECT s, COUNT(*) FROM t GROUP BY s")[0].valu
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False,
-        env=os.environ | {"TZ": "America/New_York"},
+        env=os.environ | {"TZ": "America/New_York", "PYTHONPATH": str(Path(__file__).parents[1])},
     )  # fmt: skip
     assert done.stdout.strip() == "[[1], [1]]", done.stderr
 

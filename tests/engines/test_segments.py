@@ -5,8 +5,9 @@ import random
 import pytest
 
 from nowiser import policy as policies
-from nowiser.engines import connect, segments
+from nowiser.engines import connect
 from nowiser.engines.base import Broken
+from nowiser.engines.duckdb import segments
 from nowiser.engines.statement import statement
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
@@ -72,7 +73,7 @@ def filled(folder, bills):
 def opened(request, tmp_path):
     policy = filled(tmp_path, request.param)
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     yield policy, engine
     engine.close()
 
@@ -110,7 +111,7 @@ def test_what_is_counted_by_person_or_stands_ready_is_asked_as_ever(opened):
 def test_each_segment_is_of_one_person_and_key_or_of_those_within_the_limit(tmp_path):
     policy = filled(tmp_path, 700)
     engine = connect(policy)
-    engine.version()
+    engine.prepared_version()
     cursor = engine._connection.cursor()
     for key in ("n", "g", "d"):
         whose, begins = segments.rows(policy.table("bills"), key), segments.starts(policy.table("bills"), key)

@@ -36,7 +36,7 @@ def written(tmp_path, engine):
 def test_it_is_named_when_it_is_missing(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
     with pytest.raises(Misconfigured, match="not installed") as caught:
-        connect(written(tmp_path, "spark")).version()
+        connect(written(tmp_path, "spark")).prepared_version()
     assert "nowiser[spark]" in str(caught.value)
 
 
@@ -48,7 +48,7 @@ def test_nobody_there_is_said_at_once(tmp_path, engine):
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     started = time.monotonic()
     with pytest.raises(Unreachable) as caught:
-        connect(written(tmp_path, engine)).version()
+        connect(written(tmp_path, engine)).prepared_version()
     assert time.monotonic() - started < 30
     assert caught.value.exit_code == 6
     assert "127.0.0.1" not in str(caught.value)
@@ -58,7 +58,7 @@ def test_nobody_there_is_said_at_once(tmp_path, engine):
 def test_a_port_that_is_none(tmp_path):
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     with pytest.raises(Misconfigured, match="no address of Spark"):
-        connect(written(tmp_path, "spark://master:seven")).version()
+        connect(written(tmp_path, "spark://master:seven")).prepared_version()
 
 
 def test_connect_without_its_packages(tmp_path, monkeypatch):
@@ -67,7 +67,7 @@ def test_connect_without_its_packages(tmp_path, monkeypatch):
     monkeypatch.setattr("nowiser.engines.spark.session._listening", lambda _: None)
     monkeypatch.setattr("nowiser.engines.spark.session._used", {})
     with pytest.raises(Misconfigured, match="packages") as caught:
-        connect(written(tmp_path, "spark-connect://127.0.0.1:15002")).version()
+        connect(written(tmp_path, "spark-connect://127.0.0.1:15002")).prepared_version()
     assert "nowiser[spark]" in str(caught.value)
 
 
@@ -86,7 +86,7 @@ def test_another_spark_in_this_process_is_refused_not_silently_used(tmp_path, sp
         for used in ({"engine": "spark"}, {}):  # opened by us, or by whoever else runs here
             monkeypatch.setattr("nowiser.engines.spark.session._used", used)
             with pytest.raises(Misconfigured, match="another Spark"):
-                connect(written(tmp_path, engine)).version()
+                connect(written(tmp_path, engine)).prepared_version()
 
 
 # -- midway --------------------------------------------------------------------------------------------------
@@ -171,8 +171,8 @@ def test_a_cancelled_look_is_no_dead_spark(spark_session):
 
 def test_settings_changed_by_others_are_set_again(tmp_path, spark_session):
     engine = connect(written(tmp_path, "spark"))
-    engine.version()
+    engine.prepared_version()
     spark_session.conf.set("spark.sql.ansi.enabled", "false")
-    engine.version()
+    engine.prepared_version()
     assert spark_session.conf.get("spark.sql.ansi.enabled") == "true"
     engine.close()

@@ -12,9 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import servers
-import test_engines
+from engines import test_engines
+from support import servers
 
 ASKED = test_engines.QUESTIONS[1::2]
 SECRETS = ("sleep", "127.0.0.1", "spark-connect", "Traceback")
@@ -33,6 +32,7 @@ class Asker:
         (folder / "t.csv").write_text(test_engines.HEADER + "".join(test_engines.rows()))
         (folder / "nowiser.yaml").write_text(text.replace("nowiser: 1", f"nowiser: 1\nengine: {server.url}", 1))
         environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "NOWISER_PREPARED": str(folder / "prepared")}
+        environment["PYTHONPATH"] = str(Path(__file__).parents[1])  # as pytest has it
         self.folder, self.errors = folder, folder / "errors"
         with self.errors.open("wb") as errors:
             self._process = subprocess.Popen(

@@ -5,7 +5,7 @@ import pytest
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.engines.base import Broken
-from nowiser.engines.statistics import plain
+from nowiser.engines.duckdb.statistics import plain
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 

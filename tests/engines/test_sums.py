@@ -104,7 +104,7 @@ def engine(request, tmp_path_factory):
         (folder / name).write_text(rows())
     (folder / "nowiser.yaml").write_text(POLICY.format(protect=request.param))
     found = DuckDB(policies.read(folder / "nowiser.yaml"))
-    found.version()
+    found.prepared_version()
     yield found
     found.close()
 

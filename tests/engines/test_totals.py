@@ -4,19 +4,15 @@ The oracle is written out here, from the rows themselves: it shares no code with
 """
 
 import random
-import sys
 from collections import defaultdict
 from fractions import Fraction
 from math import trunc
-from pathlib import Path
 
 import pytest
 
+from engines.test_engines import ask
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from test_engines import ask
 
 POLICY = """
 nowiser: 1

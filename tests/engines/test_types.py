@@ -1,18 +1,13 @@
 """What the plan calls a whole number is one in DuckDB too: `//` of a real would be another division."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "sql"))
-from test_total import calls
-
-from nowiser.engines.duckdb import DIALECT, TYPES
+from nowiser.engines.duckdb.dialect import DIALECT, TYPES
 from nowiser.engines.render import expression
 from nowiser.model.schema import Kind
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.tree import columns
+from sql.test_total import calls
 
 duckdb = pytest.importorskip("duckdb")
 

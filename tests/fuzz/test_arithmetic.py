@@ -2,21 +2,21 @@
 
 Questions are made at random from templates (`arithmetic_grammar`) over columns with nasty ends (`arithmetic_world`),
 and judged row by row on an engine (`arithmetic_oracle`). A failure prints the smallest question found, and the seed is
-the name of the test. `python tests/fuzz/arithmetic_survey.py 60` lists what it finds in a minute.
+the name of the test. `PYTHONPATH=tests python -m support.arithmetic_survey 60` lists what it finds in a minute.
 """
 
 import pytest
-from arithmetic_grammar import Grammar
-from arithmetic_oracle import Bench, Planned, search
-from arithmetic_world import POLICY, TYPES, Rows, make_rows
-from worlds import ask, finite
 
 import nowiser
-from live_engines import lay_out, line
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.tree import Call, Filter, PerPerson, Union, parts
+from support.arithmetic_grammar import Grammar
+from support.arithmetic_oracle import Bench, Planned, search
+from support.arithmetic_world import POLICY, TYPES, Rows, make_rows
+from support.live_engines import lay_out, line
+from support.worlds import ask, finite
 
 SHARES = 4  # of the questions in `make test`, side by side
 EACH = 1_000

@@ -9,17 +9,17 @@ breaks no promise: a divisor that may be zero leaves no bounds, so nothing is su
 from dataclasses import replace
 
 import pytest
-from arithmetic_grammar import Grammar
-from arithmetic_oracle import Bench, Finding, Planned
-from arithmetic_world import POLICY, make_rows
 
-from live_engines import lay_out
 from nowiser import policy as policies
 from nowiser.engines import connect, render
 from nowiser.model.schema import Kind
 from nowiser.sql.bound import bounds, sensitivity
 from nowiser.sql.functions import ALLOWED, Function
 from nowiser.sql.interval import Interval
+from support.arithmetic_grammar import Grammar
+from support.arithmetic_oracle import Bench, Finding, Planned
+from support.arithmetic_world import POLICY, make_rows
+from support.live_engines import lay_out
 
 MOST = 6_000  # questions before a mutant counts as alive
 

@@ -9,8 +9,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from sql_grammar import Grammar
-from worlds import OURS, ask, finite, made_up_tables, open_worlds, spelled
 
 from nowiser import policy as policies
 from nowiser.errors import NotAnswerable, Refused
@@ -18,6 +16,8 @@ from nowiser.model import schema
 from nowiser.sql import tree
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.sql_grammar import Grammar
+from support.worlds import OURS, ask, finite, made_up_tables, open_worlds, spelled
 
 SECONDS = 2.0  # of the processor, for one text; the usual is a few milliseconds
 HANGS = 60  # seconds of the clock, on a machine that does other things too

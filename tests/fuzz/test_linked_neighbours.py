@@ -12,14 +12,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from linked_worlds import Asking, Family, Lives, family, files, lives
-from test_reach import measured
 
+from fuzz.test_reach import measured
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.linked_worlds import Asking, Family, Lives, family, files, lives
 
 
 @contextmanager

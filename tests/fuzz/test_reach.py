@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sql_grammar import Grammar
-from worlds import OURS, made_up_tables, write
 
 import nowiser
 from nowiser.engines.aligned import aligned, counts
 from nowiser.errors import NotAnswerable
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.sql_grammar import Grammar
+from support.worlds import OURS, made_up_tables, write
 
 EXTREMES = {
     "large": {"birth_year": 2026, "gender": "M", "zip": "02142", "ward": "D", "diagnosis": "hypertension", "cost": 20000, "los": 60, "score": 10, "vip": True},

@@ -1,13 +1,13 @@
 """Keys declared unique that are not: joins rely on them, so the copy must make them true."""
 
 import pytest
-from worlds import OURS, made_up_tables, write
 
 import nowiser
 from nowiser.engines.aligned import aligned
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.worlds import OURS, made_up_tables, write
 
 POLICY = OURS.replace("    rows_per_person: 14\n", "    rows_per_person: 14\n    unique: [visit_id]\n")
 QUESTIONS = [

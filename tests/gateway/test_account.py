@@ -71,7 +71,7 @@ def test_whatever_fails_after_the_charge_says_the_same(canteen, monkeypatch, err
         raise error
 
     target = canteen._engine if step == "run" else canteen._ledger
-    canteen._engine.version()
+    canteen._engine.prepared_version()
     monkeypatch.setattr(target, step, broken)
     if step == "settle":
         monkeypatch.setattr(target, "fail", broken)  # not even that can be noted
@@ -118,7 +118,7 @@ def test_an_answer_tells_how_things_stand_after_whoever_came_in_between(canteen,
 def test_a_failed_run_leaves_types_and_lines_for_the_custodian(canteen, monkeypatch, capfd):
     import duckdb
 
-    canteen._engine.version()
+    canteen._engine.prepared_version()
 
     def broken(*_):
         try:

@@ -1,9 +1,7 @@
 """Distinct counts, moments, quantiles, ranges and running sums: never further than the plan says, and near the truth."""
 
-import sys
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +10,10 @@ from hypothesis import HealthCheck, assume, event, given, settings, strategies a
 from nowiser.engines.reference import tally_rows
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Protect, Role
-from nowiser.sql.answer import release
+from nowiser.sql.answer import results as release
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from strategies import CONDITIONS, NUMBERS, policies, tables, values
+from support.strategies import CONDITIONS, NUMBERS, policies, tables, values
 
 PATIENT = settings(
     max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
@@ -277,8 +273,7 @@ def test_picks_cost_what_they_may_tell(shop):
 
 def test_absurd_arguments_are_computed_without_a_complaint(hospital):
     """Whatever is planned runs on the engine, and no result is NaN."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "sql"))
-    from test_hostile_aggregates import ARGUMENTS, CALLS
+    from sql.test_hostile_aggregates import ARGUMENTS, CALLS
 
     gate, answered = hospital(), 0
     for argument in ARGUMENTS:

@@ -11,15 +11,12 @@ Two attackers look at the same releases, made with the plan and the noise the ga
 Both win when the noise is a third of what was chosen: tests that could not fail would say nothing.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "attacks"))
-from attackers import (
+from nowiser.gateway import Gateway
+from nowiser.policy import read as read_policy
+from support.attackers import (
     APART,
     DISHES,
     DRAWS,
@@ -36,10 +33,7 @@ from attackers import (
     tables,
     worlds,
 )
-from memory_ledger import MemoryLedger
-
-from nowiser.gateway import Gateway
-from nowiser.policy import read as read_policy
+from support.memory_ledger import MemoryLedger
 
 PAIR = "t JOIN u ON u.pid = t.id"
 EACH = "(SELECT pid, SUM(amount) AS s, COUNT(*) AS n FROM u GROUP BY pid) q"

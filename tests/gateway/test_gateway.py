@@ -45,10 +45,11 @@ def test_json_has_exactly_the_documented_keys(canteen):
     keys = ["columns", "rows", "error", "exact", "cost", "guesses", "left", "stored", "bounding"]
     assert list(json.loads(answer.to_json())) == keys
     explained = canteen.explain("SELECT COUNT(*) FROM visits WHERE time > 3")
-    assert list(json.loads(explained.to_json())) == [k for k in keys if k != "rows"]
+    assert list(json.loads(explained.to_json())) == [k for k in keys if k != "rows"] + ["price", "admitted"]
     assert explained.error[0] > 0
-    assert answer.to_pandas().shape == (1, 1)
-    assert answer.to_arrow().column_names == ["avg"]
+    assert answer.to_pandas().shape == (1, 2)
+    assert answer.to_arrow().column_names == ["avg", "avg_error"]
+    assert answer.to_arrow(errors=False).column_names == ["avg"]
     assert "<table>" in answer._repr_html_()
 
 
@@ -122,7 +123,7 @@ def test_a_refusal_charges_nothing_and_touches_no_data(canteen, sql, monkeypatch
 
 
 def test_a_failed_run_keeps_its_charge_and_says_nothing(canteen, monkeypatch):
-    canteen._engine.version()
+    canteen._engine.prepared_version()
 
     def broken(tally):
         raise Broken("Alice earns 17")
@@ -237,7 +238,7 @@ def test_rows_left_out_are_estimated_and_charged_where_persons_are_secret(busy):
         assert 4 <= bar < 400
         assert both.bounding[0] == (
             "visits: at most 4 rows of each person count; any further, however many, are left out "
-            "(--clipped estimates them); each would have raised the count by 1."
+            "(clipped=True estimates them); each would have raised the count by 1."
         )
 
 

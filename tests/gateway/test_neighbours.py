@@ -1,8 +1,6 @@
 """The exact part of a plan never moves more than the plan says, on any pair of neighbouring tables."""
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings, strategies as st
@@ -12,9 +10,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Protect, Role
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from strategies import lines, policies, questions, tables, values
+from support.strategies import lines, policies, questions, tables, values
 
 PATIENT = settings(
     max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]
@@ -129,10 +125,9 @@ def test_contributions_stay_inside_their_ends(data):
 )
 def test_the_table_of_theory(sql, presence, jump):
     """THEORY §9, persons with one row each, times m."""
-    from strategies import GROUPS, SECRETS
-
     from nowiser.model.policy import Policy
     from nowiser.model.schema import Column, Kind, Table
+    from support.strategies import GROUPS, SECRETS
 
     for m in (1, 4):
         columns = (

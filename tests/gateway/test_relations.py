@@ -1,13 +1,10 @@
 """Joins, sub-selects and unions: one person never moves the exact part of a plan further than the plan says."""
 
-import sys
-from pathlib import Path
-
 import duckdb
 import pytest
 from hypothesis import HealthCheck, event, given, settings, strategies as st
 
-from nowiser.engines.duckdb import DIALECT, TYPES
+from nowiser.engines.duckdb.dialect import DIALECT, TYPES
 from nowiser.engines.reference import relation_rows, tally_rows
 from nowiser.engines.render import quote
 from nowiser.engines.statement import statement
@@ -17,9 +14,7 @@ from nowiser.sql.bound.relations import rows
 from nowiser.sql.plan.cells import Cell
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from families import SOURCES, person, policies, policy, questions, secrets, tables, worlds
+from support.families import SOURCES, person, policies, policy, questions, secrets, tables, worlds
 
 PATIENT = settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nowiser.engines.aligned import aligned
-from nowiser.sql.answer import release
+from nowiser.sql.answer import results as release
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings, strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
+from nowiser.guess.beside.knowledge import knowing
+from nowiser.guess.beside.part_known import knowing_part
 from nowiser.guess.correlated import group
-from nowiser.guess.knowledge import knowing
-from nowiser.guess.part_known import knowing_part
 
 
 def test_knowing_everyone_else_is_the_ceiling():
@@ -44,7 +44,7 @@ def test_a_sum_against_simulation():
 
 
 @given(st.floats(0.05, 0.95), st.integers(0, 12), st.floats(0.1, 3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_count_is_exact(p, unknown, jump):
     found = knowing(nw.Categories({"yes": p, "no": 1 - p}), nw.In({"yes"}), unknown=unknown, jump=jump)
     y = np.linspace(-8, unknown + 9, 2001)[:, None]
@@ -207,6 +207,7 @@ def test_others_of_another_kind_are_refused_and_sets_of_numbers_are_counted():
     assert found.after == pytest.approx(found.ceiling, abs=1e-6)
 
 
+THOUSANDTH = 1e-3  # how far a bound on everybody's gain may be above that of the victim who is shown
 CORRELATED = nw.MultivariateNormal(["a", "b"], [0, 0], [[1, 0.8], [0.8, 1]])
 
 
@@ -242,7 +243,7 @@ def test_an_interval_that_may_be_anywhere_is_within_its_half_width_of_anybody():
     assert found.advantage.gain == pytest.approx(nw.guess(nw.Normal(0, 0.6), nw.Within(1), slope=1).gain, abs=1e-9)
     assert found.advantage.tight
     at = nw.guess({"b": nw.Normal(0.8 * found.known["a"], 0.6)}, "b in [2, 4]", slope=1)
-    assert at.gain == pytest.approx(found.advantage.gain, abs=1e-9)
+    assert at.gain <= found.advantage.gain <= at.gain * (1 + THOUSANDTH)
     assert "(the worst class) goes from" in str(found)
     # an attribute that does not move with what is known has one class only
     apart = nw.MultivariateNormal(["a", "b"], [0, 0], [[1, 0], [0, 1]])

@@ -1,6 +1,7 @@
 """Other people's bounds: their values, that they hold, and the three printed formulas that do not."""
 
 import math
+from dataclasses import replace
 from math import exp
 
 import numpy as np
@@ -10,21 +11,24 @@ from scipy.integrate import quad
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.guess import published
 from nowiser.guess.average import tradeoff
+from nowiser.guess.beside import published
+from nowiser.guess.correlated.revealed import independent_ceiling
 
 CANTEEN = nw.Uniform(12, 28)
 
 
 def test_reference_values_of_the_canteen():
     assert published.main_theorem(CANTEEN, nw.Within(2), 1.0, 0.0, 20).value == pytest.approx(0.770743, abs=1e-6)
-    assert published.odds(0.25, 0.8) == pytest.approx(0.425897, abs=1e-6)
+    assert independent_ceiling(0.25, 0.8) == pytest.approx(0.425897, abs=1e-6)
     assert published.simplified_slope(0.25, 0.05, 8) == pytest.approx(0.031414, abs=1e-6)
     p, shells = 0.25, 0.25 * (exp(-3) + exp(-4) + exp(-5))
     assert published.rings(CANTEEN, nw.Within(2), 1.0, 0.0, 20).value == pytest.approx(p / (p + shells), abs=1e-9)
     best = max((a / 4 - 0.25) * exp(-2 * a) for a in np.linspace(1, 4, 20001))
     assert published.pleak(CANTEEN, nw.Within(2), 1.0, 0.0, 20).value == pytest.approx(p / (p + best), abs=1e-6)
-    assert published.simplified(CANTEEN, nw.Within(2), 1.0, 0.0, 20).value == pytest.approx(published.odds(0.25, 8.0))
+    assert published.simplified(CANTEEN, nw.Within(2), 1.0, 0.0, 20).value == pytest.approx(
+        independent_ceiling(0.25, 8.0)
+    )
 
 
 def test_the_main_theorem_against_direct_integration():
@@ -40,7 +44,7 @@ atoms = st.lists(st.tuples(st.integers(0, 12), st.floats(0.05, 1)), min_size=2, 
 
 
 @given(atoms, st.floats(0.1, 3), st.floats(0.0, 1), st.integers(60, 300).map(lambda r: r / 100))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_no_published_bound_is_below_the_truth(pairs, slope, jump, radius):
     values, weights = zip(*pairs, strict=True)
     prior = nw.Atoms(dict(zip(values, np.array(weights) / sum(weights), strict=True)))
@@ -62,15 +66,14 @@ def test_comparison_puts_the_tight_ceiling_first(prior):
 
 
 def test_only_what_is_attained_is_called_tight():
-    mixed = nw.Mixture([(0.3, nw.Atoms({0: 1.0})), (0.7, nw.LogNormal(3, 1))])
-    cases = [(mixed, nw.Exactly(), None), (mixed, nw.Within(2), None), (CANTEEN, nw.Within(2), None)]
-    found = [published.bounds(prior, goal, slope=1.0, victim=who)[0] for prior, goal, who in cases]
-    assert not nw.guess(*cases[0][:2], slope=1.0).tight
-    assert found[0].name == "nowiser"
-    assert "upper bound" in found[0].condition
-    assert [b.name for b in found[1:]] == ["nowiser (tight)"] * 2
-    assert found[1].condition.startswith("attained for this person")  # the bound for everybody is a little higher
-    assert found[2].condition.startswith("attained:")
+    sharp = nw.guess(CANTEEN, nw.Within(2), slope=1.0)
+    assert sharp.tight
+    found = published.bounds(CANTEEN, nw.Within(2), slope=1.0)[0]
+    assert found.name == "nowiser (tight)"
+    assert found.condition.startswith("attained")
+    loose = published._ours(replace(sharp, tight=False))
+    assert loose.name == "nowiser"
+    assert "upper bound" in loose.condition
 
 
 def test_bounds_on_average_hold_for_the_best_attacker():
@@ -135,7 +138,7 @@ def test_a_better_bound_than_the_main_theorem_exists():
 def test_adding_posteriors_is_not_the_or_of_attributes():
     priors = {"a": nw.Categories({"x": 0.5, "y": 0.5}), "b": nw.Categories({"x": 0.5, "y": 0.5})}
     goal = nw.On("a", nw.In({"x"})) | nw.On("b", nw.In({"x"}))
-    one = published.odds(0.5, 1.0)
+    one = independent_ceiling(0.5, 1.0)
     printed = one + one
     assert printed > 1.0  # not even a probability
     truth = nw.guess(priors, goal, costs={"a": nw.Cost(jump=1.0), "b": nw.Cost(jump=1.0)}).after
@@ -169,7 +172,8 @@ def test_the_best_blind_guess_is_found_wherever_it_is():
     prior = nw.Truncated(nw.Normal(0.3, 1), -1e6, 1.3e6)
     found = {b.name: b.value for b in published.bounds(prior, nw.Within(1), jump=0.1, victim=0)}
     kappa = math.erf(1 / math.sqrt(2))
-    assert found["1 − f(κ)"] == pytest.approx(tradeoff.pure(0.1).success(kappa), abs=1e-9)
+    exact = tradeoff.pure(0.1).success(kappa)
+    assert exact <= found["1 − f(κ)"] <= exact * (1 + 1e-6)  # κ is rounded up
 
 
 @pytest.mark.parametrize("prior", [nw.Unknown(0, 60), {"t": nw.Normal(20, 5)}, None])

@@ -165,12 +165,21 @@ ROWS = {
 }
 
 
+LONG = {"map, histogram", "boxed", "boxed or on cells", "three histograms", "wide, in space", "fewer"} | {
+    name for name, row in ROWS.items() if row.long
+}
+
+
+def names(every: Any) -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in every]
+
+
 @cache
 def worst_of(name: str) -> nw.Advantage:
     return ROWS[name].guess()
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * row.long) for n, row in ROWS.items()])
+@pytest.mark.parametrize("name", names(ROWS))
 def test_nobody_gains_more_than_the_worst(name: str) -> None:
     row, worst = ROWS[name], worst_of(name)
     assert worst.worst
@@ -248,7 +257,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", names(ATTACKS))
 def test_no_noise_tells_more_than_the_worst(name: str) -> None:
     attack, worst = ATTACKS[name], worst_of(name)
     best = max(map(attack.most, attack.victims))
@@ -256,43 +265,7 @@ def test_no_noise_tells_more_than_the_worst(name: str) -> None:
     assert best <= worst.gain + attack.slip
 
 
-def test_between_corners_more_may_be_gained_than_at_them() -> None:
-    """What is added for those between is needed: somebody inside the box gains more than all its corners."""
-    from nowiser.guess.grid.around import Fine, around
-    from nowiser.guess.grid.between import Between, Box
-    from nowiser.guess.grid.held import Cells
-    from nowiser.guess.grid.joint import question_of
-    from nowiser.model.goal import parse_goal
-
-    goal, ends = parse_goal("x within 1 and y within 1"), {"x": (0.8, 1.4), "y": (0.8, 1.4)}
-    rates = {"x": nw.Cost(1.5), "y": nw.Cost(1.5)}
-    flat = nw.JointHistogram(("x", "y"), [np.array([0.0, 8.0])] * 2, np.ones((1, 1)))
-    space, _ = around(flat, ("x", "y"), goal, ends, Fine(6, 3000))
-    between = Between(Cells(space, question_of(("x", "y"), goal, rates)), goal)
-    box = Box({n: a for n, (a, _) in ends.items()}, {n: b for n, (_, b) in ends.items()})
-    x = y = middles(0, 8, 800)
-    f = np.exp(-1.5 * np.add.outer(np.abs(x - 1.1), np.abs(y - 1.1)))
-    f = (f / f.mean() - 1) / f.size
-
-    def gain(a: float, b: float) -> float:
-        return float(f[np.ix_(np.abs(x - a) <= 1, np.abs(y - b) <= 1)].sum())
-
-    corners = max(gain(a, b) for a, b in itertools.product((0.8, 1.4), repeat=2))
-    inner = gain(1.1, 1.1)
-    assert inner > corners + 0.03
-    assert inner <= between.gain(box, corners, sum(between.bent(box).values()))
-
-
-def test_victims_of_normal_priors_are_looked_for_far_out() -> None:
-    """Steep costs expose those at several standard deviations: up to seven they are looked at."""
-    from nowiser.guess.grid.anybody import Asked
-    from nowiser.guess.grid.joint import question_of
-    from nowiser.model.goal import parse_goal
-
-    goal = parse_goal("(x, y) within 1 and z within 0.5")
-    asked = Asked(THREE, THREE.names, goal, question_of(THREE.names, goal, costs(1, 1, 1)))
-    assert asked.victims("x") == (0.0, 7.0)  # the others mirror them
-    assert asked.victims("y") == asked.victims("z") == (-7.0, 7.0)
+def test_steep_costs_expose_those_several_standard_deviations_out() -> None:
     worst = nw.guess(N(0, 1), nw.Within(1), slope=10)
     assert 4 < abs(worst.victim) < 7
     assert nw.guess(N(0, 1), nw.Within(1), slope=10, victim=1).gain < worst.gain - 0.3

@@ -1,12 +1,13 @@
 """Connections are kept, whatever happened on them, and tables are made only where they are missing."""
 
 import sqlite3
+import sys
 import uuid
 
 import pytest
 import sqlalchemy as sa
 
-from nowiser.errors import Exhausted, LedgerBroken, Unreachable
+from nowiser.errors import Exhausted, LedgerBroken, Misconfigured, Unreachable
 from nowiser.ledger.store import open_store
 
 
@@ -83,3 +84,11 @@ def test_who_may_use_the_tables_need_not_be_allowed_to_make_them(postgres_url):
             connection.exec_driver_sql(f"DROP OWNED BY {role}")
             connection.exec_driver_sql(f"DROP ROLE {role}")
         owner.dispose()
+
+
+def test_postgresql_without_its_extra_is_refused_with_its_name(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    monkeypatch.delitem(sys.modules, "nowiser.ledger.postgres", raising=False)
+    with pytest.raises(Misconfigured, match="driver is not installed") as refused:
+        open_store("postgresql://nobody@nowhere/ledger")
+    assert "nowiser[postgres]" in refused.value.hint

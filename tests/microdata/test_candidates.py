@@ -2,10 +2,10 @@ import pytest
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import last_told, public_guesses
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Guessing, Step
 from nowiser.microdata.publish import publish
-from nowiser.microdata.release import Guessing, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 TABLE = MicroTable.of([Column.of("ill", ["a", "b"] * 20), Column.of("sex", ["f"] * 20 + ["m"] * 20)])
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings, strategies as st
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
-from nowiser.microdata import column as columns
-from nowiser.microdata.column import Coded, Column, Stored, numbers_of, ranked, sorted_codes
-from nowiser.microdata.read import load
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table import column as columns
+from nowiser.microdata.table.column import Coded, Column, Stored, numbers_of, ranked, sorted_codes
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.read import load
 
 ARRAYS = [
     pa.array([3.5, None, 1.0, 3.5, float("nan")]),

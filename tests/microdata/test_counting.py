@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from commands import nowiser
 from nowiser.errors import Misconfigured
 from nowiser.microdata.for_policy import charged, from_policy
 from nowiser.microdata.publish import release
-from nowiser.microdata.read import load
 from nowiser.microdata.recipe import parse
+from nowiser.microdata.table.read import load
 from nowiser.model.charge import PICO, Account
+from support.commands import nowiser
 
 POLICY = """
 nowiser: 1

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from commands import nowiser
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
 from nowiser.microdata.for_policy import from_policy
 from nowiser.microdata.publish import release
 from nowiser.microdata.recipe import parse
+from support.commands import nowiser
 
 POLICY = """
 nowiser: 1

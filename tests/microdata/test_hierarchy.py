@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.hierarchy_spec import hierarchy
+from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.table.column import Column
 
 
 def levels(column, spec, folder=None):

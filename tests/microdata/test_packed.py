@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from nowiser.microdata.packed import Fields, Packed
+from nowiser.microdata.groups.packed import Fields, Packed
 
 
 @pytest.mark.parametrize("seed", range(20))

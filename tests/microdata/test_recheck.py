@@ -11,15 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from tables import random_table
-
 from nowiser.errors import NotEvaluated
 from nowiser.microdata import registry
-from nowiser.microdata.groups import groups_of, target_of
-from nowiser.microdata.hierarchy_spec import hierarchy
-from nowiser.microdata.recheck import Claim, Evidence, recheck
-from nowiser.microdata.write import write_table
+from nowiser.microdata.groups.groups import groups_of, target_of
+from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
+from nowiser.microdata.table.write import write_table
+from support.tables import random_table
 
 CLAIMS = [
     ("k-anonymity", {}),
@@ -66,7 +64,7 @@ def test_sql_and_models_find_the_same_values(tmp_path, seed, suffix):
 
 
 def test_every_model_is_rechecked():
-    from nowiser.microdata.recheck import _Check
+    from nowiser.microdata.recheck.recheck import _Check
 
     for name in registry.models():
         assert hasattr(_Check, "_" + name.replace("-", "_")), name
@@ -114,7 +112,7 @@ def test_missing_rows_are_noticed(tmp_path):
 
 
 def test_recheck_shares_no_code_with_the_search():
-    listed = "import sys, nowiser.microdata.recheck; print([m for m in sys.modules if m.startswith('nowiser')])"
+    listed = "import sys, nowiser.microdata.recheck.recheck; print([m for m in sys.modules if m.startswith('nowiser')])"
     done = subprocess.run([sys.executable, "-c", listed], capture_output=True, text=True, check=True)
     modules = set(ast.literal_eval(done.stdout))
     own = {m for m in modules if m.startswith("nowiser.microdata.recheck")}

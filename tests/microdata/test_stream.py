@@ -1,21 +1,17 @@
 """A table that stays in its file gives the same release as one in memory."""
 
 import gc
-import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from tables import random_table
-
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
 from nowiser.microdata.publish import publish
-from nowiser.microdata.table import MicroTable
-from nowiser.microdata.write import write_table
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.write import write_table
+from support.tables import random_table
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -68,7 +64,7 @@ def test_files_that_cannot_be_read_are_refused_in_words(tmp_path, name, content,
 
 
 def test_what_exceeds_the_memory_goes_to_disk_and_is_taken_away(tmp_path, monkeypatch):
-    from nowiser.microdata import in_duckdb
+    from nowiser.microdata.table import in_duckdb
 
     room = tmp_path / "room"
     room.mkdir()

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from mpmath import mp, mpf
-from scripted import Scripted, Seeded
 
-from nowiser.noise.certified import MARGIN, Steps, _decide_exp, coin, coins_exp, exactly, exp_minus, powers, ratio
+from nowiser.noise.certified import MARGIN, Steps, _decide_exp, coins_exp, exp_minus, powers, ratio
+from support.scripted import Scripted, Seeded
+
+
+def exactly(s, bits):
+    """Enclose a rational number as tightly as `bits` allows."""
+    scaled = s.numerator << bits
+    return scaled // s.denominator, -(-scaled // s.denominator)
 
 
 @given(st.fractions(min_value=0, max_value=200), st.integers(8, 300))
@@ -84,15 +90,10 @@ def test_an_undecided_word_reads_on():
 
 
 def test_words_of_every_width_agree():
-    chance = Fraction(1, 3)
+    steps = Steps(lambda bits: [exactly(Fraction(1, 3), bits)])
     for word in (8, 16, 32, 64):
-        heads = coin(chance, 40_000, Seeded(1), word=word).mean()
+        heads = steps.draw(40_000, Seeded(1), word).mean()
         assert abs(heads - 1 / 3) < 5 * (2 / 9 / 40_000) ** 0.5
-
-
-def test_certain_coins():
-    assert coin(Fraction(1), 5, Scripted(b"")).all()
-    assert not coin(Fraction(0), 5, Seeded(2)).any()
 
 
 def test_coins_exp_decides_near_the_threshold_exactly():

@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scripted import Seeded
 
 from nowiser.errors import Misconfigured
 from nowiser.noise import Gaussian, Laplace, exponential, noisy_max, randomised_response
 from nowiser.noise.explained import after_jump, sentence
 from nowiser.noise.uniform import below, shuffled
+from support.scripted import Seeded
 
 
 def laplace_tail(units, scale):

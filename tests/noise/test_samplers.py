@@ -6,12 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy import stats
-from scripted import Scripted, Seeded
 
 from nowiser.errors import Misconfigured
 from nowiser.noise import discrete_gaussian, discrete_laplace
 from nowiser.noise.discrete_laplace import _capped, _lower, _side, geometric
 from nowiser.noise.entropy import OS
+from support.scripted import Scripted, Seeded
 
 N = 200_000
 ALARM = 1e-7  # chance of a false alarm per test over the operating system's entropy

@@ -126,7 +126,7 @@ def test_what_is_left_out_is_told_with_the_digits_it_takes():
     listed = nw.guess(nw.Frozen("poisson", 1e6), nw.Within(5), slope=5.0, victim=1e6)
     many = axis_title(charts.before_after(listed))
     assert re.fullmatch(r"✓ .*; nearly all values lie from 996,9\d\d to 1,003,0\d\d", many)
-    heavy = axis_title(charts.before_after(nw.guess(nw.Frozen("cauchy"), nw.Within(1), slope=1.0)))
+    heavy = axis_title(charts.before_after(nw.guess(nw.Frozen("cauchy"), nw.Within(1), slope=1.0, victim=0)))
     low, high = (
         float(end) for end in heavy.removeprefix("enlarged: nearly all of the prior reaches from ").split(" to ")
     )
@@ -434,7 +434,9 @@ def test_a_victim_far_out_is_in_the_picture():
     assert [(z["x"], z["x2"]) for z in zones] == [(38, 42)]
     beyond = rows(charts.before_after(nw.guess(nw.LogNormal(3, 0.5), nw.Within(2), slope=1, victim=700)))
     assert [(r["x"], r["x2"]) for r in beyond if "x2" in r] == [(698, 702)]
-    farther = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=50)  # so far that nothing is left of the likelihood here
+    farther = nw.guess(
+        nw.Normal(20, 5), nw.Within(2), slope=50, victim=-172
+    )  # so far that nothing is left of the likelihood here
     assert [r["when"] for r in rows(charts.before_after(farther))] == ["before", "after"]
 
 

@@ -81,8 +81,13 @@ def test_an_answer_is_rows_only_when_asked():
     assert found.error == (0.0, [1.0, None, 2.0])
     assert found.errors() == [(0.0, 1.0), (0.0, None), (0.0, 2.0)]
     assert json.loads(found.to_json())["rows"] == [[0, "a"], [1, None], [2, "c"]]
-    assert found.to_arrow().to_pylist() == [{"c0": 0, "c1": "a"}, {"c0": 1, "c1": None}, {"c0": 2, "c1": "c"}]
-    assert list(found.to_pandas().columns) == ["c0", "c1"]
+    assert found.to_arrow(errors=False).to_pylist() == [
+        {"c0": 0, "c1": "a"},
+        {"c0": 1, "c1": None},
+        {"c0": 2, "c1": "c"},
+    ]
+    assert found.to_arrow().column("c1_error").to_pylist() == [1.0, None, 2.0]
+    assert list(found.to_pandas().columns) == ["c0", "c1", "c1_error"]
     assert found.to_pandas()["c0"].tolist() == [0, 1, 2]
     assert found == answer([np.arange(3), vector(["a", None, "c"])], [0.0, vector([1.0, None, 2.0])])
     assert found != answer([np.arange(3), vector(["a", None, "d"])], [0.0, vector([1.0, None, 2.0])])

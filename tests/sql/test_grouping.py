@@ -1,8 +1,5 @@
 """GROUPING(…): which keys a row of the answer leaves out, as PostgreSQL says it."""
 
-import sys
-from pathlib import Path
-
 import duckdb
 import pytest
 
@@ -10,9 +7,7 @@ import nowiser
 from nowiser.errors import NotAnswerable
 from nowiser.sql.canonical import canonical
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from world import POLICY
+from support.sql_world import POLICY
 
 DECLARED = """
 nowiser: 1

@@ -1,18 +1,14 @@
 """Aggregates of absurd arguments: planned or refused, never a traceback."""
 
-import sys
 from contextlib import suppress
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from nowiser.errors import NotAnswerable
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from world import POLICY
+from support.sql_world import POLICY
 
 ARGUMENTS = [
     "cost * 1e-308 * 1e-5", "cost * 1e-305", "cost * 1e290", "cost * 1e150", "cost - cost", "EXP(cost * 0.5)",

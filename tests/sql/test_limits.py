@@ -3,7 +3,6 @@
 import json
 import random
 import string
-import sys
 import time
 from pathlib import Path
 
@@ -14,9 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from nowiser.errors import NotAnswerable
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from world import POLICY
+from support.sql_world import POLICY
 
 HEAVY = [
     "SELECT COUNT(*) FROM patients WHERE " + " AND ".join(["cost>1"] * 1400),
@@ -72,7 +69,7 @@ NESTED = [
 @pytest.mark.parametrize(("inner", "around", "compared"), NESTED)
 def test_templates_that_repeat_an_argument_do_not_blow_up(inner, around, compared):
     """Twenty deep: either the SQL for every engine stays short, or it is refused before it is written."""
-    from nowiser.engines.duckdb import DIALECT
+    from nowiser.engines.duckdb.dialect import DIALECT
     from nowiser.engines.statement import statement
     from nowiser.sql.functions import HEAVIEST
 

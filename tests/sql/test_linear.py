@@ -1,19 +1,16 @@
 """Reading and planning take work in proportion to the length of the text: counted in calls, not in seconds."""
 
 import sys
-from pathlib import Path
 
 import pytest
 
-from nowiser.engines.duckdb import DIALECT
+from nowiser.engines.duckdb.dialect import DIALECT
 from nowiser.engines.statement import statement
 from nowiser.errors import NotAnswerable
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parent))
-from world import POLICY
+from support.sql_world import POLICY
 
 FEW = 20
 MOST_CALLS = 1_500_000  # work that doubles with every summand would pass this long before it ends

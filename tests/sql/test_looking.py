@@ -1,22 +1,17 @@
 """EXISTS, IN (SELECT …), comparisons with the least or largest of one's own rows: true to SQL, refused across persons."""
 
-import sys
-from pathlib import Path
-
 import duckdb
 import pytest
 from hypothesis import HealthCheck, event, given, settings, strategies as st
 
+from gateway.test_relations import WORLD, distances, stored
 from nowiser.engines.reference import relation_rows, tally_rows
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Protect
 from nowiser.sql.bound.relations import rows
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
-from families import SOURCES, person, policies, policy, secrets, tables, worlds
-from test_relations import WORLD, distances, stored
+from support.families import SOURCES, person, policies, policy, secrets, tables, worlds
 
 LOOKING = [
     s for s in SOURCES if "SELECT 1" in s[0] or "SELECT *" in s[0] or "IN (SELECT" in s[0] or "(SELECT M" in s[0]

@@ -1,8 +1,6 @@
 """Grouping sets as sums of the finest: never further than the plan says, unbiased, consistent, with bars that hold."""
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +12,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
-from strategies import policies, tables, values
+from support.strategies import policies, tables, values
 
 PATIENT = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
 SETS = st.sampled_from(

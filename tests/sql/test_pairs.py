@@ -1,6 +1,5 @@
 """SQL as text: each question with the plan or the refusal it gets."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from world import POLICY  # noqa: E402 (tests are no package; the helper stands beside)
+from support.sql_world import POLICY  # noqa: E402 (tests are no package; the helper stands beside)
 
 
 def blocks(name):

@@ -1,6 +1,5 @@
 """How many rows one person has in joins, sub-selects and unions; what is refused, and that equal questions are one."""
 
-import sys
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -16,8 +15,7 @@ from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from world import PATIENTS  # noqa: E402 (tests are no package; the helper stands beside)
+from support.sql_world import PATIENTS  # noqa: E402 (tests are no package; the helper stands beside)
 
 STAYS = Table(
     "stays",

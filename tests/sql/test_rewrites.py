@@ -1,17 +1,12 @@
 """What is refused says what, where and why, and where it names a rewrite, the rewrite is answered."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Protect
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
-from families import policy
+from support.families import policy
 
 DECLARED = policy(Protect.PERSONS, 2, 3, 3)
 

@@ -1,8 +1,5 @@
 """Numbers are read as PostgreSQL reads them, wherever a sign follows."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import sqlglot
 from hypothesis import given, strategies as st
@@ -11,9 +8,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.read.select import read
 from nowiser.sql.read.tokens import tokens
-
-sys.path.insert(0, str(Path(__file__).parent))
-from world import POLICY
+from support.sql_world import POLICY
 
 
 def value(number: str) -> float:

@@ -1,8 +1,5 @@
 """In how many groups one person can be: from the tables a key looks at, never too few."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, event, given, settings, strategies as st
 
@@ -12,9 +9,7 @@ from nowiser.sql.bound.relations import rows, touched
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "gateway"))
-from families import SOURCES, person, policies, policy, tables, worlds
+from support.families import SOURCES, person, policies, policy, tables, worlds
 
 PATIENT = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])  # fmt: skip
 GROUPED = [(source, keys) for source, _, keys, _ in SOURCES if keys]

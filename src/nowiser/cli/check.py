@@ -10,8 +10,8 @@ from nowiser.cli import output
 from nowiser.errors import NowiserError
 
 if TYPE_CHECKING:
-    from nowiser.cli.buying import Purchase
-    from nowiser.cli.inspecting import Inspection
+    from nowiser.cli.check_allowance import Purchase
+    from nowiser.cli.check_data import Inspection
     from nowiser.guess.budget.allowance import Guess
     from nowiser.model.charge import Charge
     from nowiser.model.policy import Policy
@@ -95,7 +95,7 @@ class _Report:
 
     def _totals(self) -> "Charge":
         """What is charged so far. A ledger is not started for the sake of looking at it."""
-        from nowiser.cli.looking_back import look_back
+        from nowiser.cli.check_ledger import look_back
         from nowiser.model.charge import Charge
 
         try:
@@ -107,7 +107,7 @@ class _Report:
         return past.totals
 
     def _inspect(self) -> None:
-        from nowiser.cli.inspecting import inspect
+        from nowiser.cli.check_data import inspect
 
         try:
             self.inspection = inspect(self.policy)
@@ -125,7 +125,7 @@ class _Report:
             self.failures["attackers"] = error
 
     def _purchases(self, totals: "Charge") -> "tuple[Purchase, ...]":
-        from nowiser.cli.buying import purchases
+        from nowiser.cli.check_allowance import purchases
 
         return purchases(self.policy, totals, self.inspection.rows if self.inspection is not None else {})
 

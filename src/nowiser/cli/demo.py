@@ -35,7 +35,7 @@ def demo(
 
     Example: nowiser demo
     """
-    from nowiser.cli import tour
+    from nowiser.cli import demo_tour as tour
     from nowiser.report.save import save
 
     home = folder or Path(tempfile.mkdtemp(prefix="nowiser-"))
@@ -55,10 +55,9 @@ def demo(
 
 def tell() -> dict[str, Any]:
     """The figures of the story: the promise, the noise that keeps it, and what other bounds would have cost."""
-    from nowiser.guess.ask import guess
+    from nowiser.guess.ask import guess, largest
     from nowiser.guess.average.expected import expected
-    from nowiser.guess.calibrate import largest
-    from nowiser.guess.published import simplified_slope
+    from nowiser.guess.beside.published import simplified_slope
     from nowiser.model.goal import Within
     from nowiser.model.prior import Uniform
     from nowiser.report.words import error_bar, laplace_scale

@@ -1,7 +1,7 @@
 """`nowiser explain`: what a question would cost and how precise it would be. Touches nothing secret."""
 
 from nowiser.cli import output
-from nowiser.cli.query import Analyst, Json, PolicyFile, Spend, Sql, SqlFile, Wanted, question
+from nowiser.cli.query import Analyst, Json, PolicyFile, Spend, Sql, SqlFile, Wanted, in_flags_of, question
 
 
 def explain(
@@ -23,6 +23,7 @@ def explain(
     asked = question(sql, file)
     with gateway.open(policy) as gate:
         answer = gate.explain(asked, error=error, spend=spend, analyst=analyst)
+    answer = in_flags_of(answer)
     if as_json:
         output.emit(answer.to_dict())
         return

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from nowiser.cli import output
-from nowiser.cli.asked import Question, understand
-from nowiser.cli.telling import as_object, draw, say
-from nowiser.cli.wording import told_in_options
+from nowiser.cli.guess_arguments import Question, understand
+from nowiser.cli.guess_output import as_object, draw, say
+from nowiser.cli.refusals import told_in_options
 from nowiser.errors import Misconfigured
 
 HELP = """How much better can an attacker guess, once something of this cost is released?
@@ -151,11 +151,10 @@ def _one_picture(*, knows: str, questions: str | None, compare: bool) -> None:
 
 def answer(asked: Question, *, gain: str | None, knows: str, questions: str | None, compare: bool) -> dict[str, Any]:
     """Everything that was asked for, as values."""
-    from nowiser.guess.ask import guess as ceiling
+    from nowiser.guess.ask import guess as ceiling, largest
 
     result: dict[str, Any] = {}
     if gain is not None:
-        from nowiser.guess.calibrate import largest
         from nowiser.model.checks import percentage
 
         limit = percentage(gain, "--gain")
@@ -192,8 +191,8 @@ def answer(asked: Question, *, gain: str | None, knows: str, questions: str | No
 def _knowing(asked: Question, knows: str) -> Any:
     import re
 
-    from nowiser.guess.knowledge import knowing
-    from nowiser.guess.part_known import knowing_part
+    from nowiser.guess.beside.knowledge import knowing
+    from nowiser.guess.beside.part_known import knowing_part
 
     some = re.fullmatch(r"\s*(none|nothing|\d+)\s+of\s+(\d+)\s*", knows)
     if some:
@@ -220,7 +219,7 @@ def _knowing(asked: Question, knows: str) -> Any:
 
 
 def _compared(asked: Question) -> Any:
-    from nowiser.guess.published import bounds
+    from nowiser.guess.beside.published import bounds
 
     if isinstance(asked.prior, dict) or asked.prior.kind in ("joint", "unknown"):
         raise Misconfigured("--compare needs one attribute with a known prior; other bounds exist only for that")

@@ -37,8 +37,8 @@ def init(
         raise Misconfigured(
             f"{str(target)!r} is there already", hint="Use --force to overwrite it, or -o another.yaml."
         )
-    from nowiser.cli import questions
-    from nowiser.cli.looking import Looking
+    from nowiser.cli import init_questions as questions
+    from nowiser.cli.file_contents import Looking
     from nowiser.policy import draft, parse
 
     with Looking(file, table, beside=target.parent) as looking:

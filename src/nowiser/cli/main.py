@@ -18,6 +18,7 @@ COMMANDS = (
     "guess",
     "init",
     "check",
+    "tables",
     "query",
     "explain",
     "prepare",
@@ -81,7 +82,7 @@ def run() -> None:
         except Exception as error:
             if isinstance(error, OSError) and error.errno in streams.UNWRITTEN:
                 raise
-            from nowiser.cli.broken import broken
+            from nowiser.cli.fault import broken
 
             fault = broken(error)
             code = fault.exit_code

@@ -4,6 +4,7 @@ import json
 import sys
 from typing import Any
 
+from nowiser.cli.refusals import in_flags
 from nowiser.errors import NowiserError
 from nowiser.report.visible import visible
 
@@ -14,6 +15,8 @@ def wants_json() -> bool:
 
 def failed(error: NowiserError) -> None:
     """The message on standard error; under --json also the `error` object on standard output."""
+    if error.hint is not None:
+        error.hint = in_flags(error.hint)
     if wants_json():
         emit({"error": error.to_json()})
     else:

@@ -10,8 +10,6 @@ import typer
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
 
-EXAMPLE = "nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv"
-
 
 def publish(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[str | None, typer.Argument(help="A csv or parquet file.", show_default=False)] = None,
@@ -82,7 +80,7 @@ def from_options(
     columns: Mapping[str, str], source: Any, limits: list[dict[str, Any]], method: str | None, searched: dict[str, Any]
 ) -> Any:
     """The recipe that the options write; roles that they leave open are those of the policy."""
-    from nowiser.cli.columns import split_columns
+    from nowiser.cli.column_list import split_columns
     from nowiser.microdata.recipe import parse
 
     read = {name: split_columns(text, f"--{name}") for name, text in columns.items()}
@@ -184,7 +182,7 @@ def show(offered: Sequence[Any], chosen: str | None = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nowiser.report.release import number, optimal_words, percent
+    from nowiser.report.released_table import number, optimal_words, percent
 
     grid = Table(box=None, pad_edge=False)
     for name in ("", "candidate", "loss", "suppressed", "smallest group", "gain", "proof"):
@@ -199,7 +197,7 @@ def show(offered: Sequence[Any], chosen: str | None = None) -> None:
 def why_first(offered: Sequence[Any]) -> str:
     """Why the first candidate is the usual choice, and what another would give."""
     from nowiser.microdata.publish import lowest_loss
-    from nowiser.report.release import number
+    from nowiser.report.released_table import number
 
     if len(offered) < 2:
         return ""
@@ -215,7 +213,7 @@ def why_first(offered: Sequence[Any]) -> str:
 
 def tell(made: Any) -> None:
     """What was released, in words."""
-    from nowiser.report.release import sentence
+    from nowiser.report.released_table import sentence
 
     content = made.report()
     chosen = content["candidates"][content["chosen"]]

@@ -1,13 +1,18 @@
 """`nowiser query`: ask a question and get an answer with its error bar and its price."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nowiser.cli import output
+from nowiser.cli.refusals import in_flags
 from nowiser.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from nowiser.report.answer import Answer
 
 Sql = Annotated[
     str | None,
@@ -48,12 +53,19 @@ def query(
     asked = question(sql, file)
     with gateway.open(policy) as gate:
         answer = gate.query(asked, error=error, spend=spend, analyst=analyst, clipped=clipped)
+    answer = in_flags_of(answer)
     if as_json:
         output.emit(answer.to_dict())
         return
     from nowiser.report.printed import print_answer
 
     print_answer(answer)
+
+
+def in_flags_of(answer: "Answer") -> "Answer":
+    """The notes of an answer in the words of the command line."""
+    refusal = None if answer.refusal is None else in_flags(answer.refusal)
+    return replace(answer, bounding=tuple(map(in_flags, answer.bounding)), refusal=refusal)
 
 
 ENOUGH = 1_000_000  # characters; no question is so long, and a device may have no end

@@ -22,7 +22,7 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
 
     Example: nowiser risk released.csv --quasi age,zip,sex --sensitive diagnosis
     """
-    from nowiser.cli.columns import split_columns
+    from nowiser.cli.column_list import split_columns
     from nowiser.microdata.measure import risk as measure
 
     found = measure(
@@ -38,6 +38,6 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
         return
     from rich.console import Console
 
-    from nowiser.report.release import risk_words
+    from nowiser.report.released_table import risk_words
 
     Console().print(risk_words(found.to_json()), highlight=False, markup=False)

@@ -59,8 +59,11 @@ class Engine(Protocol):
     name: str
     capabilities: Capabilities
 
-    def version(self) -> str:
-        """Names the content of all tables, so that a change of the data is noticed. Prepares them if need be."""
+    def prepared_version(self) -> str:
+        """Names the content of all tables, so that a change of the data is noticed.
+
+        Prepares them first where they are not, or where the data changed: that may copy the whole data set.
+        """
 
     def run(self, tally: Tally) -> pa.Table:
         """Columns k0, k1, … (keys) and c0, c1, … (cells), a row for each group that has rows. Raises Broken."""

@@ -1,4 +1,4 @@
-"""The canteen: how long students of two faculties sit at lunch. All of it is made up."""
+"""The canteen: when students of two faculties come to lunch, in minutes after noon. All of it is made up."""
 
 import csv
 from pathlib import Path
@@ -25,7 +25,7 @@ answers: {spend: 5%}                 # default share of the whole allowance per 
 
 FACULTIES = ("math", "computer science")
 DISHES = ("noodles", "curry", "salad", "soup")
-_MINUTES = (19.0, 21.5)  # what a visit takes on average, per faculty
+_MINUTES = (19.0, 21.5)  # when students come on average, per faculty
 
 
 def rows(students: int = 800) -> list[tuple[str, str, str, float]]:

@@ -1,18 +1,18 @@
-"""What an attacker can learn: tight ceilings, calibration, composition, and other people's bounds.
+"""What an attacker can learn: sound ceilings, the costs that keep them within a limit, and what is known beside.
 
 The package is itself the question: `nowiser.guess(prior, goal, slope=1.0)` is `nowiser.guess.ask.guess`.
-Heavy parts are imported when first used.
 
-Begin with `ask` and `ceiling`: they choose which theorem applies. Then, by what the question is about,
-`number` (goals on one number, whose priors are in `density`), `parts` (several independent attributes),
-`grid` (dependent ones, by linear programme), `plane` and `solid` (two, three and more continuous ones);
-`calibrate` goes back from a gain to a cost, `average` says what attackers reach on average, `budget` what was told
-so far, `correlated` what other people's records tell.
+Begin with `ask` and `ceiling`: they split a question into parts. Then, by what a part is about, `labels`, `number` (one
+number) and `joint` (attributes that depend on each other, maps); `product` joins independent parts. `bracket` goes back
+from a gain to a cost. Above them `budget` says what was told so far, `average` what attackers reach on average,
+`correlated` what other people's records tell, `beside` what else is known, and `compose` adds up costs.
 """
 
 import sys
 from types import ModuleType
 from typing import Any
+
+from nowiser.guess.ask import guess
 
 
 class _Callable(ModuleType):
@@ -32,8 +32,6 @@ class _Callable(ModuleType):
 
         See `nowiser.guess.ask.guess`.
         """
-        from nowiser.guess.ask import guess
-
         return guess(prior, goal, slope=slope, jump=jump, victim=victim, costs=costs)
 
 

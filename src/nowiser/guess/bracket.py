@@ -1,7 +1,8 @@
-"""The largest multiple of a cost whose gain is at most a limit: by bracketing and inverse interpolation.
+"""The largest multiple of a cost whose gain is at most a limit: one root finder for `largest` and for the budget.
 
 The gain grows with the cost and is rounded up. What is returned has been *asked* and found to keep the limit, compared
-in exact arithmetic.
+in exact arithmetic. (scipy's root finders return the last point they asked, on either side, and take longer to import
+than most answers take.)
 """
 
 import math
@@ -11,7 +12,10 @@ from fractions import Fraction
 from nowiser.errors import Misconfigured
 
 MOST = 2.0**9  # a multiple beyond which no promise can be at stake: e^512 is certainty
+LEAST = 2.0**-60  # nats below which nothing is told
+CERTAIN = 1 - 1e-12  # as good as one, but for rounding
 SHARP = 1e-9  # relative width of the bracket at which the search ends
+Excess = Callable[[float], Fraction]
 
 
 def largest_multiple(
@@ -25,82 +29,81 @@ def largest_multiple(
 ) -> float:
     """The largest multiple whose gain is at most the limit: the lower end of a bracket that was asked itself.
 
-    `spent`: whether something is spent already when the multiple is 0; else nobody gains anything there.
+    gain_at: the gain of a multiple, and the prior probability. size: nats of one step.
+    spent: whether something is spent already when the multiple is 0; else nobody gains anything there.
+    sooner: how much sooner than a jump this kind of cost hurts, about; there the search begins.
     """
     start = gain_at(0.0)[0] if spent else Fraction(0)
     if start > limit:
         raise Misconfigured(
             f"gain must be at least {float(start):.6g}, which the fixed part costs, found {float(limit):g}"
         )
-    low, highest = 0.0, MOST / size
-    high = 2 * highest  # beyond all that is asked
-    asked = [(0.0, float(start - limit))]  # costs, and by how much their gain is above the limit
-    # the two-point worst case gives the right order of magnitude
-    probe = min(2 * math.log1p(2 * float(limit) / (1 - float(limit))) / size if limit < 1 else highest, highest)
-    probe = probe / sooner or 2.0**-40 / size
-    for step in range(200):
-        gain, before = gain_at(probe)
-        asked.append((probe, float(gain - limit)))
-        if gain > limit:
-            high = probe
-        elif probe >= highest:
-            if before in (0.0, 1.0):
-                never = f"never met (its prior probability is {before:g} in all digits)"
-                raise Misconfigured(
-                    f"no cost is the largest that keeps a gain: the goal is {'always met' if before else never}",
-                    hint="Ask about a goal that is sometimes met; here every cost keeps every gain.",
-                )
-            raise Misconfigured(
-                f"gain must be below {float(gain):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
-                f"found {float(limit):.6g}",
-                hint="Such a gain allows certainty: no noise can fail to keep it.",
-            )
-        else:
-            low = probe
-        if high - low <= sharp * high or high < 2.0**-60 / size or _is_near(asked, low, sharp):
-            break
-        probe = min(_next(asked, (low, high), step, sharp), highest)
-    return low
+    # the worst prior of a jump gives the right order of magnitude
+    worst = 2 * math.log1p(2 * float(limit) / (1 - float(limit))) if limit < 1 else MOST
+    first, most = max(min(worst, MOST) / sooner, 2.0**-40) / size, MOST / size
+    low, high = bracketed(lambda t: gain_at(t)[0] - limit, first, most, start - limit, sharp=sharp, least=LEAST / size)
+    if high < math.inf:
+        return low
+    gain, before = gain_at(most)
+    if before == 0 or before >= CERTAIN:
+        never = "never met (its prior probability is 0 in all digits)"
+        raise Misconfigured(
+            f"no cost is the largest that keeps a gain: the goal is {'always met' if before else never}",
+            hint="Ask about a goal that is sometimes met; here every cost keeps every gain.",
+        )
+    raise Misconfigured(
+        f"gain must be below {float(gain):.6g}: before is {before:.6g}, and before + gain may not reach 1, "
+        f"found {float(limit):.6g}",
+        hint="Such a gain allows certainty: no noise can fail to keep it.",
+    )
 
 
-def _is_near(asked: list[tuple[float, float]], low: float, sharp: float) -> bool:
-    """Whether the lower end is so near that a straight line from a neighbour meets the limit right behind it."""
-    (at, below), *others = sorted(asked, key=lambda p: abs(p[0] - low))
-    if len(asked) > 8 and -1e-15 < below <= 0 and any(f > 0 for _, f in asked):
-        return True  # nearer than doubles can tell
-    if not low or below >= 0 or abs(others[0][0] - at) > 1e-2 * at or others[0][1] == below:
-        return False
-    return 0 <= below * (others[0][0] - at) / (below - others[0][1]) <= sharp * at
+def bracketed(
+    excess: Excess, first: float, most: float, at_zero: Fraction, *, sharp: float = SHARP, least: float = 0.0
+) -> tuple[float, float]:
+    """Multiples low < high, no further apart than `sharp` of high, with excess(low) ≤ 0 < excess(high), both asked.
+
+    excess: by how much the limit is exceeded; it never falls. at_zero: excess(0), not above 0. first: where to begin.
+    high is infinite where `most` is no excess either. Below `least` the search ends.
+    """
+    low, high = (0.0, at_zero), (first, excess(first))
+    while high[1] <= 0:
+        if high[0] >= most:
+            return high[0], math.inf
+        low, rise = high, high[1] - at_zero
+        ahead = min(max(1.02 * float(-at_zero / rise), 1.02), 8.0) if rise > 0 else 8.0
+        probe = min(high[0] * ahead, most)
+        high = probe, excess(probe)
+    return _closed_in(excess, low, high, sharp, least)
 
 
-def _next(asked: list[tuple[float, float]], between: tuple[float, float], step: int, sharp: float) -> float:
-    """Where to ask next: where a parabola through the three best answers meets the limit, a little below at first."""
-    low, high = between
-    if step % 6 == 5 and high > 4 * low:  # it does not help: only the order of magnitude is known
-        return math.sqrt(low * high) if low else high / 16
-    if asked[-1][0] == low and all(f <= 0 for _, f in asked):
-        line = _crossing(asked[-2:])
-        return line * 1.001 if line is not None and low < line < 8 * low else 4 * low
-    best = sorted(asked, key=lambda p: abs(p[1]))
-    line, bent = _crossing(best[:2]), _crossing(best[:3])
-    if bent is None or line is None or not low < bent < high:
-        return line if line is not None and low < line < high else (low + high) / 2
-    aim = max(sharp * bent / 3, abs(bent - line) * 1e-3)
-    for probe in (bent - aim, bent + aim):
-        if low < probe < high:
-            return probe
-    return (low + high) / 2
+def _closed_in(
+    excess: Excess, low: tuple[float, Fraction], high: tuple[float, Fraction], sharp: float, least: float
+) -> tuple[float, float]:
+    """Chandrupatla's method: inverse quadratic interpolation where three points are nearly on a line, else halving."""
+    new, other = (high[0], float(high[1])), (low[0], float(low[1]))
+    third = new
+    while True:
+        a, b = sorted((new[0], other[0]))
+        probe = _next(new, other, third)
+        if probe is None:  # far below what is known only the order of magnitude counts
+            probe = (a + b) / 2 if b <= 4 * a else math.sqrt(a * b) or b / 16
+        aside = min(sharp * b / 3, (b - a) / 2)
+        probe = min(max(probe, a + aside), b - aside)
+        if b - a <= sharp * b or b <= least or not a < probe < b:
+            return a, b
+        found = probe, float(excess(probe))
+        third = new if (found[1] > 0) == (new[1] > 0) else other
+        other, new = (other if third is new else new), found
 
 
-def _crossing(points: list[tuple[float, float]]) -> float | None:
-    """The cost at which the polynomial through these points (cost as a function of the excess) has no excess."""
-    found = 0.0
-    for i, (x, f) in enumerate(points):
-        weight = 1.0
-        for j, (_, g) in enumerate(points):
-            if i != j:
-                if f == g:
-                    return None
-                weight *= g / (g - f)
-        found += weight * x
-    return found
+def _next(new: tuple[float, float], other: tuple[float, float], third: tuple[float, float]) -> float | None:
+    """Where the parabola through three points meets zero, if they are nearly on a line; `other` is beyond zero."""
+    (x1, f1), (x2, f2), (x3, f3) = new, other, third
+    if f3 in (f1, f2) or x3 == x2:
+        return None
+    xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+    if not (phi * phi < xi and (1 - phi) ** 2 < 1 - xi):
+        return None
+    share = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+    return x1 + share * (x2 - x1)

@@ -1,215 +1,215 @@
-"""From a question to its answer: which formula applies, for which victim, and the figures with a witness."""
+"""From a question to its answer: labels, one number, independent attributes (product), or dependent ones (joint)."""
 
-import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from functools import cached_property, lru_cache
+from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.number import closed
-from nowiser.guess.number.leaf import profile_of
-from nowiser.guess.number.profile import Figures, Near, Profile
-from nowiser.guess.number.worst import Worst, worst_of
-from nowiser.guess.parts.formula import Compound, Formula, Leaf, formula, name_of, rounded, simple_goals
+from nowiser.guess import labels
+from nowiser.guess.figures import Figures, Found, Victims, Worst, odds_factor
+from nowiser.guess.formula import Formula, Leaf, merged, name_of, simple_goals
+from nowiser.guess.joint.asked import joint_found
+from nowiser.guess.number import victims as numbers
+from nowiser.guess.product import Part, found_of_victim, found_of_worst
 from nowiser.model.advantage import Advantage
 from nowiser.model.cost import Cost, per_attribute
-from nowiser.model.goal import Goal, On, Within
-from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Normal, Prior, Uniform
+from nowiser.model.goal import And, Goal, On, Or, Present, Within
+from nowiser.model.prior import JointAtoms, JointHistogram, MultivariateNormal, Prior
 from nowiser.model.witness import Witness
 
-if TYPE_CHECKING:
-    from nowiser.guess.number.conditioned import Conditioned
-
-ATTAINED = 1 + 1e-6  # a ceiling so near to what a mechanism reaches is said to be reached
-
-ROUNDING = 1e-12  # of a gain where the best guessed victim is guessed for certain: then nobody gains anything
+TIGHT = 0.999  # of a ceiling: where a known mechanism reaches that much, the ceiling is said to be tight
 
 Costs = Cost | Mapping[str, Cost]
 Priors = Prior | Mapping[str, Prior]
+JOINT = (JointAtoms, MultivariateNormal, JointHistogram)
 
 
 def ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> Advantage:
-    """The tight ceiling; see `nowiser.guess.ask.guess` for the contract."""
-    if not isinstance(goal, Goal):
-        raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
-    asked, costs, victim = costs, charged_to(prior, goal, costs), _as_floats(victim)
-    found = replace(_ceiling(prior, goal, costs, victim), costs=asked)
-    if any([costs] if isinstance(costs, Cost) else costs.values()):
-        return found
-    # nothing is told, so nobody gains anything: what is not known about the prior probability is no gain
-    return replace(figured(found, found.before, found.before), smallest=found.before)
-
-
-def _ceiling(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage:
-    if isinstance(prior, (JointAtoms, MultivariateNormal, JointHistogram)):
-        from nowiser.guess.grid.joint import joint_ceiling
-
-        return joint_ceiling(prior, goal, costs, victim)
-    quick = _quick(prior, goal, costs, victim)
-    if quick is not None:
-        return quick
-    parts = simple_goals(goal)
-    names = [name_of(part) for part in parts]
-    priors = _priors(prior, names)
-    whole = _merged(goal, priors, victim) if len(set(names)) < len(names) else goal
-    parts = simple_goals(whole)
-    names = [name_of(part) for part in parts]
-    priors = _priors(prior, names)
-    if len(set(names)) < len(names) or any(isinstance(name, tuple) for name in names):
-        from nowiser.guess.grid.joint import repeated_ceiling
-        from nowiser.guess.parts.classes import by_classes
-
-        return by_classes(prior, goal, costs, victim) or repeated_ceiling(prior, goal, costs, victim)
-    charged = [_cost(costs, name, alone=len(parts) == 1) for name in names]
-    key = tuple((p, g, c) for p, g, c in zip(priors, parts, charged, strict=True))
-    if victim is None:
-        figures, coordinates, gain, profiles = _worst(key, whole)
-    else:
-        profiles = tuple(profile_of(*one) for one in key)
-        figures, coordinates = _of_victim(profiles, names, formula(whole), victim)
-        gain = None
-    found = _advantage(whole, names, tuple(zip(profiles, coordinates, strict=True)), figures, gain)
-    slope, jump = sum(c.slope for c in charged), sum(c.jump for c in charged)
-    found = replace(found, slope=slope, jump=jump, goal=str(goal), worst=victim is None)
-    return replace(found, prior=prior, asked=goal, costs=costs)
-
-
-def _merged(goal: Goal, priors: list[Prior], victim: Any) -> Goal:
-    """Conditions on one number taken together where they are one interval; the goal itself where some are not."""
-    from nowiser.guess.number.conditioned import is_plain, merged
-
-    of = dict(zip(map(name_of, simple_goals(goal)), priors, strict=True))
-    whole = merged(goal)
-    parts = simple_goals(whole)
-    if victim is not None and len(parts) > 1 and not isinstance(victim, Mapping):
-        return goal
-    joined = [part for part in parts if isinstance(part, Compound)]
-    if any(isinstance(part.attribute, tuple) for part in joined):  # several discs
-        return goal
-    values = [None] * len(joined) if victim is None else _values([part.attribute for part in joined], victim)
-    plain = (is_plain(of[part.attribute], part.goal, x) for part, x in zip(joined, values, strict=True))
-    return whole if all(plain) else goal
-
-
-def _quick(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Advantage | None:
-    """One victim of a uniform or normal prior, where plain floats suffice."""
-    if type(victim) not in (int, float) or not isinstance(costs, Cost) or not isinstance(prior, (Uniform, Normal)):
-        return None
-    bare = goal.goal if isinstance(goal, On) and isinstance(goal.attribute, str) else goal
-    x = float(victim)
-    if not isinstance(bare, Within) or (isinstance(prior, Uniform) and not prior.low <= x <= prior.high):
-        return None
-    found = closed.figures(prior, bare.radius, costs.slope, costs.jump, x) if math.isfinite(x) else None
-    if found is None:
-        return None
-    (figures, peak), rate = found, costs.slope / bare.radius
-    inside = ((x - bare.radius, x + bare.radius),)
+    """The ceiling; see `nowiser.guess.ask.guess` for the contract."""
+    charged, found = _asked(prior, goal, costs, victim)
+    figures, every = found.figures, _each(charged)
     return Advantage(
         before=figures.before,
         after=figures.after,
         gain=figures.after - figures.before,
         odds=odds_factor(figures.before, figures.after),
         smallest=figures.smallest,
-        slope=costs.slope,
-        jump=costs.jump,
-        victim=x,
-        witness=Witness("laplace", victim=x, peak=peak, rate=rate, jump=costs.jump, inside=inside),
+        slope=sum(cost.slope for cost in every),
+        jump=sum(cost.jump for cost in every),
+        victim=found.victim,
+        witness=found.witness,
         goal=str(goal),
+        worst=victim is None,
+        tight=found.attained >= TIGHT * figures.after,
+        attained=found.attained,
         prior=prior,
         asked=goal,
         costs=costs,
     )
 
 
-def gain_of(
-    prior: Priors, goal: Goal, costs: Costs, victim: Any = None, *, limit: float | None = None
-) -> tuple[float, float]:
-    """Only before and after of `ceiling`, without witness and smallest posterior: for searches.
+def gain_of(prior: Priors, goal: Goal, costs: Costs, victim: Any = None) -> tuple[float, float]:
+    """Only before and after of `ceiling`, the very same: for searches."""
+    figures = _asked(prior, goal, costs, victim)[1].figures
+    return figures.before, figures.after
 
-    With a limit they may be those of another victim, but differ by at most the limit only if nobody gains more.
+
+def _asked(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> tuple[Costs, Found]:
+    """What is charged, and what was found; where nothing is told, nobody gains anything."""
+    if not isinstance(goal, Goal):
+        raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
+    charged = charged_to(prior, goal, costs)
+    found = _found(prior, goal, charged, _as_floats(victim))
+    if any(_each(charged)):
+        return charged, found
+    before = found.figures.before  # what is not known about the prior probability is no gain
+    return charged, Found(Figures(before, before, before), found.victim, found.witness, before)
+
+
+def _found(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Found:
+    of, parts = parts_of(prior, goal, costs)
+    if victim is None:
+        return _worst(of, parts)
+    if len(parts) == 1 and len(parts[0].names) > 1:
+        return parts[0].found(victim)
+    return found_of_victim(of, [Part(part.names, _victims(part)) for part in parts], victim)
+
+
+@lru_cache(maxsize=64)  # calibration ends where guess asks
+def _worst(of: Formula, parts: "tuple[Question, ...]") -> Found:
+    if len(parts) == 1 and len(parts[0].names) > 1:
+        return parts[0].found(None)
+    told = any(part.costs for part in parts)
+    return found_of_worst(of, [Part(part.names, _victims(part)) for part in parts], told=told)
+
+
+@lru_cache(maxsize=64)  # they hold priors that are cut into pieces
+def _victims(asked: "Question") -> Victims:
+    """Everybody, as seen by a part of the goal."""
+    if len(asked.names) > 1:
+        return _Dependent(asked)
+    present = any(isinstance(leaf, Present) for leaf in simple_goals(asked.goal))
+    room = numbers if asked.priors[0].kind == "line" and not present else labels
+    what = ", ".join(asked.goal.attributes) or "the attribute"
+    assert isinstance(asked.costs, Cost)
+    victims: Victims = room.victims_of(asked.priors[0], asked.goal, asked.costs, what)
+    return victims
+
+
+@dataclass(frozen=True)
+class Question:
+    """A part of a goal: on attributes of its own, with their priors and costs."""
+
+    names: tuple[str | None, ...]  # (None,) for the only attribute, where it has no name
+    priors: tuple[Prior, ...]  # one for each, or one for all
+    goal: Goal
+    costs: Cost | tuple[tuple[str, Cost], ...]
+
+    def found(self, victim: Any) -> Found:
+        """The answer for attributes that depend on each other, or cannot be told apart in the goal."""
+        joint = isinstance(self.priors[0], JOINT)
+        prior: Any = self.priors[0] if joint else dict(zip(self.names, self.priors, strict=True))
+        return joint_found(prior, self.goal, self.costs if isinstance(self.costs, Cost) else dict(self.costs), victim)
+
+
+def parts_of(prior: Priors, goal: Goal, costs: Costs) -> tuple[Formula, tuple[Question, ...]]:
+    """The goal as a formula over goals on independent attributes."""
+    if isinstance(prior, JOINT):
+        every = costs if isinstance(costs, Cost) else tuple(costs.items())
+        return Leaf(0), (Question(prior.names, (prior,), goal, every),)
+    priors: Mapping[str | None, Any] = _priors(prior, goal)
+    only = next(iter(priors)) if len(priors) == 1 else None
+    of, goals = merged(goal, only)
+    found = []
+    for each in goals:
+        names: tuple[str | None, ...] = each.attributes or tuple(priors)
+        charged = _cost(costs, names, alone=len(goals) == 1)
+        found.append(Question(names, tuple(priors[name] for name in names), each, charged))
+    return of, tuple(found)
+
+
+def _priors(prior: Any, goal: Goal) -> Mapping[Any, Prior]:
+    """The prior of each attribute; of the only one under None where it has no name."""
+    if isinstance(prior, Prior):
+        return dict.fromkeys(goal.attributes or (None,), prior)
+    if not isinstance(prior, Mapping) or not prior:
+        raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")
+    if len(prior) != 1 and any(name_of(leaf) is None for leaf in simple_goals(goal)):
+        raise Misconfigured(f"the goal must name its attribute; the priors are about {', '.join(prior)}")
+    for name in goal.attributes:
+        if name not in prior:
+            raise Misconfigured(f"there is no prior for {name}; there are priors for {', '.join(prior)}")
+    for name in goal.attributes or prior:
+        if not isinstance(prior[name], Prior) or isinstance(prior[name], JOINT):
+            raise Misconfigured(f"prior must be a prior of one attribute ({name}), found {prior[name]!r}")
+    return prior
+
+
+def _cost(costs: Costs, names: tuple[str | None, ...], *, alone: bool) -> Cost | tuple[tuple[str, Cost], ...]:
+    """What was released about these attributes: one cost for one attribute, or for a distance on a map."""
+    if isinstance(costs, Cost):
+        if not alone and costs:
+            raise Misconfigured("a goal on several attributes needs costs per attribute, found one slope and jump")
+        return costs
+    if len(names) > 1:
+        return tuple((name, cost) for name, cost in costs.items() if name in names)
+    if names[0] is None and len(costs) == 1:
+        return next(iter(costs.values()))
+    return costs.get(names[0], Cost()) if names[0] is not None else Cost()
+
+
+@dataclass(frozen=True, eq=False)
+class _Dependent:
+    """Everybody, as seen by a part of the goal that is about several attributes together.
+
+    Of the worst victim only a bound G on the gain is known; `after` is at most A = min(1, B + G) with B the largest
+    prior probability. So up·after − down·before is at most up·G, or down·G + (up − down)·A where up is larger.
     """
-    costs = charged_to(prior, goal, costs)
-    if victim is None and isinstance(prior, Prior) and prior.kind != "joint" and len(simple_goals(goal)) == 1:
-        of = formula(goal)
-        leaf = simple_goals(goal)[0]
-        if isinstance(of, Leaf) and not isinstance(name_of(leaf), tuple):
-            _, found = _searched(prior, leaf, _cost(costs, name_of(leaf), alone=True), negated=of.negated)
-            return raised(float(found.figures.before), float(found.figures.after), found.gain)
-    if victim is None and may_be_on_plane(prior, goal):
-        from nowiser.guess.plane.on_map import gain_on_map
-        from nowiser.guess.plane.on_plane import asked_of, gain_on_plane
 
-        found_there = gain_on_map(prior, goal, costs, limit) or gain_on_plane(asked_of(prior, goal, costs), limit)
-        if found_there is not None:
-            return found_there
-    whole = ceiling(prior, goal, costs, victim)
-    return whole.before, whole.after
+    asked: Question
 
+    @cached_property
+    def _found(self) -> Found:
+        return self.asked.found(None)
 
-def may_be_on_plane(prior: Priors, goal: Goal) -> bool:
-    """Whether a goal may be one on two continuous attributes that no product rule applies to."""
-    if isinstance(prior, (MultivariateNormal, JointHistogram)):
-        return isinstance(goal, Within) or len(goal.attributes) > 1
-    if not isinstance(prior, Mapping) or len(goal.attributes) != 2:
-        return False
-    names = [name_of(part) for part in simple_goals(goal)]
-    if any(isinstance(name, tuple) for name in names) or len(set(names)) == len(names):
-        return any(isinstance(name, tuple) for name in names)
-    parts = simple_goals(_merged(goal, _priors(prior, names), None))
-    return len({name_of(part) for part in parts}) < len(parts)
+    def _of(self, victim: Any) -> Found:
+        return self._found if victim == self._found.victim else self.asked.found(victim)
 
+    def at(self, victim: Any) -> Figures:
+        return self._of(victim).figures
 
-@lru_cache(maxsize=128)  # each keeps profiles alive, and those their lines: megabytes
-def _worst(
-    key: tuple[tuple[Prior, Goal, Cost], ...], goal: Goal
-) -> tuple[Figures, tuple[float, ...], float, tuple[Profile, ...]]:
-    of = formula(goal)
-    if isinstance(of, Leaf):
-        profile, one = _searched(*key[0], negated=of.negated)
-        figures = profile.at(np.array([one.x]))
-        return figures.negated() if of.negated else figures, (one.x,), one.gain, (profile,)
-    from nowiser.guess.parts.corners import worst_of_several
-    from nowiser.guess.parts.several import worst_with_one_range
-    from nowiser.guess.parts.still import still
+    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 0.0) -> Worst:
+        del sharp  # there is one bound
+        before, after = self._found.figures.before, self._found.figures.after
+        gain = after - before
+        most = min(1.0, self.likeliest() + gain)
+        return Worst(self._found.victim, before, after, min(up, down) * gain + max(up - down, 0.0) * most)
 
-    profiles = tuple(still(profile_of(*one)) for one in key)
-    several = worst_with_one_range(profiles, of) or worst_of_several(profiles, of)
-    return _joined(of, several.figures), several.xs, several.gain, profiles
+    def likeliest(self) -> float:
+        return self._likeliest(self.asked.goal)
 
+    def _likeliest(self, goal: Goal) -> float:
+        """From above: a disc is met no more often than its shadow on any axis."""
+        if isinstance(goal, And):
+            return min(map(self._likeliest, goal.parts))
+        if isinstance(goal, Or):
+            return min(1.0, sum(map(self._likeliest, goal.parts)))
+        if not isinstance(goal, On) or not isinstance(goal.goal, Within):
+            return 1.0
+        priors = dict(zip(self.asked.names, self.asked.priors, strict=True))
+        return min(
+            _victims(Question((name,), (priors[name],), On(name, goal.goal), Cost())).likeliest()
+            for name in goal.attributes
+        )
 
-@lru_cache(maxsize=64)
-def _searched(prior: Prior, leaf: Goal, cost: Cost, *, negated: bool) -> tuple[Profile, Worst]:
-    """The worst victim of one goal, without his smallest posterior; kept, because calibration ends where guess asks."""
-    profile = profile_of(prior, leaf, cost)
-    return profile, worst_of(profile, negated=negated, smallest=False)
+    def witness(self, victim: Any) -> Witness:
+        return self._of(victim).witness
 
-
-def _joined(of: Formula, figures: tuple[Figures, ...]) -> Figures:
-    return Figures(
-        rounded(of, [f.before for f in figures], above=False),
-        rounded(of, [f.after for f in figures], above=True),
-        rounded(of, [f.smallest for f in figures], above=False),
-    )
-
-
-def _of_victim(
-    profiles: tuple[Profile, ...], names: list[Any], of: Formula, victim: Any
-) -> tuple[Figures, tuple[float, ...]]:
-    values = _values(names, victim)
-    coordinates = tuple(p.coordinate(v) for p, v in zip(profiles, values, strict=True))
-    found = [p.at(np.array([x])) for p, x in zip(profiles, coordinates, strict=True)]
-    for p, f, v in zip(profiles, found, values, strict=True):
-        exactly = p.what if type(p) is Near and not p.radius else getattr(p, "exactly", None)
-        if exactly and not f.before.any():
-            raise Misconfigured(f"victim must be a possible value of {exactly} for the goal `exactly`, found {v!r}")
-    negated = _negations(of)
-    signed = tuple(f.negated() if negated[i] else f for i, f in enumerate(found))
-    return _joined(of, signed), coordinates
+    def attained(self, victim: Any) -> float:
+        return self._of(victim).attained
 
 
 def _as_floats(victim: Any) -> Any:
@@ -219,142 +219,6 @@ def _as_floats(victim: Any) -> Any:
     if isinstance(victim, (tuple, list)):
         return tuple(map(_as_floats, victim))
     return float(victim) if isinstance(victim, (Decimal, Fraction)) else victim
-
-
-def _negations(of: Formula) -> dict[int, bool]:
-    if isinstance(of, Leaf):
-        return {of.index: of.negated}
-    return {k: v for part in of.parts for k, v in _negations(part).items()}
-
-
-def _values(names: list[Any], victim: Any) -> list[Any]:
-    if isinstance(victim, Mapping):
-        if None in names and len(victim) != 1:
-            raise Misconfigured(f"victim must give one value, for the only attribute, found {len(victim)}")
-        missing = [n for n in names if n is not None and n not in victim]
-        if missing:
-            raise Misconfigured(f"victim must give a value for each attribute of the goal, {missing[0]} is missing")
-        return [victim[n] if n is not None else next(iter(victim.values())) for n in names]
-    if len(names) > 1:
-        raise Misconfigured(
-            f"victim must be a mapping from attribute to value for several attributes, found {victim!r}"
-        )
-    return [victim]
-
-
-def _advantage(
-    goal: Goal, names: list[Any], at: tuple[tuple[Profile, float], ...], figures: Figures, gain: float | None
-) -> Advantage:
-    """The figures with their witness. `gain`: a bound over all victims, where the worst was asked for."""
-    before = float(np.atleast_1d(figures.before)[0])
-    after = float(np.atleast_1d(figures.after)[0])
-    smallest = float(np.atleast_1d(figures.smallest)[0])
-    found, (before, after) = before, raised(before, after, gain or 0.0)
-    negated = _negations(formula(goal))
-    witnesses = [
-        _denied(p.witness(x, misled=True)) if negated[i] else p.witness(x, misled=False) for i, (p, x) in enumerate(at)
-    ]
-    if len(at) == 1:
-        witness, who = witnesses[0], at[0][0].victim(at[0][1])
-    else:
-        shown = [str(n) if n is not None else "value" for n in names]
-        who = {n: p.victim(x) for n, (p, x) in zip(shown, at, strict=True)}
-        witness = Witness("product", victim=who, parts=tuple(zip(shown, witnesses, strict=True)))
-    reached = after <= float(np.atleast_1d(figures.after)[0]) * ATTAINED and found <= before * ATTAINED
-    attained = reached and all(_is_attained(p, x) for p, x in at)
-    return Advantage(
-        before=before,
-        after=after,
-        gain=after - before,
-        odds=odds_factor(before, after),
-        smallest=min(smallest, before),
-        slope=0.0,
-        jump=0.0,
-        victim=who,
-        witness=witness,
-        goal=str(goal),
-        tight=attained,
-    )
-
-
-def raised(before: float, after: float, gain: float) -> tuple[float, float]:
-    """The figures of the worst victim found, so far apart as `gain`, which bounds everybody's, says.
-
-    There is no more than certainty. Where his prior probability leaves less room than that, the gain is that of
-    somebody who is less likely to be guessed beforehand: `before` gives way, for no gain may be told too small.
-    """
-    after = max(after, before, before + gain)
-    if after <= 1.0 or (before == 1.0 and gain <= ROUNDING):
-        return before, min(after, 1.0)
-    return max(0.0, min(before, math.nextafter(1.0 - gain, 0.0))), 1.0
-
-
-def figured(advantage: Advantage, before: float, after: float) -> Advantage:
-    """The same with these figures, and with the gain and the odds that follow from them."""
-    gain, odds = after - before, odds_factor(before, after)
-    return replace(
-        advantage, before=before, after=after, gain=gain, odds=odds, smallest=min(advantage.smallest, before)
-    )
-
-
-def _is_attained(profile: Profile, x: float) -> bool:
-    """Whether the witness reaches this victim's ceiling, and not only what approximates it from above.
-
-    Where a prior is approximated, the ceiling is that of what approximates it plus all that may be wrong about that.
-    """
-    if hasattr(profile, "parts"):
-        from nowiser.guess.number.gapped import Gapped
-
-        part = cast("Conditioned", profile).part(x)
-        if isinstance(part.profile, Gapped):
-            return not part.profile.prior.weight  # on single values nothing is rounded but numbers
-        return part.profile is None or _is_attained(part.profile, x + part.shift)
-    if not isinstance(profile, Near) or not profile.rate:
-        return True
-    exact = getattr(profile.line, "plain", None)  # of lines in pieces: these, as if they were the prior
-    if exact is None or exact is profile.line:
-        return True
-    own, plain = (replace(profile, line=row).at(np.array([x]), smallest=False) for row in (profile.line, exact))
-    return bool(((own.after <= plain.after * ATTAINED) & ((own.after < 1) | (own.before >= 1))).all())
-
-
-def _denied(witness: Witness) -> Witness:
-    """The mechanism that misleads most about a goal, told as one about everything else: there `after` is attained.
-
-    Less by a factor inside is more by that factor outside; the peak is a valley (its rate is negative).
-    """
-    return replace(witness, outside=not witness.outside, jump=-witness.jump)
-
-
-def odds_factor(before: float, after: float) -> float:
-    """Odds after over odds before; 1 when nothing changed, infinite when certainty was reached."""
-    if after == before:
-        return 1.0
-    if before == 0 or after >= 1:
-        return float("inf")
-    return after / (1 - after) * ((1 - before) / before)
-
-
-def _priors(prior: Priors, names: list[Any]) -> list[Prior]:
-    if isinstance(prior, Prior):
-        return [prior] * len(names)
-    if not hasattr(prior, "items") or not prior:
-        raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")
-    found = []
-    for name in names:
-        if name is None:
-            if len(prior) != 1:
-                raise Misconfigured(f"the goal must name its attribute; the priors are about {', '.join(prior)}")
-            found.append(next(iter(prior.values())))
-            continue
-        for each in (name,) if isinstance(name, str) else name:
-            if each not in prior:
-                raise Misconfigured(f"there is no prior for {each}; there are priors for {', '.join(prior)}")
-        found.append(prior[name] if isinstance(name, str) else prior[name[0]])
-    for one in found:
-        if not isinstance(one, Prior):
-            raise Misconfigured(f"prior must be a prior, found {one!r}")
-    return found
 
 
 def charged_to(prior: Priors, goal: Goal, costs: Any) -> Costs:
@@ -374,11 +238,5 @@ def charged_to(prior: Priors, goal: Goal, costs: Any) -> Costs:
     return per_attribute(costs, goal.attributes or None, "the goal is")
 
 
-def _cost(costs: Costs, name: Any, *, alone: bool) -> Cost:
-    if isinstance(costs, Cost):
-        if not alone and costs:
-            raise Misconfigured("a goal on several attributes needs costs per attribute, found one slope and jump")
-        return costs
-    if name is None and len(costs) == 1:
-        return next(iter(costs.values()))
-    return costs.get(name, Cost())
+def _each(costs: Costs) -> list[Cost]:
+    return [costs] if isinstance(costs, Cost) else list(costs.values())

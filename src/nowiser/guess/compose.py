@@ -1,14 +1,8 @@
-"""Costs of several releases, of several records, and what they add up to.
+"""Costs of several releases, and of several records, and what they allow to guess together.
 
-| situation                                              | cost                        |
-|--------------------------------------------------------|-----------------------------|
-| one release after the other (`sequential`)             | they add                    |
-| releases about disjoint groups of people (`parallel`)  | the largest of each part    |
-| m records of one person, or m people who share a value (`group`) | m times           |
-| anything computed from a release alone (`post_processed`) | nothing more             |
-
-Likelihoods of independent releases multiply, so their logarithms, and the bounds on those, add. Advantages do not:
-totals are formed in costs and turned into a guess at the end (`so_far`).
+Likelihoods of independent releases multiply, so bounds on their logarithms add (`sequential`). About disjoint groups
+of people the largest counts (`parallel`). m records of one person cost m times (`group`). What is computed from a
+release alone costs nothing more (`post_processed`). Advantages do not add: totals are formed in costs (`so_far`).
 """
 
 import math
@@ -17,7 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.ask import Priors, guess
+from nowiser.guess.ask import guess
+from nowiser.guess.ceiling import Priors
 from nowiser.model.advantage import Advantage
 from nowiser.model.checks import number
 from nowiser.model.cost import Cost
@@ -26,10 +21,7 @@ from nowiser.model.goal import Goal
 
 def sequential(costs: Iterable[Cost]) -> Cost:
     """The cost of all these releases together, rounded up."""
-    total = Cost()
-    for cost in _each(costs):
-        total = total + cost
-    return total
+    return sum(_each(costs), Cost())
 
 
 def parallel(costs: Iterable[Cost]) -> Cost:
@@ -52,11 +44,8 @@ def post_processed(cost: Cost) -> Cost:
 
 
 def bayes_risk_ratio(cost: Cost, distance: float = 0.0, radius: float = 1.0) -> float:
-    """By which factor the odds between two values at this distance can move at most: e^{slope·distance/radius +
-    jump}.
-    """
-    (one,) = _each([cost])
-    far = number("distance", distance, low=0.0), number("radius", radius, low=0.0, strict=True)
+    """The most by which the odds between two values at this distance move: e^{slope·distance/radius + jump}."""
+    (one,), far = _each([cost]), (number("distance", distance, low=0.0), number("radius", radius, low=0.0, strict=True))
     exact = Fraction(one.slope) * Fraction(far[0]) / Fraction(far[1]) + Fraction(one.jump)
     if exact >= 709:
         return math.inf

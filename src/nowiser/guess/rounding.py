@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.density.line import EPS
 from nowiser.model.priors.base import Floats
 
+EPS = 2.0**-52
 FINEST = 256.0  # steps of the doubles that a radius must have at least: then its goal is at most 1 in 256 too wide
 
 

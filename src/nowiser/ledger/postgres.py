@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+import psycopg  # noqa: F401 (what SQLAlchemy drives; missed here, not at the first connection)
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, CursorResult, Engine, make_url
 

@@ -75,8 +75,13 @@ def open_store(url: str) -> Store:
 
             return Sqlite(rest[1:])
         case "postgresql":
-            from nowiser.ledger.postgres import Postgres
-
+            try:
+                from nowiser.ledger.postgres import Postgres
+            except ImportError:
+                raise Misconfigured(
+                    "The ledger is in PostgreSQL, whose driver is not installed.",
+                    hint="Install it: pip install 'nowiser[postgres]'.",
+                ) from None
             return Postgres(url)
     raise Misconfigured(
         "the ledger must be named by a URL like sqlite:///folder/ledger.sqlite or postgresql://host/database"

@@ -10,13 +10,13 @@ import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
-from nowiser.microdata.groups import Groups, Target
-from nowiser.microdata.judged import measured_groups
+from nowiser.microdata.groups.groups import Groups, Target
+from nowiser.microdata.groups.judged import measured_groups
+from nowiser.microdata.method_contract import Guessing, Method, Run, Step
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Guessing, Method, Run, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
 

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import Names, chosen, grouped
+from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.prepare import check_weighed
-from nowiser.microdata.read import load
-from nowiser.microdata.release import Roles
 from nowiser.microdata.risk import individual, suda, uniques
 from nowiser.microdata.risk.best_guess import Goal, Guessed
 from nowiser.microdata.risk.fellegi_sunter import MOST_COLUMNS, fellegi_sunter
@@ -24,7 +22,9 @@ from nowiser.microdata.risk.intersection import Answered, also_answered
 from nowiser.microdata.risk.interval import interval_disclosure
 from nowiser.microdata.risk.linkage import linkage
 from nowiser.microdata.risk.linking import is_aligned, shared_codes
-from nowiser.microdata.table import MicroTable, no_column
+from nowiser.microdata.table.arrays import Names, chosen, grouped
+from nowiser.microdata.table.micro_table import MicroTable, no_column
+from nowiser.microdata.table.read import load
 from nowiser.microdata.utility.classifier import classifier
 from nowiser.microdata.utility.eigen import eigenvalues
 from nowiser.microdata.utility.il1s import il1s

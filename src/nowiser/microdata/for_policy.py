@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
 from nowiser.microdata import recipe as recipes
 from nowiser.microdata.candidates import Candidate, private_columns
-from nowiser.microdata.compound import tree_of
+from nowiser.microdata.groups.compound import tree_of
+from nowiser.microdata.method_contract import Guessing, Run
 from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Guessing, Run
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
 from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within
@@ -34,7 +34,7 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role, Table
 
 if TYPE_CHECKING:
-    from nowiser.microdata.counting import Counting
+    from nowiser.microdata.table.counting import Counting
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Source:
 
 def from_policy(path: Path, table: str | None, data: str | None) -> Source:
     """The policy's table: public columns are what attackers know, sensitive ones what they guess."""
-    from nowiser.microdata.counting import Counting
+    from nowiser.microdata.table.counting import Counting
     from nowiser.policy.reader import read
 
     policy = read(path)
@@ -70,7 +70,7 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
     columns = {role: [c.name for c in chosen.columns if c.role is role] for role in Role}
     source: Any = data
     if source is None:
-        from nowiser.microdata.engine_table import engine_table
+        from nowiser.microdata.table.engine_table import engine_table
 
         source = engine_table(policy, chosen)
     return Source(
@@ -195,7 +195,7 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
     if charge := charged(candidate):
         from nowiser.guess.budget import allowance
         from nowiser.ledger.opening import for_policy
-        from nowiser.microdata.counting import Counting
+        from nowiser.microdata.table.counting import Counting
 
         if Counting(policy, table).of(run.original).rows < run.original.rows:
             raise Misconfigured(

@@ -11,15 +11,15 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
 from nowiser.microdata.candidates import counted, group_size_bins, row_gain_bins
 from nowiser.microdata.codebook import plain
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups, groups_of, target_of
-from nowiser.microdata.hierarchy_spec import Spec, hierarchy
+from nowiser.microdata.groups.groups import Groups, groups_of, target_of
+from nowiser.microdata.hierarchies.spec import Spec, hierarchy
+from nowiser.microdata.method_contract import Guessing, Roles
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.prepare import check_weighed
-from nowiser.microdata.read import load
 from nowiser.microdata.recipe import columns
-from nowiser.microdata.release import Guessing, Roles
-from nowiser.microdata.table import MicroTable, group_codes
+from nowiser.microdata.table.column import Floats
+from nowiser.microdata.table.micro_table import MicroTable, group_codes
+from nowiser.microdata.table.read import load
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class Risk:
         return out
 
     def _repr_html_(self) -> str:
-        from nowiser.report.release import risk_html
+        from nowiser.report.released_table import risk_html
 
         return risk_html(self.to_json(), dict(self.pictures))
 
@@ -91,7 +91,7 @@ def risk(
     for name in (*known, *guessed):
         table[name]  # raises for a column that is not there
     if not known:
-        raise Misconfigured("name at least one quasi-identifier", hint="As in --quasi age,zip,sex.")
+        raise Misconfigured("name at least one quasi-identifier", hint='As in quasi="age,zip,sex".')
     if not table.rows:
         raise Misconfigured("the table has no rows")
     roles = Roles(tuple(known), tuple(guessed), weight=weight, household=household)

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.hierarchy_spec import hierarchy
-from nowiser.microdata.perturb.columns import weights
-from nowiser.microdata.read import load
+from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.method_contract import Roles, Run, quiet, silent
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Roles, Run, quiet, silent
-from nowiser.microdata.table import MicroTable, no_column
+from nowiser.microdata.table.arrays import weights
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable, no_column
+from nowiser.microdata.table.read import load
 
 FEW = 10  # rows below which a column may be unique by chance
 
@@ -71,14 +71,14 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
             raise Misconfigured(
                 f"the quasi-identifier {name!r} has a different value in each of the {table.rows} rows: "
                 "is it an identifier?",
-                hint=f"Remove it with --identifiers {name}, or give it a hierarchy, as in {name}:prefix.",
+                hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:prefix.',
             )
     check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
         if name in table and not table[name].is_numeric and is_unique(table[name]):
             raise Misconfigured(
                 f"the column {name!r} has a different value in each of the {table.rows} rows: is it an identifier?",
-                hint=f"Remove it with --identifiers {name}.",
+                hint=f'Remove it with identifiers=["{name}"].',
             )
 
 

@@ -4,7 +4,6 @@
 """
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -18,20 +17,20 @@ import pyarrow as pa
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
-from nowiser.microdata.hierarchy_spec import Spec
-from nowiser.microdata.in_duckdb import InDuckDB
-from nowiser.microdata.judged import whole_of
+from nowiser.microdata.groups.judged import whole_of
+from nowiser.microdata.hierarchies.spec import Spec
+from nowiser.microdata.method_contract import Run, quiet, silent
 from nowiser.microdata.prepare import prepare, released_columns
-from nowiser.microdata.read import csv_shape, load
-from nowiser.microdata.recheck import Claim, Evidence, recheck
+from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import Recipe, parse
-from nowiser.microdata.release import Run, quiet, silent
 from nowiser.microdata.stream import made_in_stream
-from nowiser.microdata.table import MicroTable
-from nowiser.microdata.write import check_target, companions, staged, write_table
+from nowiser.microdata.table.in_duckdb import InDuckDB, installed
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.read import csv_shape, load
+from nowiser.microdata.table.write import check_target, companions, staged, write_table
 
 if TYPE_CHECKING:
-    from nowiser.microdata.counting import Counting
+    from nowiser.microdata.table.counting import Counting
 
 Choose = Callable[[Sequence[Candidate]], int]
 Check = Callable[[Candidate, Run], None]  # raises unless a version keeps what somebody else promised (a policy)
@@ -87,12 +86,12 @@ class Published:
 
     def chart(self) -> Any:
         """The gain of every released row, and what each candidate loses."""
-        from nowiser.report.release import picture
+        from nowiser.report.released_table import picture
 
         return picture(self.report())
 
     def _repr_html_(self) -> str:
-        from nowiser.report.release import html
+        from nowiser.report.released_table import html
 
         return html(self.report(), whole_page=False)
 
@@ -165,7 +164,7 @@ def separator_of(source: Path | None) -> str:
 
 def too_large(source: Path) -> bool:
     """Whether a file takes more than a third of this machine's memory, and is better left where it is."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = installed()
     return source.exists() and source.stat().st_size > memory / 3
 
 
@@ -214,7 +213,7 @@ def write(
     made: Published, output: Path, put: Callable[[Path], None], known: Evidence, *, enter: Enter | None
 ) -> Published:
     """Data, codebook and report together, after every claim was found again in the written file."""
-    from nowiser.report.release import drawn, html
+    from nowiser.report.released_table import drawn, html
 
     chosen = made.chosen
     with staged(output) as folder, ThreadPoolExecutor(1) as drawing:

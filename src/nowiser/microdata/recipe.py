@@ -22,8 +22,8 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
-from nowiser.microdata.hierarchy_spec import Spec
-from nowiser.microdata.release import Method, Roles
+from nowiser.microdata.hierarchies.spec import Spec
+from nowiser.microdata.method_contract import Method, Roles
 
 KEYS = (
     "quasi",

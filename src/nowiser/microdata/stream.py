@@ -1,52 +1,28 @@
 """Tables larger than memory: combinations are counted where the rows are, the search sees only those.
 
 What must fit into memory are the distinct combinations of quasi-identifiers and sensitive values, not the rows. Only
-`generalise` works this way. Whoever can count combinations and rewrite rows is a `Grouper`: DuckDB for files
-(`in_duckdb`); a cluster could be another.
+`generalise` works this way; a `Grouper` counts the combinations and rewrites the rows.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, measured
-from nowiser.microdata.column import Codes, Column, Ints
-from nowiser.microdata.groups import groups_of, targets_of
+from nowiser.microdata.groups.groups import groups_of, targets_of
+from nowiser.microdata.method_contract import Run, Step, quiet, silent
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.release import Run, Step, quiet, silent
 from nowiser.microdata.search.problem import failing
 from nowiser.microdata.search.rollup import Rollup
-from nowiser.microdata.table import MicroTable, no_column
-
-
-@dataclass(frozen=True, eq=False)
-class Rewriting:
-    """How released rows are made of those of the file."""
-
-    labels: Mapping[str, pa.Table]  # of every quasi-identifier: its value (`v`, a text or NULL), its `label`
-    changed: frozenset[str]  # whose label is released; of the others the value itself
-    suppressed: pa.Table  # the groups without rows in the release: labels `l0`, `l1`, … in the order of `labels`
-    keep: tuple[str, ...]  # the columns of the release
-
-
-class Grouper(Protocol):
-    """The rows, wherever they are."""
-
-    def names(self) -> list[str]:
-        """The columns."""
-
-    def counted(self, columns: Sequence[str], names: Sequence[str]) -> pa.Table:
-        """The distinct combinations of these columns, under these names, and how many rows have each (`n`)."""
-
-    def rewrite(self, rewriting: Rewriting, path: Path, separator: str, *, keep_order: bool) -> None:
-        """Write the released rows as csv or parquet, in random order unless it is kept."""
+from nowiser.microdata.table.column import Codes, Column, Ints
+from nowiser.microdata.table.grouper import Grouper, Rewriting
+from nowiser.microdata.table.micro_table import MicroTable, no_column
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from nowiser.model.witness import Witness
+from nowiser.model.supplied import supplied
+from nowiser.model.witness import Witness, plain as plain  # noqa: PLC0414 (told from here, too)
 
 FINEST = 12  # decimals of a percentage: finer is nothing a float can tell from its neighbours
 
@@ -25,7 +26,8 @@ class Advantage:
     slope, jump: the cost that was asked about (totals over the attributes when costs were given per attribute).
     victim: the victim's value (worst over all victims when none was given; then `worst` is true).
     witness: the victim, the peak and a mechanism that attains `after`, to be replayed.
-    tight: some mechanism attains `after`; otherwise `after` is an upper bound.
+    attained: the posterior that the witness reaches: the truth lies between this and `after`.
+    tight: the witness reaches 99.9 % of `after`; otherwise `after` is an upper bound, and `attained` shows the gap.
     expected: what the attacker achieves on average over outputs and victims, where an exact figure is known (None
         elsewhere); computed when first asked for, because it takes longer than the ceiling. See `average`.
 
@@ -44,6 +46,7 @@ class Advantage:
     goal: str = ""
     worst: bool = False
     tight: bool = True
+    attained: float = 0.0
     prior: Any = None
     asked: Any = field(default=None, repr=False, compare=False)  # the goal as a value
     costs: Any = field(default=None, repr=False, compare=False)  # a Cost, or costs per attribute
@@ -63,8 +66,15 @@ class Advantage:
         before, after, gain = self.figures()
         return (
             f"An attacker who guesses about {who}{what} is right with probability {before} before the release, and "
-            f"with at most {after} after it: at most {gain} points better."
+            f"with at most {after} after it: at most {gain} points better.{self.gap()}"
         )
+
+    def gap(self) -> str:
+        """A sentence about the gap between what is known to be reached and the ceiling; nothing where it is tight."""
+        if self.tight:
+            return ""
+        reached = _written(math.floor(self.attained * 1000), 1)
+        return f" A known mechanism reaches {reached} %; the truth lies between."
 
     def figures(self, limit: Fraction | None = None) -> tuple[str, str, str]:
         """Before, after and the gain in points, with so many decimals that they add up as they are printed.
@@ -86,8 +96,6 @@ class Advantage:
     @cached_property
     def average(self) -> Any:
         """The average success of the Bayes-optimal attacker (`nowiser.expected`), with its error and its mechanism."""
-        from importlib import import_module  # the calculus stands above the nouns
-
         if self.asked is None or getattr(self.prior, "kind", "mapping") in ("joint", "unknown", "presence"):
             return None
         spent: dict[str, Any] = {"slope": self.slope, "jump": self.jump}
@@ -95,7 +103,7 @@ class Advantage:
             spent = {"costs": self.costs}
         elif isinstance(self.costs, Mapping) and len(self.costs) != 1:
             return None
-        return import_module("nowiser.guess.average.expected").expected(self.prior, self.asked, **spent)
+        return supplied("expected")(self.prior, self.asked, **spent)
 
     @property
     def expected(self) -> float | None:
@@ -117,20 +125,15 @@ class Advantage:
             "goal": self.goal,
             "worst": self.worst,
             "tight": self.tight,
+            "attained": self.attained,
         }
 
     def _repr_html_(self) -> str:
-        from importlib import import_module
-
-        drawn: str = import_module("nowiser.report.charts").advantage_html(self)
-        return drawn
+        return str(supplied("advantage_html")(self))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         del include, exclude
-        from importlib import import_module
-
-        bundle: dict[str, Any] = import_module("nowiser.report.charts").advantage_bundle(self)
-        return bundle
+        return dict(supplied("advantage_bundle")(self))
 
 
 def points(share: float, *, up: bool = False, decimals: int = 1) -> str:
@@ -146,18 +149,6 @@ def _units(share: float, decimals: int, *, up: bool = False) -> int:
 
 def _written(units: int, decimals: int) -> str:
     return f"{Decimal(units).scaleb(-decimals):f}"
-
-
-def plain(value: Any) -> Any:
-    """A victim as JSON."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (tuple, list, frozenset, set)):
-        return [plain(v) for v in value]
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    number = float(value)
-    return number if math.isfinite(number) else None
 
 
 def shown(value: Any) -> str:

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 
 from nowiser.errors import Misconfigured, Span
-from nowiser.model.goal import KEYWORDS, And, Exactly, Goal, In, Not, On, Or, Present, Value, Within, joined
+from nowiser.model.goal_kinds import KEYWORDS, And, Exactly, Goal, In, Not, On, Or, Present, Value, Within, joined
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -44,8 +44,11 @@ class Token:
         return self.kind == "mark" and self.text in marks
 
 
-def parse(text: str) -> Goal:
-    """The goal; Misconfigured, pointing at the character, when the text states none."""
+def parse_goal(text: str) -> Goal:
+    """The goal a text states (`visits.time within 2 and visits.dish exactly`).
+
+    Raises Misconfigured with a span that points at the offending character.
+    """
     if not isinstance(text, str):
         raise Misconfigured(f"a goal is a text like `visits.time within 2`, found {text!r}")
     if len(text) > MAX_LENGTH:

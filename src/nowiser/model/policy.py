@@ -3,14 +3,18 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from nowiser.model.attacker import Attacker
 from nowiser.model.prior import Prior
 from nowiser.model.schema import Table
+from nowiser.model.supplied import supplied
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Policy:
+    """What the custodian declares and promises. It prints in words and draws itself in a notebook."""
+
     tables: tuple[Table, ...]
     attackers: tuple[Attacker, ...]
     # What attackers are taken to believe beforehand: `table.column` → about a sensitive column, cut to its range;
@@ -38,3 +42,18 @@ class Policy:
                 return group
         declared = {a for group in self.independent for a in group}
         return tuple(a for a in everything if a not in declared)
+
+    def __repr__(self) -> str:
+        name = self.path.name if self.path else self.digest[:12]
+        many = "1 attacker" if len(self.attackers) == 1 else f"{len(self.attackers)} attackers"
+        return f"<Policy {name}: {', '.join(t.name for t in self.tables)}; {many}>"
+
+    def __str__(self) -> str:
+        return str(supplied("policy_text")(self))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints on a terminal."""
+        printer.text(repr(self) if cycle else str(self))
+
+    def _repr_html_(self) -> str:
+        return str(supplied("policy_html")(self))

@@ -65,8 +65,6 @@ class Witness:
         return dict(self.table)
 
     def to_json(self) -> dict[str, Any]:
-        from nowiser.model.advantage import plain
-
         found: dict[str, Any] = {"kind": self.kind, "victim": plain(self.victim), "peak": plain(self.peak)}
         if self.kind in ("laplace", "randomised response"):
             found |= {"rate": self.rate, "jump": self.jump, "goal": plain(self.inside), "complement": self.outside}
@@ -82,3 +80,15 @@ class Witness:
 def _part(whole: Mapping[str, Any], name: str) -> Any:
     names = tuple(name.split(", "))
     return whole[names[0]] if len(names) == 1 else {n: whole[n] for n in names}
+
+
+def plain(value: Any) -> Any:
+    """A victim as JSON."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (tuple, list, frozenset, set)):
+        return [plain(v) for v in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    number = float(value)
+    return number if math.isfinite(number) else None

@@ -38,12 +38,6 @@ def exp_minus(x: Fraction, bits: int) -> Enclosure:
     return max(0, scaled - 1), min(1 << bits, scaled + 2)
 
 
-def exactly(s: Fraction, bits: int) -> Enclosure:
-    """Enclose a rational number as tightly as `bits` allows."""
-    scaled = s.numerator << bits
-    return scaled // s.denominator, -(-scaled // s.denominator)
-
-
 def ratio(top: Enclosure, bottom: Enclosure, bits: int) -> Enclosure:
     """Enclose top/bottom, given that the true quotient lies in [0, 1]."""
     lo = (top[0] << bits) // bottom[1]
@@ -104,14 +98,6 @@ class Steps:
 @lru_cache(maxsize=256)
 def _rising(steps: Steps, word: int) -> NDArray[np.unsignedinteger]:
     return np.array(steps.thresholds(word)[::-1], dtype=f"<u{word // 8}")
-
-
-def coin(chance: Fraction, n: int, entropy: Entropy, word: int = WORD) -> NDArray[np.bool_]:
-    """Return `n` independent booleans, each true with exactly this rational probability."""
-    if chance >= 1:
-        return np.ones(n, dtype=bool)
-    steps = Steps(lambda bits: [exactly(chance, bits)])
-    return steps.draw(n, entropy, word).astype(bool)
 
 
 MARGIN = 2.0**-40  # far above every float error below, far below anything that happens often

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
+from nowiser.noise.boundary import last_inside
 from nowiser.noise.discrete_gaussian import discrete_gaussian
 from nowiser.noise.entropy import OS, Entropy
-from nowiser.noise.integers import add, to_fraction
+from nowiser.noise.integers import add, few_digits, to_fraction
 from nowiser.noise.laplace import USUAL
 
 
@@ -38,13 +39,11 @@ class Gaussian:
     def with_error(error: Fraction, grid: Fraction = Fraction(1), confidence: Fraction = USUAL) -> "Gaussian":
         """Nearly the largest noise whose half-width is at most `error` (raw units)."""
         error, grid = to_fraction("error", error), to_fraction("grid", grid)
-        low, high = 2.0**-6, 4.0 + (2 * float(error / grid)) ** 2
-        for _ in range(60):
-            middle = math.sqrt(low * high)
-            fits = Gaussian(Fraction(middle), grid).half_width(confidence) <= error
-            low, high = (middle, high) if fits else (low, middle)
-        step = 2.0 ** (math.floor(math.log2(low)) - 30)
-        return Gaussian(Fraction(math.floor(low / step)) * Fraction(step), grid)
+
+        def fits(spread: float) -> bool:
+            return Gaussian(Fraction(spread), grid).half_width(confidence) <= error
+
+        return Gaussian(few_digits(last_inside(fits, 2.0**-6, 4.0 + (2 * float(error / grid)) ** 2)), grid)
 
     def rho(self, distance: Fraction | int) -> Fraction:
         """Zero-concentrated loss when the exact result moves by at most `distance` raw units. Exact."""

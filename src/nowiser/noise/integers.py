@@ -1,5 +1,6 @@
 """Whole numbers that cannot overflow, and arguments that must be exact."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -30,6 +31,12 @@ def to_fraction(name: str, value: Fraction | float) -> Fraction:
     if exact <= 0:
         raise Misconfigured(f"{name} must be a positive number, got {value}")
     return exact
+
+
+def few_digits(value: float) -> Fraction:
+    """The value cut down to 31 binary digits: scales appear in explanations."""
+    step = 2.0 ** (math.floor(math.log2(value)) - 30)
+    return Fraction(math.floor(value / step)) * Fraction(step)
 
 
 def _reach(array: NDArray[np.int64]) -> int:

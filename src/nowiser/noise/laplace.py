@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
+from nowiser.noise.boundary import last_inside
 from nowiser.noise.discrete_laplace import discrete_laplace
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.explained import sentence
-from nowiser.noise.integers import add, to_fraction
+from nowiser.noise.integers import add, few_digits, to_fraction
 
 USUAL = Fraction(95, 100)
 
@@ -46,15 +47,10 @@ class Laplace:
         def fits(scale: float) -> bool:
             return _tail(units, scale) <= miss
 
-        low, high = 1e-3, 2.0 * (units + 2) / -math.log(miss / 2)
-        while fits(high):
-            high *= 2
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        # a few digits only: scales appear in explanations
-        step = 2.0 ** (math.floor(math.log2(low)) - 30)
-        return Laplace(Fraction(math.floor(low / step)) * Fraction(step), grid)
+        large = 2.0 * (units + 2) / -math.log(miss / 2)
+        while fits(large):
+            large *= 2
+        return Laplace(few_digits(last_inside(fits, 1e-3, large)), grid)
 
     def loss(self, distance: Fraction | int) -> Fraction:
         """Nats, when the exact result moves by at most `distance` raw units. Exact, not rounded."""

@@ -20,6 +20,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from nowiser.noise.boundary import last_inside
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import USUAL, Laplace
 
@@ -42,13 +43,10 @@ def laplace_units(n: int, miss: float) -> float:
     if n > MOST_EXACT:
         z = NormalDist().inv_cdf(1 - miss / 2)
         return float((2 * n) ** 0.5 * (z + (3 / n) * (z**3 - 3 * z) / 24) * 1.01)
-    low, high = 0.0, 2.0 * n + 2 * log(2 / miss) + 10
-    while 2 * tail(n, high) > miss:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 2 * tail(n, middle) > miss else (low, middle)
-    return high
+    wide = 2.0 * n + 2 * log(2 / miss) + 10
+    while 2 * tail(n, wide) > miss:
+        wide *= 2
+    return last_inside(lambda t: 2 * tail(n, t) <= miss, wide, 0.0)
 
 
 def tail(n: int, t: float) -> float:

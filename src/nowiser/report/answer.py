@@ -15,7 +15,7 @@ from nowiser.sql.answer.vectors import Vector, listed
 Error = float | None | list[float | None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer:
     """What `query --json` prints, as a value. `explain` gives the same without rows (`rows` is None).
 
@@ -25,6 +25,9 @@ class Answer:
     cost: {table: {attribute: {slope, jump, presence, unit}}}, in nats; slope per `unit` raw units.
     guesses: per attacker `guess`, `before`, `after` (of all answers so far, this one included) and `limit`.
     left: share of the whole allowance that is left. stored: this is the answer given before, again, free.
+
+    It prints as a table and draws itself in a notebook; `to_pandas`, `to_polars`, `to_arrow`, `interval` and `plot`
+    carry the error bars along.
     """
 
     columns: tuple[str, ...]
@@ -37,6 +40,10 @@ class Answer:
     stored: bool
     bounding: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())  # the derivation, for `explain`
+    # What `explain` says besides: the share of the whole allowance it would use, and whether the rest covers it.
+    price: float | None = None
+    admitted: bool = True
+    refusal: str | None = None  # why not, where it is not admitted
 
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...] | None:
@@ -58,7 +65,7 @@ class Answer:
         found: dict[str, Any] = {"columns": list(self.columns)}
         if self.rows is not None:
             found["rows"] = [list(r) for r in self.rows]
-        return found | {
+        found |= {
             "error": list(self.error),
             "exact": list(self.exact),
             "cost": self.cost,
@@ -67,6 +74,7 @@ class Answer:
             "stored": self.stored,
             "bounding": list(self.bounding),
         }
+        return found if self.rows is not None else found | {"price": self.price, "admitted": self.admitted}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
@@ -75,28 +83,53 @@ class Answer:
         """The error bars as a table of the same shape as `rows`."""
         return [tuple(e[i] if isinstance(e, list) else e for e in self.error) for i in range(len(self.rows or ()))]
 
-    def to_pandas(self) -> Any:
-        import pandas as pd
+    def to_arrow(self, *, errors: bool = True) -> Any:
+        """A pyarrow.Table: each column, and after each noisy one `<column>_error`, its 95 % half-width."""
+        from nowiser.report.frames import arrow
 
-        table = self.to_arrow()
-        frame = pd.DataFrame({i: table.column(i).to_pandas() for i in range(table.num_columns)})
-        return frame.set_axis(list(self.columns), axis=1)
+        return arrow(self, errors=errors)
 
-    def to_arrow(self) -> Any:
-        import pyarrow as pa
+    def to_pandas(self, *, errors: bool = True) -> Any:
+        """A pandas.DataFrame of the same columns as `to_arrow`. Needs `nowiser[pandas]`."""
+        from nowiser.report.frames import pandas
 
-        arrays = [pa.array(listed(v) if v.dtype == object else v) for v in self.values or ()]
-        return pa.Table.from_arrays(arrays or [pa.array([]) for _ in self.columns], names=list(self.columns))
+        return pandas(self, errors=errors)
+
+    def to_polars(self, *, errors: bool = True) -> Any:
+        """A polars.DataFrame of the same columns as `to_arrow`. Needs `nowiser[polars]`."""
+        from nowiser.report.frames import polars
+
+        return polars(self, errors=errors)
+
+    def interval(self) -> dict[str, list[tuple[float, float] | None]]:
+        """For each column of numbers, row by row: lowest and highest of the 95 % error bar; None where not known."""
+        from nowiser.report.frames import interval
+
+        return interval(self)
+
+    def plot(self, *columns: str) -> Any:
+        """An Altair chart of the numbers (all, or these) with their error bars, by the keys of the groups."""
+        from nowiser.report.charts.error_bars import error_bars
+
+        return error_bars(self, *columns)
+
+    def __repr__(self) -> str:
+        many = "explained" if self.values is None else f"{len(self.rows or ()):,} rows"
+        return f"<Answer: {', '.join(self.columns)}; {many}>"
+
+    def __str__(self) -> str:
+        from nowiser.report.shown import text
+
+        return text(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints on a terminal."""
+        printer.text(repr(self) if cycle else str(self))
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(c)}</th>" for c in self.columns)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(with_bar(v, e))}</td>" for v, e in zip(r, errors, strict=True))
-            + "</tr>"
-            for r, errors in zip(self.rows or (), self.errors(), strict=True)
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_drawn(self.guesses, self.left)}"
+        from nowiser.report.shown import html_of
+
+        return html_of(self)
 
 
 class Allowance(dict[str, Any]):
@@ -118,7 +151,7 @@ class Allowance(dict[str, Any]):
             f"<p>No attacker guards {html.escape(name)}: answers about it are never used up.</p>"
             for name in self["unguarded"]
         )
-        return _drawn(self["guesses"], self["left"]) + loose
+        return drawn(self["guesses"], self["left"]) + loose
 
 
 EXPOSED = "(Guesses are about the most exposed victim: before any answer → at most, after all answers so far.)"
@@ -129,7 +162,7 @@ def spoken_guess(guess: dict[str, Any]) -> str:
     return f"{guess['guess']}: {guess['before']:.2%} → {guess['after']:.2%} (limit {guess['limit']:.2%})"
 
 
-def _drawn(guesses: Sequence[dict[str, Any]], left: float) -> str:
+def drawn(guesses: Sequence[dict[str, Any]], left: float) -> str:
     """One bar per attacker: grey up to before, blue up to after, a red line at the limit; and what is left."""
     rows = "".join(
         f"<tr><td>{html.escape(g['guess'])}</td><td>{_bar(g)}</td>"

@@ -6,6 +6,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from nowiser.report.answer import EXPOSED, Answer, spoken_guess, with_bar
+from nowiser.report.shown import bar_words, price_words
 from nowiser.report.visible import on_one_line, visible
 
 
@@ -44,8 +45,14 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
     if answer.notes:
         out.print(root)
         out.print()
+    if not answer.admitted:
+        out.print(f"Not admitted: {visible(answer.refusal or '')}", markup=False)
     if not answer.cost:
         out.print("Exact and free: nothing secret would be touched.")
+    else:
+        known = ", ".join(f"{name} {words}" for name, words in bar_words(answer))
+        out.print(f"Error bar (95 %): {visible(known)}", markup=False)
+        out.print(f"Price: {price_words(answer)}", markup=False)
     for spent, names in _spent(answer).items():
         out.print(f"Costs {spent} of {', '.join(names)}", markup=False)
     _account(answer, out)

@@ -7,6 +7,8 @@ from math import ceil, inf, log, nextafter
 from nowiser.model.advantage import Advantage, points, shown
 from nowiser.model.cost import Cost
 
+EXACTLY = 1e-6  # a ceiling so near to what a mechanism reaches is reached in all digits that are printed
+
 
 def who(advantage: Advantage) -> str:
     """The victim, as the object of a sentence."""
@@ -63,9 +65,10 @@ def told(advantage: Advantage, limit: Fraction | None = None) -> list[str]:
         f"After releases that cost {cost} in all, no output lifts it above {after}: at most {gain} points better.",
     ]
     if advantage.tight:
-        lines.append(f"This is not only a bound: {_attained(advantage)}.")
+        nearly = "" if advantage.attained >= (1 - EXACTLY) * advantage.after else ", to a thousandth"
+        lines.append(f"This is not only a bound: {_attained(advantage)}{nearly}.")
     else:
-        lines.append("This is an upper bound; the exact figure may be lower.")
+        lines.append(f"This is an upper bound.{advantage.gap()}")
     return lines
 
 

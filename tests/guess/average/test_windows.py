@@ -36,7 +36,7 @@ def test_points_agree_with_all_windows(w, gaps, long, k):
     st.floats(0.01, 40.0),
     st.sampled_from([0.05, 2]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_mass_between_points_is_spread_evenly(w, spread, gaps, long, k):
     x, nodes = np.cumsum(gaps[: w.size]), 2
     spread = spread[: w.size - 1]

@@ -16,7 +16,7 @@ from nowiser.guess.budget.allowance import (
     unguarded,
 )
 from nowiser.guess.budget.exposure import exposure
-from nowiser.guess.budget.frontier import _remembered, keeps, largest
+from nowiser.guess.budget.frontier import keeps, largest, parts_of
 from nowiser.guess.budget.goal_bounds import before_after
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import ATTO, PICO, Account, Charge
@@ -29,6 +29,7 @@ SLOPE = Account("slope", ("t.time",))
 JUMP = Account("jump", ("t.time",))
 DISH = Account("jump", ("t.dish",))
 NONE = Charge()
+LOST = 0.015  # of a multiple, or of the promised gain, at most, because tables are rounded against ourselves
 
 
 def make(*attackers, priors=None, independent=(), **more):
@@ -63,7 +64,7 @@ def test_standing_is_the_calculus():
     (found,) = standing(policy, slope("0.03"))
     exact = guess(Uniform(12, 28), "t.time within 2", slope=0.06)
     assert found.before == pytest.approx(exact.before, abs=1e-12)
-    assert exact.after <= found.after <= exact.after + 0.05 / 256, "what is printed is rounded up a little"
+    assert exact.after <= found.after <= exact.after + 0.05 * LOST, "what is printed is rounded up a little"
     assert found.limit == pytest.approx(found.before + 0.05)
 
 
@@ -100,8 +101,8 @@ def test_a_share_of_the_allowance_can_be_spent_as_often_as_it_fits(s, j, times):
     st.lists(st.tuples(st.integers(0, 60), st.integers(0, 200), st.integers(0, 200)), min_size=1, max_size=6),
     st.sampled_from([(), (("t.time",), ("t.dish",))]),
 )
-def test_admission_is_the_promise_whatever_is_remembered(steps, independent):
-    """Remembered points never admit what the calculus refuses, nor refuse what it admits."""
+def test_admission_is_the_promise_whatever_is_tabulated(steps, independent):
+    """Tables never admit what the calculus refuses, nor refuse what it admits with a little room."""
     policy = make(
         ("t.time within 2", "0.05"), ("t.dish exactly", "0.08"), ("t.time within 5 and t.dish exactly", "0.03"),
         independent=independent,
@@ -110,7 +111,11 @@ def test_admission_is_the_promise_whatever_is_remembered(steps, independent):
         totals = slope(Fraction(s, 1000)) + jump(Fraction(j, 1000)) + jump(Fraction(d, 1000), DISH)
         for attacker in policy.attackers:
             before, after = before_after(policy, attacker, exposure(policy, attacker, totals))
-            assert keeps(policy, attacker, totals) == (Fraction(after) - Fraction(before) <= attacker.gain)
+            room = 2 * LOST if independent else LOST
+            if keeps(policy, attacker, totals):
+                assert Fraction(after) - Fraction(before) <= attacker.gain
+            else:
+                assert after - before > float(attacker.gain) * (1 - room)
 
 
 @settings(max_examples=40, deadline=None)
@@ -125,9 +130,9 @@ def test_the_largest_multiple_keeps_the_promise_and_hardly_more_does(s, j, gain)
         tuple((n, x.__class__(x.slope * found, x.jump * found)) for n, x in exact.shares), exact.reach * found
     ))  # fmt: skip
     assert Fraction(after) - Fraction(before) <= attacker.gain
+    assert after - before >= float(attacker.gain) * (1 - LOST)
+    assert keeps(policy, attacker, unit.times(found * (1 - Fraction(1, 1000))))
     assert not keeps(policy, attacker, unit.times(found * Fraction(102, 100)))
-    shown = largest(policy, attacker, unit, displayed=True)
-    assert found * Fraction(98, 100) <= shown <= found * Fraction(1002, 1000)
 
 
 def test_the_closed_form_of_a_jump():
@@ -136,7 +141,7 @@ def test_the_closed_form_of_a_jump():
 
     policy = make(("t.dish exactly", "0.131969"), priors={"t.dish": Categories(list("abcdefghij"))})
     found = largest(policy, policy.attackers[0], jump(1, DISH))
-    assert float(found) == pytest.approx(1, abs=1e-4)
+    assert float(found) == pytest.approx(1, abs=2e-3)
     p, gain = 0.1, 0.131969
     exact = math.log((p + gain) * (1 - p) / (p * (1 - p - gain)))
     assert float(found) <= exact
@@ -239,18 +244,25 @@ def test_atoms_and_normals_work_too():
     for prior in (Normal(20, 5), Atoms({10: 0.5, 20: 0.3, 25: 0.2})):
         policy = make(priors={"t.time": prior})
         factor = largest_multiple(policy, NONE, slope(1), Fraction(1))
-        assert gain_of(policy, slope(1).times(factor)) == pytest.approx(0.05, abs=1e-6)
+        assert gain_of(policy, slope(1).times(factor)) == pytest.approx(0.05, rel=1e-3)
 
 
-def test_admissions_remember_what_was_reckoned():
+def cells(policy):
+    return sum(len(part.cells) for parts in parts_of(policy).values() for part in parts)
+
+
+def test_admissions_and_prices_read_what_was_tabulated():
     policy = make(("t.time within 2", "0.05"), ("t.dish exactly", "0.05"))
-    unit = slope("0.0001") + jump("0.0001")
-    admits(policy, NONE, unit)
-    known, totals = _remembered.cache_info().hits, NONE
-    for _ in range(30):
-        admits(policy, totals, unit)
-        totals += unit
-    assert _remembered.cache_info().hits >= known + 30, "how fast that is: benchmarks/gateway.py"
+    for parts in parts_of(policy).values():
+        for part in parts:
+            part.fill()
+    many, totals, unit = cells(policy), NONE, slope("0.0003") + jump("0.0003")
+    for _ in range(20):
+        factor = largest_multiple(policy, totals, unit, Fraction(1, 25))
+        totals += unit.times(factor)
+        assert standing(policy, totals)
+        assert share_used(policy, totals) < 1
+    assert cells(policy) <= many + 8, "only where the last column ends beyond the limit"
 
 
 def test_before_anything_is_charged_the_best_guess_is_shown():
@@ -281,15 +293,17 @@ def test_what_no_attacker_is_after_is_named():
 @given(st.lists(st.integers(1, 10**10), min_size=1, max_size=8), st.booleans())
 def test_printed_figures_are_never_below_the_ceiling(steps, by_jump):
     policy = make(("t.time within 2", "0.05"), priors={"t.time": Uniform(0, 60), "t.dish": Categories(["a"])})
-    totals = NONE
+    totals, gain = NONE, 0.0
     for step in steps:
         totals += Charge.of({(JUMP if by_jump else SLOPE): step})
         before, after = before_after(policy, policy.attackers[0], exposure(policy, policy.attackers[0], totals))
         (shown,) = standing(policy, totals)
-        assert shown.after - shown.before >= after - before - 1e-15
+        assert shown.after - shown.before >= after - before - 1e-8, "the calculus is no sharper at tiny costs"
+        assert shown.after - shown.before >= gain - 1e-15, "who is told more never seems to know less"
+        gain = shown.after - shown.before
         if after - before <= 0.05:
-            assert shown.after - shown.before <= after - before + 0.05 / 200
-            assert shown.after <= shown.limit
+            assert shown.after - shown.before <= after - before + 0.05 * LOST
+            assert shown.after <= shown.limit or not keeps(policy, policy.attackers[0], totals)
 
 
 RHO = Account("rho", ("t.time",))

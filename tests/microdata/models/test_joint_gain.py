@@ -5,13 +5,13 @@ import pyarrow as pa
 import pytest
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.groups import groups_of, targets_of
+from nowiser.microdata.groups.groups import groups_of, targets_of
 from nowiser.microdata.models.joint_gain import JointGain
-from nowiser.microdata.recheck import Claim, Evidence, recheck
+from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import parse
-from nowiser.microdata.table import MicroTable
-from nowiser.microdata.write import write_table
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.write import write_table
 
 GOALS = [
     "age within 2 and ill exactly",

@@ -1,26 +1,22 @@
 """The contract of every model in the folder, and the definitions by hand and by SQL."""
 
-import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tables import problem_of, random_table
-
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
-from nowiser.microdata.column import Column
-from nowiser.microdata.compound import Part
-from nowiser.microdata.groups import Groups, Target, groups_of, joint_name, merge, target_of
+from nowiser.microdata.groups.compound import Part
+from nowiser.microdata.groups.groups import Groups, Target, groups_of, joint_name, merge, target_of
 from nowiser.microdata.measure import risk
 from nowiser.microdata.models import GroupModel, TableModel
 from nowiser.microdata.models.gain import Gain, windows
 from nowiser.microdata.models.population_uniqueness import ESTIMATORS, PopulationUniqueness
 from nowiser.microdata.search.problem import failing
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
+from support.tables import problem_of, random_table
 
 # a limit for every model that about half of random groups break, per option that carries it
 LIMITS = {
@@ -186,8 +182,8 @@ def test_windows_are_all_sets_a_guess_can_cover():
         assert slow - {()} <= fast
 
 
-def test_the_values_of_adult_by_sex_and_race(shared_data):
-    found = risk(shared_data("adult/adult.csv"), quasi=["sex", "race"], sensitive="occupation")
+def test_the_values_of_adult_by_sex_and_race(real_data):
+    found = risk(real_data("adult/adult.csv"), quasi=["sex", "race"], sensitive="occupation")
     expected = {
         "k-anonymity": 87,
         "distinct-l-diversity": 10,

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from nowiser.microdata.column import Column
-from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.method_contract import Roles, Run
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import private
 from nowiser.microdata.perturb.in_units import from_units, in_units
 from nowiser.microdata.perturb.private import PrivateNoise
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 LARGE = [2**53 - 1, 2**53, 2**53 + 1, 2**62, 2**62 + 1, 2**63 - 1, -(2**53) - 1, -(2**62) - 1, -(2**63)]
 

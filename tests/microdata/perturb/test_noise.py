@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.perturb.noise import AddNoise, draw
-from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @pytest.mark.parametrize("shape", ["normal", "laplace", "uniform"])

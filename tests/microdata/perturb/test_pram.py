@@ -4,11 +4,11 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.pram import Pram
 from nowiser.microdata.perturb.randomised_response import RandomisedResponse
 from nowiser.microdata.perturb.transition import estimate, given as read_matrix, invariant, keeping, transit
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 MATRIX = {
     "flu": {"flu": 0.7, "asthma": 0.2, "none": 0.1},

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from commands import nowiser
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
 from nowiser.microdata.perturb import exact_transition
 from nowiser.microdata.perturb.private import PrivateNoise, PrivatePram, PrivateResponse
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.charge import PICO, Account
 from nowiser.noise.entropy import OS
+from support.commands import nowiser
 
 
 @settings(max_examples=100, deadline=None)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.perturb.record_swap import RecordSwap
-from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 def households(seed, homes=60):

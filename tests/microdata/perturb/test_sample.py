@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.sample import Sample
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 def test_weighted_totals_are_unbiased(people, run):

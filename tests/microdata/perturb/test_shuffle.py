@@ -4,10 +4,10 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.perturb.shuffle import Shuffle
-from nowiser.microdata.release import Roles, Run
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise
 from nowiser.microdata.perturb.noise import AddNoise
 from nowiser.microdata.perturb.pram import Pram
@@ -14,10 +14,10 @@ from nowiser.microdata.perturb.record_swap import RecordSwap
 from nowiser.microdata.perturb.resample import Resample
 from nowiser.microdata.perturb.sample import Sample
 from nowiser.microdata.perturb.shuffle import Shuffle
-from nowiser.microdata.release import Roles, Run
 from nowiser.microdata.risk.best_guess import Goal, best_window, best_windows, clopper_pearson
 from nowiser.microdata.risk.guessing import FOUND, guesses
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 EXACTLY = "knows the quasi-identifiers exactly"
 ROUGHLY = "knows the quasi-identifiers roughly"

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
 from nowiser.microdata.risk.best_guess import Goal
 from nowiser.microdata.risk.intersection import Answered, combined, intersection, with_answers
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 ORIGINAL = MicroTable.of(
     [

@@ -4,12 +4,12 @@ from hypothesis import given, settings, strategies as st
 from scipy.spatial.distance import cdist
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
 from nowiser.microdata.risk import nearest as near
 from nowiser.microdata.risk.fellegi_sunter import _keys, fellegi_sunter, learn, pattern_counts
 from nowiser.microdata.risk.interval import interval_disclosure
 from nowiser.microdata.risk.linkage import linkage
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 def cloud(rows, columns, seed=0, noise=0.0):

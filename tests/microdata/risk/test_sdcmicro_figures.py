@@ -6,20 +6,20 @@ from scipy.integrate import quad
 from scipy.special import gammaln
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.read import load
-from nowiser.microdata.release import Roles
+from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.risk.frequencies import Frequencies, frequencies
 from nowiser.microdata.risk.household import household_risk
 from nowiser.microdata.risk.individual import MEASURE, individual_risk
 from nowiser.microdata.risk.uniques import uniques
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.read import load
 
 KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
 
 
-def test_francdat(shared_data):
-    table = load(shared_data("sdcmicro/sdcmicro_francdat.csv"))
+def test_francdat(real_data):
+    table = load(real_data("sdcmicro/sdcmicro_francdat.csv"))
     found = frequencies(table, [table.names[i] for i in (1, 3, 4, 5)], table.names[7])
     assert found.sample.tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
     assert found.population.tolist() == [110, 84.5, 84.5, 17, 541, 8, 5, 110]
@@ -29,8 +29,8 @@ def test_francdat(shared_data):
     assert risk.sum() == pytest.approx(0.9665260452, abs=1e-10)
 
 
-def test_testdata(shared_data):
-    table = load(shared_data("sdcmicro/sdcmicro_testdata.csv"))
+def test_testdata(real_data):
+    table = load(real_data("sdcmicro/sdcmicro_testdata.csv"))
     found = MEASURE(table, Roles(KEYS, weight="sampling_weight", household="ori_hid"))
     assert found["rows that are not 2-, 3-, 5-anonymous"] == [157, 281, 458]
     assert found["expected re-identifications"] == pytest.approx(10.7782989, abs=5e-8)

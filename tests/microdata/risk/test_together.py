@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Roles, Run
 from nowiser.microdata.perturb.correlated_noise import CorrelatedNoise
-from nowiser.microdata.release import Roles, Run
 from nowiser.microdata.risk import together as joint
 from nowiser.microdata.risk.best_guess import Goal
 from nowiser.microdata.risk.guessing import FOUND, guesses
 from nowiser.microdata.risk.together import Together, beliefs, interval_of_mean
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 NAMES = ("x", "y")
 

@@ -1,18 +1,14 @@
 """The search finds what brute force finds, and proves it."""
 
 import importlib
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tables import brute_force, problem_of, random_models, random_table
-
 from nowiser.microdata import registry
 from nowiser.microdata.models.k_anonymity import KAnonymity
 from nowiser.microdata.search.best_first import Search, search
+from support.tables import brute_force, problem_of, random_models, random_table
 
 
 @pytest.mark.parametrize("seed", range(300))

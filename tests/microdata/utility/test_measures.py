@@ -4,8 +4,8 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.microdata.utility.classifier import auc, classifier
 from nowiser.microdata.utility.eigen import eigenvalues
 from nowiser.microdata.utility.il1s import il1s

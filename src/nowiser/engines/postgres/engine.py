@@ -55,7 +55,7 @@ class Postgres:
         self._guard = threading.Lock()
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
-    def version(self) -> str:
+    def prepared_version(self) -> str:
         return self._look().version
 
     def run(self, tally: Tally) -> pa.Table:

@@ -58,7 +58,7 @@ class Spark:
         self._guard = threading.RLock()
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
-    def version(self) -> str:
+    def prepared_version(self) -> str:
         return self._look().version
 
     def run(self, tally: Tally) -> pa.Table:

@@ -1,13 +1,15 @@
 """Trade-off functions of long compositions, through the privacy-loss distributions of dp-accounting.
 
-Adding up ε is right for every single output, but on average the losses of many answers partly cancel. A
-privacy-loss distribution keeps the whole law of the loss; convolving these laws composes mechanisms. We ask
-dp-accounting for pessimistic roundings and use δ(ε) on a grid, so what comes out stays a bound.
+A privacy-loss distribution keeps the whole law of the loss; convolving these laws composes mechanisms. dp-accounting
+rounds them pessimistically, and δ(ε) is used on a grid, so that the result stays a bound.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
+
+import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.average.tradeoff import Tradeoff, from_curve
@@ -36,28 +38,19 @@ class Answer:
 
 
 def composed(answers: Iterable[Answer]) -> Tradeoff:
-    """What all the answers together allow an attacker on average. Needs the extra `nowiser[compositions]`.
-
-    Sound: pessimistic estimates dominate the true privacy loss, composition keeps dominance, and the formula
-    for f is safe on any grid of ε.
-    """
+    """What all the answers together allow an attacker on average. Needs the extra `nowiser[compositions]`."""
     answers = tuple(answers)
     for answer in answers:
         if not isinstance(answer, Answer):
             raise Misconfigured(f"composed takes answers; found {answer!r}")
     if not answers:
         raise Misconfigured("composed needs at least one answer; found none")
-    width = sum(_reach(a) * a.times for a in answers)
+    # about the largest loss of all of them; only steers the grid
+    width = sum(a.times * a.loss * (a.loss / 2 + 10 if a.noise == "gaussian" else 1) for a in answers)
     interval = max(1e-5, min(1e-3, width / _CELLS))
-    total = None
-    for answer in answers:
-        one = _distribution(answer, interval).self_compose(answer.times)
-        total = one if total is None else total.compose(one)
-    assert total is not None
-    import numpy as np
-
-    top = min(width, 60.0)
-    fine = min(8.0, top)  # where trade-offs bend; the tails need few points
+    each = (_distribution(answer, interval).self_compose(answer.times) for answer in answers)
+    total = reduce(lambda one, other: one.compose(other), each)
+    top, fine = min(width, 60.0), min(width, 8.0)  # where trade-offs bend; the tails need few points
     grid = np.unique(np.concatenate([np.linspace(-top, top, 601), np.linspace(-fine, fine, 4001), [0.0]]))
     deltas = np.clip(np.asarray(total.get_delta_for_epsilon(grid)), 0.0, 1.0)
     words = " + ".join(f"{a.times} × {a.noise}({a.loss:g})" for a in answers)
@@ -78,8 +71,3 @@ def _distribution(answer: Answer, interval: float) -> Any:
         return pld.from_gaussian_mechanism(1.0 / answer.loss, value_discretization_interval=interval)
     both = common.DifferentialPrivacyParameters(answer.loss, answer.delta)
     return pld.from_privacy_parameters(both, value_discretization_interval=interval)
-
-
-def _reach(answer: Answer) -> float:
-    """About the largest loss of one answer; only steers the grid."""
-    return answer.loss if answer.noise != "gaussian" else answer.loss * (answer.loss / 2 + 10)

@@ -1,12 +1,11 @@
 """What the best attacker reaches on average: the second number, beside the ceiling.
 
 The ceiling holds for every output. Averaged over outputs and over victims drawn from the prior, even the
-Bayes-optimal attacker does less well. This is *not* a promise: it is exact for the mechanism named in `how` and for
-nothing else. The proofs are in docs/mathematics/expected.md.
+Bayes-optimal attacker does less well. This is *not* a promise: it is exact for the mechanism named in `how` only.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import exp, expm1, prod
 from typing import Any
 
@@ -14,14 +13,12 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.average import windows
-from nowiser.guess.density import law
-from nowiser.guess.rounding import grain
+from nowiser.guess.number import law
 from nowiser.model.advantage import points
 from nowiser.model.checks import number
 from nowiser.model.cost import Cost, per_attribute
 from nowiser.model.goal import And, Exactly, Goal, On, Or, Within, parse_goal
 from nowiser.model.prior import Categories, Prior, Uniform
-from nowiser.model.priors.base import Floats
 
 _WORK = 1.2e6  # cells times cells per window, twice
 _MAX_POINTS = 4096
@@ -41,15 +38,12 @@ class Expected:
     def gain(self) -> float:
         return self.after - self.before
 
-    def __float__(self) -> float:
-        return self.after
-
     def __str__(self) -> str:
-        reached = f"from {points(self.before)} to {points(self.after)}"
-        return f"On average over all people and all answers, the best attacker goes {reached} ({self.how})."
+        who, to = "On average over all people and all answers, the best attacker", points(self.after)
+        return f"{who} goes from {points(self.before)} to {to} ({self.how})."
 
     def to_json(self) -> dict[str, Any]:
-        return {"before": self.before, "after": self.after, "error": self.error, "how": self.how}
+        return asdict(self)
 
 
 def expected(
@@ -65,26 +59,18 @@ def expected(
     * `within r` on a number with a slope: Laplace noise of scale r/slope on the value.
     * `exactly` on categories or atoms with a jump: the most telling of all mechanisms with that jump.
     * `and`, `or` of such goals on independent attributes, each released on its own.
-
-    >>> from nowiser.model.goal import Within
-    >>> round(expected(Uniform(12, 28), Within(2), slope=1.0).after, 6)
-    0.72409
     """
-    slope, jump = number("slope", slope, low=0.0), number("jump", jump, low=0.0)
+    cost = Cost(number("slope", slope, low=0.0), number("jump", jump, low=0.0))
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     if not isinstance(wanted, Goal):
         raise Misconfigured(f"goal must be a goal or its text, found {goal!r}")
-    if costs is not None and (slope or jump):
+    if costs is not None and cost:
         raise Misconfigured("give either slope and jump, or costs per attribute, found both")
+    for one in prior.values() if isinstance(prior, Mapping) else [prior]:
+        if not isinstance(one, Prior):
+            raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {one!r}")
     if isinstance(prior, Mapping):
-        shared = Cost(slope, jump)
-        for one in prior.values():
-            if not isinstance(one, Prior):
-                raise Misconfigured(f"prior must be a prior, found {one!r}")
-        return _several(prior, wanted, dict.fromkeys(prior, shared) if costs is None else per_attribute(costs, prior))
-    if not isinstance(prior, Prior):
-        raise Misconfigured(f"prior must be a prior, or a mapping from attribute to prior, found {prior!r}")
-    cost = Cost(slope, jump)
+        return _several(prior, wanted, dict.fromkeys(prior, cost) if costs is None else per_attribute(costs, prior))
     if costs is not None:
         named = per_attribute(costs, wanted.attributes or None, "the goal is")
         if len(named) > 1:
@@ -117,11 +103,11 @@ def _several(priors: Mapping[str, Prior], goal: Goal, costs: Mapping[str, Cost])
         if one is None:
             return None
         found.append(one)
-    how = "; ".join(dict.fromkeys(f.how for f in found))
-    error = sum(f.error for f in found)
+    before, after = [f.before for f in found], [f.after for f in found]
+    error, how = sum(f.error for f in found), "; ".join(dict.fromkeys(f.how for f in found))
     if isinstance(goal, Or):
-        return Expected(1 - prod(1 - f.before for f in found), 1 - prod(1 - f.after for f in found), error, how)
-    return Expected(prod(f.before for f in found), prod(f.after for f in found), error, how)
+        return Expected(1 - prod(1 - p for p in before), 1 - prod(1 - p for p in after), error, how)
+    return Expected(prod(before), prod(after), error, how)
 
 
 def _any_mechanism(masses: Any, jump: float) -> Expected:
@@ -138,54 +124,37 @@ def _laplace(prior: Prior, radius: float, slope: float) -> Expected | None:
     if isinstance(prior, Uniform):
         p = min(1.0, 2 * radius / (prior.high - prior.low))
         return Expected(p, p - (1 - p) * expm1(-slope), 0.0, how)
-    fixed = law.points(prior)
-    if fixed is not None:
-        return _on_points(*fixed, radius=radius, slope=slope, how=how)
-    special = windows.special(prior)
-    if special.size > 3 * _MAX_POINTS:
+    levels = _levels(prior, radius, slope)
+    if levels is None:
         return None
-    low, high = law.support(prior)
-    across = (high - low) / (2 * radius)  # windows side by side
-    wanted = max(64.0, 16 * min(slope, _CERTAIN))  # steep likelihoods need narrow cells
-    # each special point, and where a window begins or ends at one, stands between the cells
-    extra = 3 * special.size / max(1.0, across)
-    per_window = int(min(wanted, (_WORK / (2 * max(1.0, across))) ** 0.5 - extra))
-    per_window -= per_window % 2
-    if per_window < 8:
-        return None  # too fine a goal for so wide a prior to be integrated honestly
-    if slope == 0.0 or slope > _CERTAIN:
-        before = _on_cells(prior, radius, 0.0, per_window)[0]
-        return Expected(before, before if slope == 0.0 else 1.0, exp(-slope) if slope else 0.0, how)
-    fine = _on_cells(prior, radius, slope, per_window)
-    coarse = _on_cells(prior, radius, slope, per_window // 2)
-    # the error falls with the square of the width, so a third of the difference is still missing (Richardson);
-    # what is stated as error is three times that correction
-    after = fine[1] + (fine[1] - coarse[1]) / 3
-    return Expected(fine[0], min(1.0, max(fine[0], after)), abs(fine[1] - coarse[1]) + 1e-9, how)
-
-
-def _on_cells(prior: Prior, radius: float, slope: float, per_window: int) -> tuple[float, float]:
-    """The best guess before, and on average after, with the mass of each cell spread evenly in it."""
-    laid = windows.laid_out(prior, radius, per_window)
-    total = np.cumsum(laid.w + np.append(0.0, laid.spread))
-    before = min(1.0, float((total[laid.last] - total + laid.w).max()))
-    if not slope:
-        return before, before
-    return before, windows.averaged(laid, slope / radius, 1)
-
-
-def _on_points(x: Floats, w: Floats, *, radius: float, slope: float, how: str) -> Expected | None:
-    if x.size > _MAX_POINTS:
-        return None
-    last = np.searchsorted(x, x + 2 * radius + 2 * grain(x, radius), side="right") - 1
-    total = np.cumsum(w)
-    before = float((total[last] - total + w).max())
-    if x.size == 1 or slope == 0.0:
+    before = levels[0][0].heaviest()
+    if slope == 0.0 or levels[0][0].x.size == 1:
         return Expected(before, before, 0.0, how)
     if slope > _CERTAIN:
         return Expected(before, 1.0, exp(-slope), how)
-    between = max(2, min(64, 4096 // x.size))
-    laid = windows.Laid(x, w, np.zeros(x.size - 1), last)
-    fine, coarse = (windows.averaged(laid, slope / radius, n) for n in (2 * between, between))
+    fine, coarse = (windows.averaged(laid, slope / radius, nodes) for laid, nodes in levels)
+    # the error falls with the square of the width, so a third of the difference is still missing (Richardson);
+    # what is stated as error is three times that correction
     after = fine + (fine - coarse) / 3
     return Expected(before, min(1.0, max(before, after)), abs(fine - coarse) + 1e-9, how)
+
+
+def _levels(prior: Prior, radius: float, slope: float) -> tuple[tuple[windows.Laid, int], ...] | None:
+    """The prior laid out finely and half as finely, with outputs per gap; None where it is too wide to be honest."""
+    fixed = law.points(prior)
+    if fixed is not None:
+        if fixed[0].size > _MAX_POINTS:
+            return None
+        between = max(2, min(64, 4096 // fixed[0].size))
+        laid = windows.on_points(*fixed, radius)
+        return (laid, 2 * between), (laid, between)
+    special = windows.special(prior)
+    low, high = law.support(prior)
+    across = max(1.0, (high - low) / (2 * radius))  # windows side by side
+    wanted = max(64.0, 16 * min(slope, _CERTAIN))  # steep likelihoods need narrow cells
+    # each special point, and where a window begins or ends at one, stands between the cells
+    per_window = int(min(wanted, (_WORK / (2 * across)) ** 0.5 - 3 * special.size / across))
+    per_window -= per_window % 2
+    if per_window < 8 or special.size > 3 * _MAX_POINTS:
+        return None
+    return tuple((windows.laid_out(prior, radius, n), 1) for n in (per_window, per_window // 2))

@@ -1,7 +1,5 @@
-"""Many answers: what they allow at worst, and what the best attacker makes of them on average.
-
-The ceiling adds up the costs. On average the noise of many answers does not conspire, and the attacker learns much
-less: simulated with the Bayes-optimal attacker, who weighs all answers with the full posterior.
+"""Many answers, on average: the noise of many answers does not conspire, and the best attacker learns much less than
+the ceiling allows. Simulated with the Bayes-optimal attacker, who weighs all answers with the full posterior.
 """
 
 from collections.abc import Sequence
@@ -11,9 +9,8 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.average import windows
-from nowiser.guess.density import law
-from nowiser.guess.ranges import Indices
-from nowiser.guess.rounding import grain
+from nowiser.guess.average.windows import Indices
+from nowiser.guess.number import law
 from nowiser.model.checks import number
 from nowiser.model.goal import Within
 from nowiser.model.prior import Prior
@@ -48,8 +45,7 @@ def after_questions(
     if number("trials", trials, low=2) % 1 != 0:
         raise Misconfigured(f"trials must be a whole number of at least 2, to tell their error; found {trials!r}")
     x, w, first, last = _attacked(prior, goal.radius)
-    rng = np.random.default_rng(seed)
-    k = slope / goal.radius
+    rng, k = np.random.default_rng(seed), slope / goal.radius
     truth = rng.choice(x, size=trials, p=w)
     score = np.log(w)[None, :].repeat(trials, axis=0)
     wanted, found = set(questions), []
@@ -57,28 +53,15 @@ def after_questions(
         answer = truth + rng.laplace(0.0, 1.0 / k, trials)
         score -= k * np.abs(answer[:, None] - x[None, :])
         if asked in wanted:
-            best = _best_posterior(score, first, last)
+            weight = np.exp(score - score.max(axis=1, keepdims=True))
+            best = windows.heaviest(weight, first, last) / weight.sum(axis=1)
             found.append(Average(asked, float(best.mean()), float(best.std() / np.sqrt(trials))))
     return tuple(found)
 
 
 def _attacked(prior: Prior, radius: float) -> tuple[Floats, Floats, Indices, Indices]:
     """Values and masses that stand for the prior, and the windows: from each first to before its last."""
-    fixed = law.points(prior)
-    if fixed is not None:
-        x, w = fixed
-        if x.size > _MOST:
-            raise Misconfigured(f"the simulation takes a prior of at most {_MOST} single values, found {x.size}")
-        ends = x + 2 * radius + 2 * grain(x, radius)
-        return x, w / w.sum(), np.arange(x.size), np.searchsorted(x, ends, side="right")
-    low, high = law.support(prior)
-    per_window = int(min(32.0, _MOST * 2 * radius / (high - low)))
-    if per_window < 1 or windows.special(prior).size > _MOST:
-        raise Misconfigured(
-            f"the prior is too wide for guesses within {radius:g} to be simulated: it spreads over {high - low:g}",
-            hint="Truncate the prior to the range that matters.",
-        )
-    laid = windows.laid_out(prior, radius, per_window)
+    laid = _laid(prior, radius)
     # a value, what lies between it and the next (as one value in the middle), the next, …
     x, w = np.empty((2, 2 * laid.x.size - 1))
     x[::2], x[1::2] = laid.x, (laid.x[:-1] + laid.x[1:]) / 2
@@ -87,9 +70,17 @@ def _attacked(prior: Prior, radius: float) -> tuple[Floats, Floats, Indices, Ind
     return x[w > 0], w[w > 0] / w.sum(), place[: 2 * laid.x.size : 2], place[2 * laid.last + 1]
 
 
-def _best_posterior(score: Floats, first: Indices, last: Indices) -> Floats:
-    weight = np.exp(score - score.max(axis=1, keepdims=True))
-    total = np.zeros((weight.shape[0], weight.shape[1] + 1))
-    np.cumsum(weight, axis=1, out=total[:, 1:])
-    best: Floats = (total[:, last] - total[:, first]).max(axis=1) / total[:, -1]
-    return best
+def _laid(prior: Prior, radius: float) -> windows.Laid:
+    fixed = law.points(prior)
+    if fixed is not None:
+        if fixed[0].size > _MOST:
+            raise Misconfigured(f"the simulation takes a prior of at most {_MOST} single values, found {fixed[0].size}")
+        return windows.on_points(*fixed, radius)
+    low, high = law.support(prior)
+    per_window = int(min(32.0, _MOST * 2 * radius / (high - low)))
+    if per_window < 1 or windows.special(prior).size > _MOST:
+        raise Misconfigured(
+            f"the prior is too wide for guesses within {radius:g} to be simulated: it spreads over {high - low:g}",
+            hint="Truncate the prior to the range that matters.",
+        )
+    return windows.laid_out(prior, radius, per_window)

@@ -1,17 +1,8 @@
-"""How often an attacker succeeds on average: trade-off functions.
+"""How often an attacker succeeds on average: trade-off functions. Proofs: docs/mathematics/expected.md.
 
-A test that tells one value of the victim from another makes two kinds of error. The trade-off function
-`f(a)` of a mechanism is the smallest second error that any test with first error at most `a` can have; it holds
-for *every* pair of values the victim may have. An attacker whose best guess succeeds with probability `κ`
-before the release succeeds on average with at most `1 − f(κ)` after it.
-
-Why: "the guess is right" is an event S of (value, output). If the output belonged to another value, drawn
-independently from the same prior, S would have probability at most κ, for then the guess was made blindly. Take
-one pair of values x, x' and read S as a test of x' against x: its errors a(x, x') and b(x, x') obey b ≥ f(a). Now
-average over pairs: the first error averages to at most κ, and f is convex and decreasing, so the second, which is
-the probability of a wrong guess, averages to at least f(κ).
-
-Nothing here is a promise for every single output: that is the ceiling. These are averages over outputs.
+A test that tells one value of the victim from another makes two kinds of error. The trade-off function `f(a)` of a
+mechanism is the smallest second error of any test with first error at most `a`, for *every* pair of values. An attacker
+whose best guess succeeds with probability `κ` before the release succeeds on average with at most `1 − f(κ)` after it.
 All functions round against us: f down, success up.
 """
 
@@ -21,7 +12,6 @@ from math import exp, expm1, inf, nextafter
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.density.gauss import ndtr, ndtri
 from nowiser.model.checks import number
 
 _SLACK = 4e-15  # a dozen operations on numbers of size one, each rounded to nearest
@@ -52,30 +42,25 @@ def pure(epsilon: float) -> Tradeoff:
 
 
 def approximate(epsilon: float, delta: float) -> Tradeoff:
-    """Every (ε, δ)-private mechanism: f(a) = max(0, 1 − δ − e^ε a, e^{−ε}(1 − δ − a)).
-
-    A statement about single outputs holds only except with probability δ; the average below needs no such excuse.
-    """
-    epsilon = _cost("epsilon", epsilon)
-    delta = _probability("delta", delta)
+    """Every (ε, δ)-private mechanism: f(a) = max(0, 1 − δ − e^ε a, e^{−ε}(1 − δ − a))."""
+    epsilon, delta = number("epsilon", epsilon, low=0.0), _probability("delta", delta)
 
     def f(a: float) -> float:
-        steep = 1.0 - delta - _times(exp_or_inf(epsilon), a)
-        return max(0.0, steep, exp(-epsilon) * (1.0 - delta - a))
+        return max(0.0, 1.0 - delta - _times(epsilon, a), exp(-epsilon) * (1.0 - delta - a))
 
     # the two lines cross at a = (1 − δ)/(1 + e^ε); there a + f(a) is smallest
-    variation = 1.0 - 2.0 * (1.0 - delta) / (1.0 + exp_or_inf(epsilon))
+    variation = 1.0 - 2.0 * (1.0 - delta) / (1.0 + _times(epsilon, 1.0))
     name = f"ε = {epsilon:g}" + (f", δ = {delta:g}" if delta else "")
     return Tradeoff(name, _up(variation) if epsilon or delta else 0.0, f)
 
 
 def laplace(epsilon: float) -> Tradeoff:
     """Laplace noise of scale Δ/ε on a number that moves by at most Δ between any two values of the victim."""
-    epsilon = _cost("epsilon", epsilon)
+    epsilon = number("epsilon", epsilon, low=0.0)
 
     def f(a: float) -> float:
         if a < exp(-epsilon) / 2:
-            return 1.0 - _times(exp_or_inf(epsilon), a)
+            return 1.0 - _times(epsilon, a)
         if a <= 0.5:
             return exp(-epsilon) / (4.0 * a) if a > 0 else 1.0
         return exp(-epsilon) * (1.0 - a)
@@ -85,7 +70,8 @@ def laplace(epsilon: float) -> Tradeoff:
 
 def gaussian(mu: float) -> Tradeoff:
     """Normal noise of deviation Δ/μ on a number (or vector) that moves by at most Δ."""
-    mu = _cost("mu", mu)
+    mu = number("mu", mu, low=0.0)
+    from scipy.special import ndtr, ndtri  # would double the start-up time of the command line
 
     def f(a: float) -> float:
         if a <= 0.0 or a >= 1.0:
@@ -102,34 +88,27 @@ def from_curve(epsilons: Sequence[float], deltas: Sequence[float], name: str = "
     A negative ε is meant as in hockey-stick divergence: P(S) ≤ e^ε Q(S) + δ.
     """
     if len(epsilons) == 0 or len(epsilons) != len(deltas):
-        found = f"{len(epsilons)} and {len(deltas)}"
-        raise Misconfigured(f"epsilons and deltas must be equally many and not empty; found {found}")
+        many = f"{len(epsilons)} and {len(deltas)}"
+        raise Misconfigured(f"epsilons and deltas must be equally many and not empty; found {many}")
     pairs = [(number("epsilons", e), _probability("deltas", d)) for e, d in zip(epsilons, deltas, strict=True)]
 
     def f(a: float) -> float:
-        return max(0.0, max((1.0 - d - _times(exp_or_inf(e), a) for e, d in pairs), default=0.0))
+        return max(0.0, *(1.0 - d - _times(e, a) for e, d in pairs))
 
     # δ(0) is the total variation; without ε = 0 on the grid, |P(S) − Q(S)| ≤ δ(ε) + (e^ε − 1) for ε > 0
     # and ≤ δ(ε) for ε < 0
-    variation = min((d + max(0.0, expm1(min(e, 700.0))) for e, d in pairs), default=1.0)
+    variation = min(d + max(0.0, expm1(min(e, 700.0))) for e, d in pairs)
     return Tradeoff(name, _up(variation), f)
 
 
-def exp_or_inf(x: float) -> float:
-    return exp(x) if x < 709.0 else inf
-
-
-def _times(factor: float, a: float) -> float:
-    return 0.0 if a == 0.0 else factor * a
+def _times(loss: float, a: float) -> float:
+    """e^loss·a."""
+    return 0.0 if a == 0.0 else exp(loss) * a if loss < 709.0 else inf
 
 
 def _up(value: float, slack: float = _SLACK) -> float:
     """Rounded up; `value` may be 0 only because what it stands for is smaller than its rounding."""
     return min(1.0, max(0.0, nextafter(value + slack, inf)))
-
-
-def _cost(name: str, value: Any) -> float:
-    return number(name, value, low=0.0)
 
 
 def _probability(name: str, value: Any) -> float:

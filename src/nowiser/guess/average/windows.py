@@ -7,11 +7,14 @@ running maximum, and only windows that hold y, or touch it, have to be summed fo
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from nowiser.guess.density import law
-from nowiser.guess.ranges import Indices
+from nowiser.guess.number import law
+from nowiser.guess.rounding import grain
 from nowiser.model.prior import Prior
 from nowiser.model.priors.base import Floats
+
+Indices = npt.NDArray[np.intp]
 
 _MAX_CORNERS = 256
 _LEAST = 1e-290  # what counts as nothing
@@ -27,6 +30,24 @@ class Laid:
     spread: Floats
     last: Indices
 
+    def heaviest(self) -> float:
+        """The prior probability of the best window: the best guess without a release."""
+        total = np.cumsum(self.w + np.append(0.0, self.spread))
+        return min(1.0, float((total[self.last] - total + self.w).max()))
+
+
+def heaviest(rows: Floats, first: Indices, last: Indices) -> Floats:
+    """Of each row of weights, those of the heaviest window, which reaches from `first` to before `last`."""
+    total = np.zeros((rows.shape[0], rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=total[:, 1:])
+    return np.asarray((total[:, last] - total[:, first]).max(axis=1))
+
+
+def on_points(x: Floats, w: Floats, radius: float) -> Laid:
+    """A prior of single values; one on the border of a window is in it."""
+    last = np.searchsorted(x, x + 2 * radius + 2 * grain(x, radius), side="right") - 1
+    return Laid(x, w / w.sum(), np.zeros(x.size - 1), last)
+
 
 def special(prior: Prior) -> Floats:
     """Where the best window may begin or end whatever the output: single values, and where the density jumps."""
@@ -38,9 +59,8 @@ def special(prior: Prior) -> Floats:
 def laid_out(prior: Prior, radius: float, per_window: int) -> Laid:
     """A prior with a density in cells, `per_window` to a window of length 2·radius.
 
-    Windows reach from border to border. Cells are a whole part of a window wide, and are cut at special points and a
-    window before and behind each: so no window that begins or ends at one is missed, and none loses a value that lies
-    on its border.
+    Windows reach from border to border. Cells are cut at special points and a window before and behind each: so no
+    window that begins or ends at one is missed, and none loses a value that lies on its border.
     """
     low, high = law.support(prior)
     single, masses = law.atoms(prior)
@@ -71,7 +91,7 @@ def averaged(laid: Laid, k: float, nodes: int) -> float:
     x, w, even, last = laid.x, laid.w, laid.spread, laid.last
     wide = np.diff(x)
     steps = np.exp(-k * wide)
-    full = even * _faded(k * wide)  # what lies between two points, seen from one of them
+    full = even * faded(k * wide)  # what lies between two points, seen from one of them
     left, right = _fading(w, steps, full), _fading(w[::-1], steps[::-1], full[::-1])[::-1]
     before, behind = np.append(0.0, left[:-1] * steps + full), np.append(right[1:] * steps + full, 0.0)
     across = np.exp(-k * (x[last] - x))
@@ -86,7 +106,7 @@ def averaged(laid: Laid, k: float, nodes: int) -> float:
     for i in np.array_split(gaps, max(1, gaps.size * nodes * most // _CHUNK)):
         there, back = k * wide[i, None] * share, k * wide[i, None] * (1 - share)
         a, b = np.exp(-there), np.exp(-back)
-        here = even[i, None] * (share * _faded(there) + (1 - share) * _faded(back))
+        here = even[i, None] * (share * faded(there) + (1 - share) * faded(back))
         values[i] = np.maximum(passed[i, None] * a, coming[i + 1, None] * b)
         j = i[:, None] - np.arange(most)
         over = j >= first[i, None]
@@ -103,11 +123,10 @@ def averaged(laid: Laid, k: float, nodes: int) -> float:
     return integral(np.append(values.ravel(), passed[-1]), at, k)
 
 
-def _faded(way: Floats) -> Floats:
+def faded(way: Floats) -> Floats:
     """The mean of e^{−z} over z from 0 to `way`."""
     small = way < 1e-8
-    found: Floats = np.where(small, 1.0, -np.expm1(-way) / np.where(small, 1.0, way))
-    return found
+    return np.asarray(np.where(small, 1.0, -np.expm1(-way) / np.where(small, 1.0, way)))
 
 
 def _fading(w: Floats, steps: Floats, between: Floats | None = None, *, best: bool = False) -> Floats:
@@ -121,10 +140,7 @@ def _fading(w: Floats, steps: Floats, between: Floats | None = None, *, best: bo
 
 
 def integral(values: Floats, at: Floats, k: float) -> float:
-    """The integral from the values at nodes: between them the logarithm bends little, and the logarithmic mean
-    integrates an exponential exactly; beyond them it falls with k, and so it does next to nodes where it is too small
-    for a float.
-    """
+    """The integral by the logarithmic mean, exact for exponentials; beyond the nodes it falls with k."""
     a, b, h = values[:-1], values[1:], np.diff(at)
     lost = (a < _LEAST) | (b < _LEAST)
     ratio = np.log(np.where(lost, 1.0, b)) - np.log(np.where(lost, 1.0, a))

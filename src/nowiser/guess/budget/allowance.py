@@ -14,9 +14,10 @@ from math import log
 from typing import Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
-from nowiser.guess.budget.exposure import Known, exposure, failing
-from nowiser.guess.budget.frontier import figures, gaussian, keeps, largest
-from nowiser.guess.budget.goal_bounds import before_after, empty_promise
+from nowiser.guess.bracket import bracketed
+from nowiser.guess.budget.exposure import Identical, exposure, failing
+from nowiser.guess.budget.frontier import figures, keeps, largest
+from nowiser.guess.budget.goal_bounds import empty_promise
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
@@ -76,10 +77,8 @@ def unguarded(policy: Policy) -> tuple[str, ...]:
             name = f"{table.name}.{column.name}"
             if table.is_public or column.role is not Role.SENSITIVE:
                 continue
-            kinds = [(Account("jump", (name,)), PICO)]
-            if table.protect is Protect.PERSONS:
-                kinds.append((Account("presence", (table.name,)), PICO))
-            about = Charge.of(kinds)
+            presence = {Account("presence", (table.name,)): PICO} if table.protect is Protect.PERSONS else {}
+            about = Charge.of({Account("jump", (name,)): PICO} | presence)
             if not any(exposure(policy, attacker, about) for attacker in policy.attackers):
                 found.append(name)
     return tuple(found)
@@ -106,7 +105,10 @@ def admits(
     if analyst is None or not policy.analysts:
         return
     if analyst not in policy.analysts:
-        raise NotAuthorised(f"the policy gives no share of the allowance to {analyst!r}", hint=_ANALYSTS)
+        raise NotAuthorised(
+            f"the policy gives no share of the allowance to {analyst!r}",
+            hint="The custodian lists analysts and their shares under `analysts:` in the policy.",
+        )
     share = policy.analysts[analyst]
     scaled = (own + charge).times(1 / share) if share > 0 else None
     if charge and (scaled is None or not all(keeps(policy, attacker, scaled) for attacker in policy.attackers)):
@@ -119,18 +121,12 @@ def admits(
 
 def share_used(policy: Policy, totals: Charge) -> Fraction:
     """Which share of the allowance these totals use, from 0 to 1; rounded up, by at most a hundredth of itself."""
-    multiples = [largest(policy, attacker, totals, displayed=True) for attacker in policy.attackers]
+    multiples = [largest(policy, attacker, totals) for attacker in policy.attackers]
     return min(Fraction(1), max((1 / m if m else Fraction(1) for m in multiples if m is not None), default=Fraction(0)))
 
 
 def largest_multiple(
-    policy: Policy,
-    totals: Charge,
-    unit: Charge,
-    share: Fraction,
-    *,
-    analyst: str | None = None,
-    own: Charge = NOTHING,
+    policy: Policy, totals: Charge, unit: Charge, share: Fraction, *, analyst: str | None = None, own: Charge = NOTHING
 ) -> Fraction:
     """The factor s for which `unit.times(s)` spends `share` of the whole allowance, rounded down.
 
@@ -144,10 +140,10 @@ def largest_multiple(
         raise ValueError("a question that costs nothing needs no noise")
     if not 0 < share <= 1:
         raise Misconfigured(f"spend must be a share of the allowance above 0% and up to 100%, found {float(share):.6g}")
-    factor, guarded = _spending(Known(policy), unit, share)
+    factor, guarded = _spending(Identical(policy), unit, share)
     if not factor:
         raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
-    if guarded and gaussian(totals + unit) and not _one_kind(totals + unit):
+    if guarded and _mixed(totals + unit):
         factor = _on_top(policy, totals, unit, factor, share)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
@@ -161,40 +157,37 @@ def owed_for_failing(policy: Policy, unit: Charge, charged: Charge) -> Charge:
     """
     if not unit:
         return NOTHING
-    least = unit.times(_spending(Known(policy), unit, policy.spend)[0])
+    least = unit.times(_spending(Identical(policy), unit, policy.spend)[0])
     return Charge.of((account, max(0, amount - charged[account])) for account, amount in least.amounts)
 
 
 @lru_cache(maxsize=1024)
-def _spending(known: Known, unit: Charge, share: Fraction) -> tuple[Fraction, bool]:
+def _spending(key: Identical, unit: Charge, share: Fraction) -> tuple[Fraction, bool]:
     """The factor whose charge is `share` of an untouched allowance, and whether an attacker is after it at all."""
-    policy = known.policy
+    policy = key.policy
     multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
     factor = share * min(multiples, default=_undefended(policy, unit))
     return factor * (1 - _rounding(policy, unit, factor)) if factor else factor, bool(multiples)
 
 
-def _one_kind(charge: Charge) -> bool:
-    """Only Gaussian noise: then multiples of ρ use multiples of the allowance."""
-    return all(account.kind in ("rho", "rho_presence", "delta") for account, _ in charge.amounts)
+def _mixed(charge: Charge) -> bool:
+    """Gaussian noise beside other noise: then multiples of a charge do not use multiples of the allowance."""
+    kinds = {account.kind for account, _ in charge.amounts} - {"delta"}
+    return bool(kinds & {"rho", "rho_presence"}) and not kinds <= {"rho", "rho_presence"}
 
 
 def _on_top(policy: Policy, totals: Charge, unit: Charge, most: Fraction, share: Fraction) -> Fraction:
     """The largest factor, to one hundredth and up to `most`, whose charge raises the share used by at most `share`."""
-    limit = share_used(policy, totals) + share * Fraction(101, 100)
+    more = share * Fraction(101, 100)
+    limit = share_used(policy, totals) + more
 
-    def fits(factor: Fraction) -> bool:
-        return share_used(policy, totals + unit.times(factor)) <= limit
+    def excess(factor: float) -> Fraction:
+        return share_used(policy, totals + unit.times(Fraction(factor))) - limit
 
-    low, high = Fraction(0), most
-    if fits(high):
-        return high
-    for _ in range(60):
-        middle = (low + high) / 2 if low else high / 16
-        low, high = (middle, high) if fits(middle) else (low, middle)
-        if low and high - low <= low / 50:
-            return low
-    raise Exhausted("Gaussian noise on top of other noise would use more of the allowance than that")
+    found, _ = bracketed(excess, float(most), float(most), -more, sharp=0.02, least=float(most) * 2.0**-60)
+    if not found:
+        raise Exhausted("Gaussian noise on top of other noise would use more of the allowance than that")
+    return min(Fraction(found), most)
 
 
 def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
@@ -203,12 +196,8 @@ def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
     Rounding adds at most one piconat to each account. A hundredfold, since those may hurt more than what was meant.
     """
     ones = Charge(tuple((account, 1) for account, _ in unit.amounts))
-    shares = [
-        exposure(policy, a, ones).reach / (meant * factor)
-        for a in policy.attackers
-        if (meant := exposure(policy, a, unit).reach)
-    ]
-    return min(Fraction(1, 2), 100 * max(shares, default=Fraction(0)))
+    both = [(exposure(policy, a, ones).reach, exposure(policy, a, unit).reach * factor) for a in policy.attackers]
+    return min(Fraction(1, 2), 100 * max((one / meant for one, meant in both if meant), default=Fraction(0)))
 
 
 def _undefended(policy: Policy, unit: Charge) -> Fraction:
@@ -228,7 +217,7 @@ def _check_delta(policy: Policy, totals: Charge) -> None:
 
 def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -> None:
     """All figures are of one victim, the most exposed one afterwards: another one may be most exposed so far."""
-    before, would = before_after(policy, attacker, exposure(policy, attacker, after))
+    before, would = figures(policy, attacker, after)
     allowed = before + float(attacker.gain)
     digits = next((d for d in range(2, 12) if f"{would:.{d}%}" != f"{allowed:.{d}%}"), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
@@ -237,9 +226,6 @@ def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -
         f"afterwards ({before:.{digits}%} before any answer, {allowed:.{digits}%} allowed)",
         hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
     )
-
-
-_ANALYSTS = "The custodian lists analysts and their shares under `analysts:` in the policy."
 
 
 def _percent(share: Fraction) -> str:

@@ -22,39 +22,35 @@ of a goal depend on each other their joint prior is unknown; so is `before`. It 
 (`and`: the smallest part, `or`: the sum), and the worst value in between is reported.
 
 **Presence.** The output given presence is an average over records of somebody who is there; given absence, of a table
-without. So only `presence` counts, of every table whose rows belong to the same persons.
+without. So only `presence` counts, of every table whose rows belong to the same persons. Somebody without rows in a
+*linked* table may be absent, or be one of the persons and have none: against the first the likelihood moves by
+`presence`, against the second, a replaced record, by `jump`. The contrary of the goal is a mixture of both, so the
+larger of the totals counts. With Gaussian noise either may fail: each with half of δ.
 
-**Presence in a linked table.** Somebody who has no rows in u may be absent, or be one of the persons and have none.
-Against the first the likelihood moves by `presence`, against the second, a replaced record, by `jump`: all that was
-charged about any attribute of these persons. The contrary of the goal is a mixture of both, so the larger of the totals
-counts. With Gaussian noise either may fail: each with half of δ.
+**Gaussian noise.** Step by step the odds of the goal move by log-likelihood ratios of mixtures, each bounded (Laplace)
+or ρ_i-concentrated. By Ville's inequality, for some λ_j = 2^j, at all times at once (docs/mathematics/noise.md)
 
-**Gaussian noise.** Step by step the odds of the goal against its contrary move by log-likelihood ratios of mixtures,
-each bounded (Laplace) or ρ_i-concentrated (mixtures are no worse, Rényi divergence being quasi-convex). So for every
-λ > 0 the process exp(λ·(sum of the latter) − λ(1+λ)·Σρ_i) is a supermartingale where the goal is true, however the next
-question is chosen. By Ville's inequality it *ever* exceeds 1/δ with probability at most δ. Hence, at all times at once,
+    the logarithm of the odds moves by at most  min over j of  (1 + λ_j)·ρ + ln(1/δ_j)/λ_j ,     Σδ_j = δ,
 
-    the logarithm of the odds moves by at most  min over j of  (1 + λ_j)·ρ + ln(1/δ_j)/λ_j ,     λ_j = 2^j,  Σδ_j = δ,
-
-besides the bounded parts, except with probability δ in all (`concentrated`; docs/mathematics/noise.md has the proof).
-This argument is about the odds of the whole goal, not about distances and not about one attribute of several: where
-Gaussian noise was used, slopes are charged over the whole range, and a goal on several attributes is judged by its
-reach, which uses δ once.
+besides the bounded parts, except with probability δ in all (`concentrated`). This is about the odds of the whole goal,
+not about distances and not about one attribute of several: where Gaussian noise was used, slopes are charged over the
+whole range, and a goal on several attributes is judged by its reach, which uses δ once.
 
 Attributes and tables that the policy does not know (any more) count as dependent on everything: costs are never reset.
 Everything is computed in Fractions and rounded up once, on the way to floats.
 """
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import combinations
 
 from nowiser.errors import Misconfigured
+from nowiser.guess.formula import simple_goals
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import ATTO, PICO, Charge
-from nowiser.model.goal import And, Goal, Not, On, Or, Present, Within
+from nowiser.model.goal import Goal, On, Within
 from nowiser.model.policy import Policy
 
 
@@ -73,41 +69,53 @@ class Exposure:
     shares: per attribute (or table, for presence); None when only the goal as a whole can be judged, because its parts
     depend on each other or because Gaussian noise was used.
     reach: how far ln ℓ can move when the victim's record changes in any way that matters to the goal.
+    rho: of Gaussian noise; `reach` has it as `concentrated(rho, delta)`, and then every share is a jump.
     """
 
     shares: tuple[tuple[str, Share], ...] | None
     reach: Fraction
+    rho: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
 
     def __bool__(self) -> bool:
         return self.reach > 0
 
+    def multiple_within(self, reach: Fraction) -> Fraction:
+        """The largest multiple of these costs that reaches no further."""
+        if not self.rho:
+            return reach / self.reach
+        rest = self.reach - concentrated(self.rho, self.delta)
+        return max(Fraction(0), *((reach - start) / (rest + slope * self.rho) for slope, start in _lines(self.delta)))
+
 
 def exposure(policy: Policy, attacker: Attacker, totals: Charge) -> Exposure:
     """What `totals` cost this attacker's goal. Exact, except for Gaussian noise, which is rounded up."""
-    return _exposure(Known(policy), attacker.goal, totals)
+    return _exposure(Identical(policy), attacker.goal, totals)
 
 
 @lru_cache(maxsize=1024)  # one question asks several times: to choose its noise, to admit it, to say what is left
-def _exposure(known: "Known", goal: Goal, totals: Charge) -> Exposure:
-    policy = known.policy
-    scope = _scope(known, goal)
+def _exposure(key: "Identical", goal: Goal, totals: Charge) -> Exposure:
+    policy = key.policy
+    scope = _scope(key, goal)
     slopes, jumps, rho = _amounts(policy, scope, totals)
+    reach = jumps + _over_ranges(policy, slopes)
     if rho:
-        jumps += concentrated(rho, _delta(policy, scope))
-    widths = {a: slope * width(policy, a) for a, slope in slopes.items() if slope}
-    reach = jumps + sum(widths.values(), Fraction(0))
-    if not scope.separate or (rho and len(scope.groups) > 1):
+        delta = policy.delta / (2 if _linked(policy, scope) else 1)  # of two contraries each may fail
+        reach += concentrated(rho, delta)
+        alone = scope.separate and len(scope.groups) == 1
+        return Exposure(((scope.groups[0][0], Share(jump=reach)),) if alone else None, reach, rho, delta)
+    if not scope.separate:
         return Exposure(None, reach)
     shares = []
     for name, group in scope.groups:
-        inner = _Scope(((name, group),), separate=True)
-        inner_slopes, inner_jumps, inner_rho = _amounts(policy, inner, totals)
-        own = inner_slopes.pop(name, Fraction(0)) if not inner_rho else Fraction(0)
-        if inner_rho:
-            inner_jumps += concentrated(inner_rho, _delta(policy, inner))
-        inner_jumps += sum((s * width(policy, b) for b, s in inner_slopes.items() if s), Fraction(0))
-        shares.append((name, Share(own, inner_jumps)))
+        slopes, jumps, _ = _amounts(policy, _Scope(((name, group),), separate=True), totals)
+        own = slopes.pop(name, Fraction(0))
+        shares.append((name, Share(own, jumps + _over_ranges(policy, slopes))))
     return Exposure(tuple(shares), reach)
+
+
+def _over_ranges(policy: Policy, slopes: dict[str, Fraction]) -> Fraction:
+    return sum((slope * width(policy, a) for a, slope in slopes.items() if slope), Fraction(0))
 
 
 def failing(policy: Policy, totals: Charge) -> Fraction:
@@ -122,15 +130,14 @@ def width(policy: Policy, attribute: str) -> Fraction:
     table_name, _, column_name = attribute.partition(".")
     table = policy.table(table_name)
     column = table.column(column_name) if table is not None else None
-    if column is None:
-        raise Misconfigured(
-            f"the ledger has costs per unit of {attribute}, which the policy does not declare any more",
-            hint=f"Keep {attribute} in the policy, with its range: what was released about it still counts.",
+    if column is None or column.low is None or column.high is None:
+        lacks, said = (
+            ("has no declared range", "Declare the range of") if column else ("the policy does not declare", "Keep")
         )
-    if column.low is None or column.high is None:
+        where = ", as it was" if column else " in the policy, with its range"
         raise Misconfigured(
-            f"the ledger has costs per unit of {attribute}, which has no declared range any more",
-            hint=f"Declare the range of {attribute}, as it was: what was released about it still counts.",
+            f"the ledger has costs per unit of {attribute}, which {lacks} any more",
+            hint=f"{said} {attribute}{where}: what was released about it still counts.",
         )
     return column.high - column.low
 
@@ -158,11 +165,9 @@ def _lines(delta: Fraction) -> tuple[tuple[Fraction, Fraction], ...]:
     """
     found = []
     for j in range(-2, 25):
-        share = delta * Fraction(2, 3 * (abs(j - 7) + 1) * (abs(j - 7) + 2))
-        size = Fraction(2) ** j
-        found.append(
-            (1 + size, Fraction((math.log(share.denominator) - math.log(share.numerator)) * (1 + 1e-12)) / size)
-        )
+        share, size = delta * Fraction(2, 3 * (abs(j - 7) + 1) * (abs(j - 7) + 2)), Fraction(2) ** j
+        nats = (math.log(share.denominator) - math.log(share.numerator)) * (1 + 1e-12)
+        found.append((1 + size, Fraction(nats) / size))
     return tuple(found)
 
 
@@ -174,16 +179,8 @@ def up(value: Fraction | float) -> float:
 
 def radius(goal: Goal, attribute: str) -> Fraction:
     """The r of `within r` on this attribute, the smallest of several; 1 for other goals: slopes stay per raw unit."""
-    match goal:
-        case On(attribute=name, goal=Within(radius=r)) if name == attribute:
-            return Fraction(r)
-        case Not(goal=inner):
-            return radius(inner, attribute)
-        case And() | Or():
-            found = {radius(part, attribute) for part in goal.parts if attribute in part.attributes}
-            return min(found, default=Fraction(1))
-        case _:
-            return Fraction(1)
+    own = (g.goal for g in simple_goals(goal) if isinstance(g, On) and g.attribute == attribute)
+    return min((Fraction(g.radius) for g in own if isinstance(g, Within)), default=Fraction(1))
 
 
 # ---------------------------------------------------------------------------------------- which accounts matter
@@ -198,7 +195,7 @@ class _Scope:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class Identical:
     """A policy as a key of a cache: by identity, since policies are frozen."""
 
     policy: Policy
@@ -207,19 +204,18 @@ class Known:
         return id(self.policy)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Known) and other.policy is self.policy
+        return isinstance(other, Identical) and other.policy is self.policy
 
 
 @lru_cache(maxsize=1024)
-def _scope(known: Known, goal: Goal) -> _Scope:
-    policy = known.policy
+def _scope(key: Identical, goal: Goal) -> _Scope:
+    policy = key.policy
     groups = tuple((name, _group(policy, name)) for name in goal.attributes)
-    names = [name for name, _ in groups]
-    alone = not _on_a_map(goal) and _used_once(goal, names)
-    distinct = all(not (g & h) for i, (_, g) in enumerate(groups) for _, h in groups[i + 1 :]) and not (
-        len(groups) > 1 and any("." not in name for name in names)
-    )
-    return _Scope(groups, separate=alone and distinct)
+    used = [name for simple in simple_goals(goal) for name in simple.attributes]
+    alone = len(used) == len(groups) == len(simple_goals(goal))  # no place on a map, and no attribute twice
+    values = len(groups) == 1 or all("." in name for name, _ in groups)
+    distinct = all(not (g & h) for (_, g), (_, h) in combinations(groups, 2))
+    return _Scope(groups, separate=alone and values and distinct)
 
 
 def _group(policy: Policy, name: str) -> frozenset[str]:
@@ -241,40 +237,12 @@ def _root(policy: Policy, name: str) -> str:
     return table.name if table is not None else name
 
 
-def _on_a_map(goal: Goal) -> bool:
-    match goal:
-        case On():
-            return len(goal.attributes) > 1
-        case Not():
-            return _on_a_map(goal.goal)
-        case And() | Or():
-            return any(_on_a_map(part) for part in goal.parts)
-        case _:
-            return False
-
-
-def _used_once(goal: Goal, names: Iterable[str]) -> bool:
-    return all(_uses(goal, name) == 1 for name in names)
-
-
-def _uses(goal: Goal, name: str) -> int:
-    match goal:
-        case Not():
-            return _uses(goal.goal, name)
-        case And() | Or():
-            return sum(_uses(part, name) for part in goal.parts)
-        case Present() | On():
-            return int(name in goal.attributes)
-        case _:
-            return 0
-
-
 def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, Fraction], Fraction, Fraction]:
     """Slopes per attribute, the sum of jumps and the sum of ρ that tell about the groups of a scope."""
     names = frozenset().union(*(group for _, group in scope.groups))
     about_values = any("." in name for name, _ in scope.groups)
     about_presence = any("." not in name for name, _ in scope.groups)
-    known = _known_names(Known(policy))
+    known = _known_names(Identical(policy))
     persons = {_root(policy, name.partition(".")[0]) for name in names}
     slopes: dict[str, int] = {}
     told: dict[str, int] = {}
@@ -289,18 +257,16 @@ def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, F
             slopes[account.about[0]] = slopes.get(account.about[0], 0) + amount
         elif matters:
             told[account.kind] = told.get(account.kind, 0) + amount
-    jump, rho = (
-        _together(told.get(replaced, 0), told.get(gone, 0), about_values, about_presence, _linked(policy, scope))
-        for replaced, gone in (("jump", "presence"), ("rho", "rho_presence"))
-    )
-    return {a: Fraction(n, PICO) for a, n in slopes.items()}, Fraction(jump, PICO), Fraction(rho, PICO)
-
-
-def _together(replaced: int, gone: int, about_values: bool, about_presence: bool, linked: bool) -> int:
-    """What counts of costs of a replaced record and of a person who comes or goes."""
+    told |= {kind: 0 for kind in ("jump", "presence", "rho", "rho_presence") if kind not in told}
     if about_values:
-        return replaced + gone if about_presence else replaced
-    return max(replaced, gone) if linked else gone
+        jump, rho = told["jump"], told["rho"]
+        if about_presence:
+            jump, rho = jump + told["presence"], rho + told["rho_presence"]
+    else:
+        linked = _linked(policy, scope)
+        jump = max(told["presence"], told["jump"] * linked)
+        rho = max(told["rho_presence"], told["rho"] * linked)
+    return {a: Fraction(n, PICO) for a, n in slopes.items()}, Fraction(jump, PICO), Fraction(rho, PICO)
 
 
 def _linked(policy: Policy, scope: _Scope) -> bool:
@@ -309,12 +275,7 @@ def _linked(policy: Policy, scope: _Scope) -> bool:
     return all(t is not None for t in tables) and any(t is not None and t.link is not None for t in tables)
 
 
-def _delta(policy: Policy, scope: _Scope) -> Fraction:
-    """With which probability a bound on Gaussian noise may fail: of two, where the goal has two contraries, half."""
-    return policy.delta / 2 if _linked(policy, scope) else policy.delta
-
-
 @lru_cache(maxsize=64)
-def _known_names(known: Known) -> frozenset[str]:
-    tables = known.policy.tables
+def _known_names(key: Identical) -> frozenset[str]:
+    tables = key.policy.tables
     return frozenset(t.name for t in tables) | frozenset(f"{t.name}.{c.name}" for t in tables for c in t.columns)

@@ -1,7 +1,6 @@
 """When records tell about each other: models in which differential privacy does not bound the attacker.
 
-One model per file. Each has an exact posterior and says by which factor the ordinary ceiling is wrong. None of
-these results may enter a ledger: two of them about the same people do not add up to anything.
+Each has an exact posterior and says by which factor the ordinary ceiling is wrong. None may enter a ledger.
 """
 
 from nowiser.guess.correlated.databases import all_equal, databases

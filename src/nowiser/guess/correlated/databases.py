@@ -1,7 +1,6 @@
 """An explicit list of possible databases with weights: the attacker knows how the world can look.
 
-The red/blue example: everybody in a village wears red, or everybody wears blue. Each row may be protected with a
-small ε, yet the noisy count of red rows gives every villager away at once.
+Everybody in a village wears red, or everybody blue: then the noisy count of red rows gives all away at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,11 +25,6 @@ def databases(
     """Exact posterior of `goal` after `query` is released with Laplace noise of scale sensitivity/epsilon.
 
     `possible` lists every database the attacker thinks possible with its weight; the weights sum to one.
-
-    >>> world = [(("red",) * 4, 0.5), (("blue",) * 4, 0.5)]
-    >>> seen = databases(world, lambda d: d.count("red"), lambda d: d[0] == "red", epsilon=0.5)
-    >>> round(seen.after, 6), round(seen.ceiling, 6), round(seen.factor, 6)
-    (0.880797, 0.622459, 4.0)
     """
     epsilon, sensitivity = cost("epsilon", epsilon), cost("sensitivity", sensitivity)
     if not possible:

@@ -1,12 +1,12 @@
 """People who are known to share one value: a family, a household, a shift.
 
-Whatever is released about m people with one common value is released m times about that value. The bound is
-tight over all mechanisms with the stated cost per person, and is the only one here that is a bound at all: but it
-holds for this group of this size, so it does not belong into a ledger of single persons either.
+What is released about m people with one common value is released m times about that value. This is a bound, but only
+for groups of this size, so it does not belong into a ledger of single persons.
 """
 
 from typing import Any
 
+from nowiser.guess.ask import guess
 from nowiser.guess.correlated.revealed import Revealed, whole
 
 
@@ -14,8 +14,6 @@ def group(
     prior: Any, goal: Any, members: int, *, slope: float = 0.0, jump: float = 0.0, victim: Any = None
 ) -> Revealed:
     """The ceiling for a value that `members` people share, when each of them is charged slope and jump."""
-    from nowiser.guess.ask import guess
-
     members = whole("members", members, 1, 10**9)
     alone = guess(prior, goal, slope=slope, jump=jump, victim=victim)
     # the worst victim of the whole group may be another one than that of a single person: compare the same one

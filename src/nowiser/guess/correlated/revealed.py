@@ -1,9 +1,11 @@
 """What a release reveals when records are correlated, beside what independence would have promised."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import inf, isfinite, log
+from math import exp, inf, isfinite, log
 from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from nowiser.errors import Misconfigured
 from nowiser.model.advantage import points
@@ -37,10 +39,9 @@ class Revealed:
     @property
     def factor(self) -> float:
         """By which factor the promise fails: the real change of the log-odds over the promised one."""
-        promised = _log_odds(self.ceiling) - _log_odds(self.before)
-        real = _log_odds(self.after) - _log_odds(self.before)
-        if real <= 0.0:
+        if self.after <= self.before:
             return 0.0
+        promised, real = (_log_odds(p) - _log_odds(self.before) for p in (self.ceiling, self.after))
         return real / promised if promised > 0.0 else inf
 
     @property
@@ -62,33 +63,20 @@ class Revealed:
         return f"{text}. {WARNING}"
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "model": self.model,
-            "before": self.before,
-            "after": self.after,
-            "gain": self.gain,
-            "ceiling": self.ceiling,
-            "factor": self.factor if isfinite(self.factor) else None,
-            "output": self.output if isfinite(self.output) else None,
-            "composes": self.composes,
-            "warning": WARNING,
-        }
+        names = ("model", "before", "after", "gain", "ceiling", "factor", "output", "composes", "warning")
+        found = {name: getattr(self, name) for name in names}
+        return {name: None if isinstance(v, float) and not isfinite(v) else v for name, v in found.items()}
 
 
 def worst_output(
-    answers: Sequence[float], weights: Sequence[float], good: Sequence[bool], steepness: float, *, logs: bool = False
+    answers: ArrayLike, weights: ArrayLike, good: ArrayLike, steepness: float, *, logs: bool = False
 ) -> tuple[float, float]:
     """The largest posterior of "good" over all outputs of answer + Laplace noise, and an output that attains it.
 
-    With `logs` the weights are given by their logarithms. The rarest answers may be the most telling ones, so that
-    none is lost by being smaller than the smallest float.
-
-    Between two neighbouring answers both sums are A·e^{ky} + B·e^{−ky}, so their ratio is a Möbius function of
-    e^{2ky}: monotone. Outside all answers it is constant. Its maximum over all y is therefore reached at one of
-    the answers, and trying these is exact.
+    With `logs` the weights are given by their logarithms: the rarest answers may be the most telling ones. Between two
+    neighbouring answers both sums are A·e^{ky} + B·e^{−ky}, so their ratio is monotone; outside all answers it is
+    constant. Its maximum over all y is therefore reached at one of the answers, and trying these is exact.
     """
-    import numpy as np
-
     with np.errstate(divide="ignore"):
         w = np.asarray(weights, float) if logs else np.log(np.asarray(weights, float))
     some = w > -inf
@@ -110,12 +98,8 @@ def worst_output(
 
 
 def independent_ceiling(before: float, epsilon: float) -> float:
-    """What ε-differential privacy promises when records are independent: the odds grow by at most e^ε."""
-    from math import exp
-
-    if before in (0.0, 1.0):
-        return before
-    return 1.0 / (1.0 + (1.0 - before) / before * exp(-epsilon))
+    """The posterior whose odds are e^ε times those before: ε-differential privacy, if records are independent."""
+    return before if before <= 0.0 or before >= 1.0 else 1.0 / (1.0 + (1.0 - before) / before * exp(-epsilon))
 
 
 def cost(name: str, value: Any) -> float:
@@ -123,11 +107,9 @@ def cost(name: str, value: Any) -> float:
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
-    refused = Misconfigured(f"{name} must be a whole number from {low} to {high}; found {value!r}")
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
-        raise refused
-    if not low <= value <= high or value % 1 != 0:
-        raise refused
+    real = hasattr(value, "__float__") and not isinstance(value, bool)
+    if not real or not low <= value <= high or value % 1 != 0:
+        raise Misconfigured(f"{name} must be a whole number from {low} to {high}; found {value!r}")
     return int(value)
 
 
@@ -140,8 +122,4 @@ def log_of(value: float) -> float:
 
 
 def _log_odds(p: float) -> float:
-    if p <= 0.0:
-        return -inf
-    if p >= 1.0:
-        return inf
-    return log(p) - log(1.0 - p)
+    return log_of(p) - log_of(1.0 - p)

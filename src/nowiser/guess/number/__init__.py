@@ -1,1 +1,1 @@
-"""Goals on one number: one victim, the worst victim, and several conditions at once."""
+"""One attribute that is a number: its prior as pieces, tilted integrals, and the search for the worst victim."""

@@ -1,132 +1,134 @@
-"""Goals that a value only meets with some probability: the tight ceiling on one number, by one sweep.
+"""Goals that are unions of intervals on one number: values outside pay for values inside, in one sweep.
 
-The likelihood depends on one number y, |ln ℓ(y) − ln ℓ(y')| ≤ k|y − y'| + J·[y ≠ y'], and people with the value y meet
-the goal with probability g(y). Values where g is below a promised ceiling a *pay* for those where it is above:
-
-**Theorem.** The posterior of the goal is at most a for all such ℓ, if the solution of
-
-    z' = −k·|z| + s(y)·π(y),     s = a − g where g ≤ a,  s = −e^J·(g − a) where g > a,     z(−∞) = 0
-
-ends with z(∞) ≥ 0. For the smallest such a, the ℓ that rises (rate k) where z > 0 and falls where z < 0, times e^J
-where g > a, attains it.
-
-*Proof.* J multiplies where it hurts (h ≤ ℓ ≤ e^J·h for some h with slope k alone), so ∫(g − a)·ℓ dπ ≤ −∫ s·h dπ. With
-z' + k|z| = s·π that is −∫ (z' + k|z|)·h = −[z·h] + ∫ (z·h' − k|z|·h) ≤ −z(∞)·h(∞), because |h'| ≤ k·h. For the ℓ of the
-theorem the last step is an equality, and z(∞) = 0 at the smallest a. ∎
-
-In words: z > 0 is what values on the left have left over for those on the right, shrinking on the way; z < 0 is what
-values on the right still have to pay. z is found cell by cell, each cell's tilted masses rounded against us; where z
-changes its sign inside a cell, what is left is rounded too, by no more than e^{±2kh} of that one cell.
+The odds are at most o if z with z' = −k|z| + s·π, s = o outside and −1 inside, z(−∞) = 0, ends with z ≥ 0; for the
+smallest such o they are attained. Between two ends of the goal z follows from tilted integrals; where it changes its
+sign in between, that place is looked up in them. Many victims at once; o is found by false position in logarithms.
 """
 
-import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
+from nowiser.guess.number.pieces import Pieces, Place
+from nowiser.guess.number.sums import Tilted, tilted
+from nowiser.guess.rounding import EPS
 from nowiser.model.priors.base import Floats
 
-SPARE = 1e-10  # masses and sums, relative: amply more than their rounding errors
-STEPS = 60
-SHORTEST = 1e-300  # what fades to less than this is not divided by it
-STEEP = 30.0  # change of ln density across a cell, up to which it is looked at
+SHARP = 5e-7  # of the odds
+MOST = 1e30  # odds that are certainty
+ROUNDS = 80
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """A density on neighbouring cells: widths, masses, and bounds on the slope of ln density in each."""
-
-    widths: Floats
-    masses: Floats
-    slopes: tuple[Floats, Floats]
-
-    def tilted(self, k: float) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """∫ e^{−k·(distance from the left end)} dπ per cell, from below and above; and from the right end.
-
-        Among densities whose logarithm has a slope up to c, the exponential e^{cy} lies farthest right.
-        """
-        h = self.widths
-        left, right = [], []
-        for side, slope in zip((-1, 1), self.slopes, strict=True):
-            steep = ~(np.abs(slope) * h < STEEP)  # all at one end, as it were
-            c = np.where(steep, 0.0, slope)
-            flat, fade = _mean(c * h), np.exp(-k * h)
-            left.append(self.masses * np.where(steep, fade if side > 0 else 1.0, _mean((c - k) * h) / flat))
-            right.append(
-                self.masses * np.where(steep, 1.0 if side > 0 else fade, np.exp(c * h) * _mean(-(c + k) * h) / flat)
-            )
-        room = 1 - SPARE, 1 + SPARE
-        return (left[1] * room[0], left[0] * room[1]), (right[0] * room[0], right[1] * room[1])
-
-
-def _mean(u: Floats) -> Floats:
-    """(e^u − 1)/u, the mean of e^{uy} for y from 0 to 1."""
-    small = np.abs(u) < 1e-12
-    return np.where(small, 1.0, np.expm1(u) / np.where(small, 1.0, u))
-
-
-def pays(cells: Cells, share: Floats, k: float, jump: float, a: float) -> bool:
-    """Whether a is a ceiling; `share` is g, from above, per cell."""
-    return a >= 1 or _pays(_rows(cells, share, k), a * (1 - SPARE) - 1e-11, math.exp(min(jump, 700.0)))
-
-
-Row = tuple[float, float, float, float, float, float]
-
-
-def _rows(cells: Cells, share: Floats, k: float) -> list[Row]:
-    left, right = cells.tilted(k)
-    columns = (share, np.exp(-k * cells.widths), *left, *right)
-    return list(zip(*(c.tolist() for c in columns), strict=True))
-
-
-def swept(cells: Cells, share: Floats, k: float, jump: float) -> float:
-    """The smallest ceiling; `share` is g, from above, per cell."""
-    rows, lift = _rows(cells, share, k), math.exp(min(jump, 700.0))
-    low, high = 0.0, float(share.max())
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if not low < middle < high or high - low < 1e-10:
+def swept(pieces: Pieces, k: float, places: Sequence[Place], inside: Sequence[bool], least: Floats) -> Floats:
+    """The odds of each goal, from above; places: one for each end; least: odds that nothing is below."""
+    sweep = _Sweep(pieces, k, places, inside)
+    low, step = np.log(np.clip(least, 1e-300, MOST)), 0.25
+    at_low = sweep.left(np.exp(low))
+    high, at_high = low, at_low
+    while (short := (at_high < 0) & (high < np.log(MOST))).any():  # a bracket
+        low, at_low = np.where(short, high, low), np.where(short, at_high, at_low)
+        high = np.where(short, high + step, high)
+        at_high, step = sweep.left(np.exp(high)), step * 2
+    side = np.zeros(low.shape)
+    for turn in range(ROUNDS):
+        going = (high - low > SHARP) & (at_low < 0)
+        if not going.any():
             break
-        low, high = (low, middle) if _pays(rows, middle, lift) else (middle, high)
-    return min(1.0, high * (1 + SPARE) + 1e-11)
+        share = np.clip(-at_low / (at_high - at_low), 0.02, 0.98) if turn % 4 else np.full(low.shape, 0.5)
+        new = np.where(going, low + (high - low) * share, high)
+        at = sweep.left(np.exp(new))
+        good, bad = going & (at >= 0), going & (at < 0)
+        at_low, at_high = (
+            np.where(good & (side > 0), at_low / 2, at_low),
+            np.where(bad & (side < 0), at_high / 2, at_high),
+        )
+        low, at_low = np.where(bad, new, low), np.where(bad, at, at_low)
+        high, at_high = np.where(good, new, high), np.where(good, at, at_high)
+        side = np.where(good, 1.0, -1.0)
+    spare = 1e-9 + 16 * EPS * k * (pieces.x[-1] - pieces.x[0])
+    return np.where((at_high < 0) | (high >= np.log(MOST)), np.inf, np.exp(high) * (1 + min(spare, 1.0)))
 
 
-def likelihood(cells: Cells, share: Floats, k: float, jump: float, ceiling: float | None = None) -> Floats:
-    """One that attains the ceiling (which may be known already), in the middle of each cell; at most 1.
+class _Sweep:
+    """The integrals between the ends of goals, from above inside and from below outside."""
 
-    It is 1 somewhere where there is somebody, also where it is higher than doubles can tell where there is nobody.
-    """
-    a, trace = swept(cells, share, k, jump) if ceiling is None else ceiling, [0.0]
-    _pays(_rows(cells, share, k), a, math.exp(min(jump, 700.0)), trace)
-    z = np.array(trace + [trace[-1]] * (cells.widths.size + 1 - len(trace)))
-    way = k * cells.widths
-    steps = np.where(z[:-1] / 2 + z[1:] / 2 >= 0, way, -way)
-    log = np.cumsum(steps) - steps / 2 + np.where(share > a, jump, 0.0)
-    return np.asarray(np.exp(np.minimum(log - log[cells.masses > 0].max(), 0.0)))
+    def __init__(self, pieces: Pieces, k: float, places: Sequence[Place], inside: Sequence[bool]) -> None:
+        self.pieces, self.k, self.places, self.inside = pieces, k, places, inside
+        self.tilted = tilted(pieces, k)
+        mirror = tilted(pieces, -k)
+        first, last = places[0], places[-1]
+        one, other = (mirror if flag else self.tilted for flag in (inside[0], inside[-1]))
+        self.first = (_up if inside[0] else _down)(one.below(first), one.below(first, True))
+        self.last = (_up if inside[-1] else _down)(other.above(last), other.above(last, True))
+        self.owed = self.tilted.beyond(0, first), self.tilted.beyond(1, last)
+        self.steps: list[tuple[bool, Place, Place, Floats, Floats, Floats]] = []
+        for flag, a, b in zip(inside[1:-1], places[:-1], places[1:], strict=True):
+            known = _up if flag else _down
+            to_right, to_left = known(*self.tilted.to_right(a, b)), known(*self.tilted.to_left(a, b))
+            self.steps.append((flag, a, b, np.exp(-k * (b.y - a.y)), to_right, to_left))
+
+    def left(self, odds: Floats) -> Floats:
+        """What is left at the end when values outside pay `odds` each."""
+        z = -self.first if self.inside[0] else odds * self.first - self.owed[0]
+        for flag, a, b, fade, to_right, to_left in self.steps:
+            sign, weight = (-1.0, np.ones(odds.shape)) if flag else (1.0, odds)
+            kept, grown = fade * z + sign * weight * to_right, (z + sign * weight * to_left) / fade
+            same = z * sign >= 0
+            new = np.where(same, kept if not flag else grown, grown if not flag else kept)
+            turned = np.flatnonzero(~same & (new * sign > 0))
+            if turned.size:
+                due, weight = np.abs(z[turned]) / weight[turned], weight[turned]
+                new[turned] = sign * weight * self._rest(flag, a.at(turned), b.at(turned), due)
+            z = np.where(np.isnan(new), -np.inf, new)
+        end = z - self.last if self.inside[-1] else z + odds * self.last - self.owed[1]
+        return np.clip(np.where(np.isnan(end), -np.inf, end), -1e300, 1e300)
+
+    def _rest(self, flag: bool, a: Place, b: Place, due: Floats) -> Floats:
+        """What the stretch from a to b adds after it has paid what was due: per unit of weight."""
+        find = _credit_ends if flag else _debt_ends
+        at = find(self.tilted, a, due)
+        y = np.clip(at.y, a.y, b.y)
+        at = Place(np.clip(at.i, a.i, b.i), y, np.where(at.y < a.y, 0.0, np.where(at.y > b.y, 1.0, at.s)), at.over)
+        if flag:  # then debt grows until b, also what the credit may be short of
+            short = self.tilted.to_right(a, at)[1]
+            return (_up(*self.tilted.to_left(at, b)) + short) * np.exp(self.k * (b.y - at.y))
+        short = self.tilted.to_left(a, at)[1] * np.exp(self.k * ((at.y - a.y) - (b.y - at.y)))
+        return np.maximum(_down(*self.tilted.to_right(at, b)) - short, 0.0)
 
 
-def _pays(rows: list[Row], a: float, lift: float, trace: list[float] | None = None) -> bool:
-    """Whether z ends above zero. On a way too long for doubles a debt grows beyond all bounds."""
-    z = 0.0
-    for g, fade, left_low, left_high, right_low, right_high in rows:
-        long = fade < SHORTEST
-        if g <= a:
-            if z >= 0:
-                z = fade * z + (a - g) * right_low
-            elif -z >= (a - g) * left_low:
-                z = -math.inf if long else (z + (a - g) * left_low) / fade
-            else:
-                z = 0.0 if long else max((a - g) * right_low + z / fade, 0.0)
-        else:
-            due = (g - a) * lift
-            if z < 0:
-                z = -math.inf if long else (z - due * left_high) / fade
-            elif z * fade >= due * right_high:
-                z = fade * z - due * right_high
-            else:
-                z = -math.inf if long else min(fade * z - due * left_high / fade, 0.0)
-        if trace is not None:
-            trace.append(z)
-        if z < -1e290:
-            return False
-    return z >= 0
+def _up(found: Floats, off: Floats) -> Floats:
+    return found + off * 1.01
+
+
+def _down(found: Floats, off: Floats) -> Floats:
+    return np.maximum(found - off * 1.01, 0.0)
+
+
+def _credit_ends(t: Tilted, a: Place, due: Floats) -> Place:
+    """Where ∫ e^{k(x−a)} from a onward reaches what is due."""
+    p, k = t.pieces, t.k
+    middle = p.x[p.x.size // 2]
+    target = np.log(t.below(a) + due) + k * (a.y - middle)
+    i = np.clip(np.searchsorted(t.totals[0], target, "right") - 1, a.i, p.m.size - 1)
+    rest = np.maximum(np.exp(target - k * (p.x[i] - middle)) - t.a[i], 0.0)  # ∫ e^{k(x − left edge)} of the part
+    g = p.c[i] + k
+    way = np.where(np.abs(g * p.w[i]) < 1e-9, rest / p.p[i], np.log1p(g * rest / p.p[i]) / g)
+    y = np.where(p.w[i] > 0, np.minimum(p.x[i] + np.nan_to_num(way, nan=0.0), p.x[i + 1]), p.x[i])
+    s = np.where(p.w[i] > 0, 1.0, np.clip(rest / p.m[i], 0.0, 1.0))
+    return Place(i, y, s, np.zeros(y.shape))
+
+
+def _debt_ends(t: Tilted, a: Place, due: Floats) -> Place:
+    """Where ∫ e^{−k(x−a)} from a onward reaches what is due."""
+    p, k = t.pieces, t.k
+    middle = p.x[p.x.size // 2]
+    target = np.log(np.maximum(t.above(a) - due, 0.0)) - k * (a.y - middle)
+    i = np.clip(p.m.size - np.searchsorted(t.totals[1], target, "left"), a.i, p.m.size - 1)
+    whole = np.exp(target + k * (p.x[i] - middle))
+    rest = np.maximum(whole - t.b[i + 1] * np.exp(-k * p.w[i]), 0.0)  # ∫ e^{−k(x − left edge)} of what is left of it
+    g, w = p.c[i] - k, p.w[i]
+    tall = p.p[i] * np.exp(g * w)
+    way = np.where(np.abs(g * w) < 1e-9, w - rest / tall, w + np.log1p(-g * rest / tall) / g)
+    y = np.where(w > 0, np.maximum(np.minimum(p.x[i] + np.nan_to_num(way, nan=0.0), p.x[i + 1]), p.x[i]), p.x[i])
+    s = np.where(w > 0, 1.0, np.clip(1 - rest / p.m[i], 0.0, 1.0))
+    return Place(i, y, s, np.zeros(y.shape))

@@ -10,9 +10,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.microdata.column import Codes, Floats, Ints
-from nowiser.microdata.groups import Groups
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
+from nowiser.microdata.table.column import Codes, Floats, Ints
 
 Levels = tuple[int, ...]
 

@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.microdata.column import Floats, Ints
-from nowiser.microdata.groups import Groups
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import Levels, label_rows, label_sums
+from nowiser.microdata.table.column import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

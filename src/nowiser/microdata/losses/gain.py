@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.microdata.groups import Groups
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import Levels
 from nowiser.microdata.models.gain import Gain
 

@@ -1,1 +1,1 @@
-"""Methods, one per file (`METHOD`): ways to make a table safer. See `nowiser.microdata.release`."""
+"""Methods, one per file (`METHOD`): ways to make a table safer. See `nowiser.microdata.method_contract`."""

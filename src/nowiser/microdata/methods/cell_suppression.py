@@ -15,13 +15,13 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import NotAnswerable
-from nowiser.microdata.column import Column
-from nowiser.microdata.hierarchy_spec import hierarchy
+from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.local_recoding import row_nodes
 from nowiser.microdata.methods.settle import Settling, climb
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 LISTED = 12  # quasi-identifiers up to which all patterns are tried
 
@@ -32,7 +32,6 @@ class CellSuppression:
 
     important: tuple[str, ...] = ()
     name: ClassVar[str] = "cell_suppression"
-    keeps_rows: ClassVar[bool] = False
 
     def apply(self, table: MicroTable, run: Run) -> Step:
         flat = {q: hierarchy(table[q], None) for q in run.roles.quasi}

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,6 @@ class TopBottom:
     label_top: str | None = None
     label_bottom: str | None = None
     name: ClassVar[str] = "top_bottom"
-    keeps_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.top is None and self.bottom is None:

@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
-from nowiser.microdata.groups import Groups, at_bottom, groups_of, targets_of
+from nowiser.microdata.groups.groups import Groups, at_bottom, groups_of, targets_of
+from nowiser.microdata.groups.population import with_population
 from nowiser.microdata.losses.base import Levels
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.models import Model
-from nowiser.microdata.population import with_population
-from nowiser.microdata.release import Run, Step
 from nowiser.microdata.search.best_first import search
 from nowiser.microdata.search.infeasible import why
 from nowiser.microdata.search.problem import Found, Node, Problem, evaluate, failing
 from nowiser.microdata.search.rollup import Rollup
-from nowiser.microdata.table import MicroTable, group_codes
+from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
 PROVABLE = 1_000_000  # nodes up to which a proof has always been a matter of seconds
 
@@ -32,7 +32,6 @@ class Generalise:
     most_loss: float | None = None
     suppress: bool = True  # whether the recipe's suppression limit may be used
     name: ClassVar[str] = "generalise"
-    keeps_rows: ClassVar[bool] = False
 
     def apply(self, table: MicroTable, run: Run) -> Step:
         problem = self.problem(table, run)
@@ -70,7 +69,7 @@ class Generalise:
             if found.bound < float("inf"):
                 raise NotAnswerable(
                     f"no table that satisfies the models was found in the time given ({found.checked} checks)",
-                    hint="Allow more time with --seconds, more suppression with --suppress, or weaken a model.",
+                    hint="Allow more time with seconds=, more suppression with suppress=, or weaken a model.",
                 )
             message, hint = why(problem)
             raise NotAnswerable(message, hint=hint)

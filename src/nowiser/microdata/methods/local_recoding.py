@@ -13,21 +13,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import NotAnswerable
-from nowiser.microdata.column import Column, Ints
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.settle import Settling, climb
-from nowiser.microdata.release import Run, Step
 from nowiser.microdata.search.best_first import search
 from nowiser.microdata.search.infeasible import why
 from nowiser.microdata.search.problem import Problem
-from nowiser.microdata.table import MicroTable, group_codes
+from nowiser.microdata.table.column import Column, Ints
+from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
 
 @dataclass(frozen=True)
 class LocalRecoding:
     name: ClassVar[str] = "local_recoding"
-    keeps_rows: ClassVar[bool] = False
 
     def apply(self, table: MicroTable, run: Run) -> Step:
         problem = Generalise().problem(table, run)

@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column, Floats, Ints
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.coding import numeric
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column, Floats, Ints
+from nowiser.microdata.table.micro_table import MicroTable
 
 MOST = 200_000  # rows; the time grows with their square
 
@@ -29,7 +29,6 @@ class Microaggregation:
     variable: bool = False
     reach: float = 0.2  # γ of V-MDAV: how much nearer a record must be to join
     name: ClassVar[str] = "microaggregation"
-    keeps_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.k < 2:

@@ -16,13 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.microdata.column import Column, Floats, Ints, numbers_of
-from nowiser.microdata.groups import Groups, histogram, targets_of
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.groups.groups import Groups, histogram, targets_of
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.loss import scaled
-from nowiser.microdata.release import Run, Step
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.search.problem import failing
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column, Floats, Ints, numbers_of
+from nowiser.microdata.table.micro_table import MicroTable
 
 BINS = 4096  # places at which a number with more values than that may be cut
 
@@ -33,7 +33,6 @@ class Mondrian:
 
     relaxed: bool = False
     name: ClassVar[str] = "mondrian"
-    keeps_rows: ClassVar[bool] = True
 
     def apply(self, table: MicroTable, run: Run) -> Step:
         if not run.roles.quasi:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.coding import relabelled
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 LEAST = 16  # bytes of a key
 
@@ -29,7 +29,6 @@ class Pseudonym:
     key_file: str | None = None
     key_env: str | None = None
     name: ClassVar[str] = "pseudonym"
-    keeps_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if (self.key_file is None) == (self.key_env is None):

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import NotAnswerable
-from nowiser.microdata.judged import measured_groups
-from nowiser.microdata.release import Run, Step
+from nowiser.microdata.groups.judged import measured_groups
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.search.problem import failing
-from nowiser.microdata.table import MicroTable, group_codes
+from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,6 @@ class RecordSuppression:
     """Touches no value. Repeated until the rows that are left keep every group model."""
 
     name: ClassVar[str] = "record_suppression"
-    keeps_rows: ClassVar[bool] = False
 
     def apply(self, table: MicroTable, run: Run) -> Step:
         keep = surviving(table, run)
@@ -26,7 +25,7 @@ class RecordSuppression:
         if lost > run.suppress:
             raise NotAnswerable(
                 f"{lost} rows break a model and the limit is {run.suppress}",
-                hint=f"Allow --suppress {100 * lost / max(1, table.rows):.1f}%, or generalise first.",
+                hint=f'Allow suppress="{100 * lost / max(1, table.rows):.1f}%", or generalise first.',
             )
         return Step(table.take(keep), self.name, {"suppressed rows are": "left out"}, lost)
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.coding import numeric, renumbered
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,6 @@ class Rounding:
     column: str
     to: float
     name: ClassVar[str] = "rounding"
-    keeps_rows: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (self.to > 0 and math.isfinite(self.to)):

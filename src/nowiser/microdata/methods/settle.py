@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nowiser.microdata.column import Codes, Ints
-from nowiser.microdata.groups import Groups, merge
+from nowiser.microdata.groups.groups import Groups, merge
 from nowiser.microdata.losses.base import Levels
 from nowiser.microdata.losses.loss import scaled
 from nowiser.microdata.search.problem import Problem, failing
 from nowiser.microdata.search.rollup import Rollup
-from nowiser.microdata.table import group_codes
+from nowiser.microdata.table.column import Codes, Ints
+from nowiser.microdata.table.micro_table import group_codes
 
 
 @dataclass

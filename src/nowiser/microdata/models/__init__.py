@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Floats, Ints
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.table.column import Floats, Ints
 
 TOLERANCE = 1e-9  # how far rounding may carry a score over its limit
 

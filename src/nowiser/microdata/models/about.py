@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups, Target
+from nowiser.microdata.groups.groups import Groups, Target
 from nowiser.microdata.models import GroupModel
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ With f rows released and F people in the population per group, n rows and J grou
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models import TableModel, population
 
 

@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models import lost_above
 from nowiser.microdata.models.about import AboutColumn
+from nowiser.microdata.table.column import Floats
 
 
 def rise(model: AboutColumn, groups: Groups) -> tuple[Floats, Floats]:

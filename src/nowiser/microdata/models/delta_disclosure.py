@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models.about import AboutColumn
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models import TOLERANCE, GroupModel, population
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)

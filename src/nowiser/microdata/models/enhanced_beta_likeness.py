@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models import lost_above
 from nowiser.microdata.models.beta_likeness import BetaLikeness, rise
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Floats, Ints
-from nowiser.microdata.groups import Groups, Target
+from nowiser.microdata.groups.groups import Groups, Target
 from nowiser.microdata.models import TOLERANCE, GroupModel, lost_above
+from nowiser.microdata.table.column import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Floats
-from nowiser.microdata.compound import Guesses, Tree, columns_of, tree_of
-from nowiser.microdata.groups import Groups, Target, joint_name
+from nowiser.microdata.groups.compound import Guesses, Tree, columns_of, tree_of
+from nowiser.microdata.groups.groups import Groups, Target, joint_name
 from nowiser.microdata.models import GroupModel, lost_above
+from nowiser.microdata.table.column import Floats
 from nowiser.model.goal import parse_goal
 
 _COUNTED: WeakKeyDictionary[Target, dict[Tree, Guesses]] = WeakKeyDictionary()  # the search asks at every node

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models import GroupModel, population
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.models import TableModel
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)

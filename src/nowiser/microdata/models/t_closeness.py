@@ -18,11 +18,11 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Floats
-from nowiser.microdata.groups import Groups, Target
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.groups.groups import Groups, Target
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.models import TOLERANCE
 from nowiser.microdata.models.about import AboutColumn
+from nowiser.microdata.table.column import Floats
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def hierarchical(moved: Floats, target: Target) -> Floats:
     if tree is None:
         raise Misconfigured(
             f"the hierarchical distance needs a hierarchy of {target.column!r}",
-            hint=f"Name it with the sensitive column, as in --sensitive {target.column}:file.csv.",
+            hint=f'Name it with the sensitive column, as in sensitive="{target.column}:file.csv".',
         )
     return np.asarray(np.abs(moved @ _labels(tree, moved.shape[1])).sum(axis=1) / (2 * max(1, tree.height)))
 

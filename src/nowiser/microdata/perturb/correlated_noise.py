@@ -22,7 +22,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.covariance import covariance_of, robust_covariance, root
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Channel, Noise
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.risk.together import Together
+from nowiser.microdata.table.arrays import (
     Floats,
     Names,
     all_back,
@@ -30,16 +36,10 @@ from nowiser.microdata.perturb.columns import (
     grouped,
     matrix,
     members,
-    strata_of,
     varying,
     weights,
 )
-from nowiser.microdata.perturb.covariance import covariance_of, robust_covariance, root
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Channel, Noise
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.risk.together import Together
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 BLOCK = 4096  # rows whose products are taken together
 
@@ -49,7 +49,6 @@ class CorrelatedNoise:
     """Add noise with the columns' own covariance, `amount` times it (d above)."""
 
     name: ClassVar[str] = "correlated_noise"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     amount: float = 0.1

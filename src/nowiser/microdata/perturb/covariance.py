@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import Floats
+from nowiser.microdata.table.arrays import Floats
 
 DEPENDENT = 1e-9  # smallest eigenvalue of a correlation matrix that is told from zero
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nowiser.microdata.column import Column
+from nowiser.microdata.table.column import Column
 
 _DAYS = Fraction((date(1, 1, 1) - date(1970, 1, 1)).days), Fraction((date(9999, 12, 31) - date(1970, 1, 1)).days)
 _DIGITS = Context(prec=80)  # more than any decimal of Arrow has

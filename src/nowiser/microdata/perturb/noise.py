@@ -11,8 +11,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Channel, Noise, Released, Shape
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Floats,
     Names,
     chosen,
@@ -20,13 +23,10 @@ from nowiser.microdata.perturb.columns import (
     members,
     numeric,
     share,
-    strata_of,
     varying,
 )
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Channel, Noise, Released, Shape
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,6 @@ class AddNoise:
     """
 
     name: ClassVar[str] = "noise"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     share: float = 0.1

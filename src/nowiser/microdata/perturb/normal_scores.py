@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import Floats, Ints, Names, chosen
+from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.perturb.covariance import nearest_correlation, root
-from nowiser.microdata.release import Roles
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import Floats, Ints, Names, chosen
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 MOST_INDICATORS = 40  # per categorical column; rarer values are explained by the constant
 

@@ -17,22 +17,22 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Codes, Column
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.perturb.transition import Estimate, estimate, given, invariant, keeping, transit
+from nowiser.microdata.risk.channel import Channel, Matrix, parted_channel
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Names,
     chosen,
     exchangeable,
     grouped,
     members,
     share,
-    strata_of,
     weights,
 )
-from nowiser.microdata.perturb.transition import Estimate, estimate, given, invariant, keeping, transit
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Channel, Matrix, parted_channel
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Codes, Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,6 @@ class Pram:
     """
 
     name: ClassVar[str] = "pram"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     keep: float = 0.8

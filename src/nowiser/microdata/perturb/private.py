@@ -17,16 +17,16 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
+from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.perturb import exact_transition
 from nowiser.microdata.perturb.ceiling import ceiling
-from nowiser.microdata.perturb.columns import chosen, numeric, weights
 from nowiser.microdata.perturb.in_units import from_units, in_units
 from nowiser.microdata.perturb.randomised_response import widened
 from nowiser.microdata.perturb.transition import estimate, given
-from nowiser.microdata.release import Run, Step
 from nowiser.microdata.risk.best_guess import Floats
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen, numeric, weights
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
 from nowiser.noise.discrete_laplace import discrete_laplace
 from nowiser.noise.entropy import OS
@@ -45,7 +45,6 @@ class PrivateNoise:
     """
 
     name: ClassVar[str] = "private_noise"
-    keeps_rows: ClassVar[bool] = True
 
     table: str  # the policy's name of the table: whose account pays
     column: str
@@ -97,7 +96,6 @@ class PrivateResponse:
     """Randomised response over stated categories at a cost of `jump` nats per row of a person."""
 
     name: ClassVar[str] = "private_response"
-    keeps_rows: ClassVar[bool] = True
 
     table: str
     column: str
@@ -117,7 +115,6 @@ class PrivatePram:
     """PRAM by a stated matrix {true: {released: chance}}, whose own cost is charged."""
 
     name: ClassVar[str] = "private_pram"
-    keeps_rows: ClassVar[bool] = True
 
     table: str
     column: str

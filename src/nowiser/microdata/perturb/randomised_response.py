@@ -12,18 +12,18 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column, text
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.transition import estimate, transit
+from nowiser.microdata.risk.channel import Matrix
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Names,
     chosen,
     share,
     weights,
 )
-from nowiser.microdata.perturb.transition import estimate, transit
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Matrix
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column, text
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,6 @@ class RandomisedResponse:
     """Keep each value with probability `keep`, else draw one of the categories (its own included) uniformly."""
 
     name: ClassVar[str] = "randomised_response"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     keep: float = 0.5

@@ -14,8 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Ranks
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Ints,
     Names,
     chosen,
@@ -23,12 +26,9 @@ from nowiser.microdata.perturb.columns import (
     grouped,
     members,
     share,
-    strata_of,
 )
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Ranks
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class RankSwap:
     """Swap values of each column with a partner within `within` (a share of the rows of the stratum)."""
 
     name: ClassVar[str] = "rank_swap"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     within: float = 0.05

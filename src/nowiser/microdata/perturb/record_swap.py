@@ -20,8 +20,11 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Released
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Floats,
     Ints,
     Mask,
@@ -31,12 +34,9 @@ from nowiser.microdata.perturb.columns import (
     exchangeable,
     grouped,
     share,
-    strata_of,
 )
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Released
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 ROUNDS = 4  # how often partners are looked for before a match column is dropped
 
@@ -46,7 +46,6 @@ class RecordSwap:
     """Swap the `swap` columns between records alike in `match`, the risky ones first."""
 
     name: ClassVar[str] = "record_swap"
-    keeps_rows: ClassVar[bool] = True
 
     swap: Names
     match: Names = ()

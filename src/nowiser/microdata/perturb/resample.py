@@ -15,21 +15,21 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.normal_scores import explaining, generate, given_columns, normal_scores
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Released
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Floats,
     Names,
     chosen,
     grouped,
     matrix,
     members,
-    strata_of,
     varying,
 )
-from nowiser.microdata.perturb.normal_scores import explaining, generate, given_columns, normal_scores
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Released
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,6 @@ class Resample:
     """Replace numeric columns by draws from a model fitted to them."""
 
     name: ClassVar[str] = "resample"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     model: Literal["copula", "bootstrap"] = "copula"

@@ -11,21 +11,21 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Released
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Names,
     chosen,
     dense,
     grouped,
     members,
     share,
-    strata_of,
     weights,
 )
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Released
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,6 @@ class Sample:
     """Release a random share of the units. `weight` names the column the new weights are written to."""
 
     name: ClassVar[str] = "sample"
-    keeps_rows: ClassVar[bool] = False
 
     share: float = 0.5
     weight: str | None = None  # default: the recipe's weight column, or `weight`

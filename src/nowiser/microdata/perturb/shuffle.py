@@ -15,22 +15,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from nowiser.microdata.column import Codes, Column
-from nowiser.microdata.perturb.columns import (
+from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.perturb.normal_scores import explaining, generate, given_columns, normal_scores
+from nowiser.microdata.perturb.strata import strata_of
+from nowiser.microdata.risk.channel import Released
+from nowiser.microdata.risk.guessing import guesses_of
+from nowiser.microdata.table.arrays import (
     Floats,
     Names,
     chosen,
     grouped,
     matrix,
     members,
-    strata_of,
     varying,
 )
-from nowiser.microdata.perturb.normal_scores import explaining, generate, given_columns, normal_scores
-from nowiser.microdata.release import Run, Step
-from nowiser.microdata.risk.channel import Released
-from nowiser.microdata.risk.guessing import guesses_of
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Codes, Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,6 @@ class Shuffle:
     """Shuffle the confidential `columns` so that they keep their dependence on `given` (and each other)."""
 
     name: ClassVar[str] = "shuffle"
-    keeps_rows: ClassVar[bool] = True
 
     columns: Names
     given: Names | None = None  # without it: the quasi-identifiers that are not shuffled

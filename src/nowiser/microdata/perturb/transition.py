@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import Floats, Ints
+from nowiser.microdata.table.arrays import Floats, Ints
 
 
 def given(matrix: Mapping[Any, Mapping[Any, float]], values: Sequence[str], *, column: str) -> Floats:

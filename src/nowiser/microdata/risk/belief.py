@@ -9,9 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from nowiser.microdata.column import Column
 from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, best_window, best_windows
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks
+from nowiser.microdata.table.column import Column
 
 ATOMS = 512  # a numeric prior of more distinct values is represented by this many quantiles
 MOST_ROWS = 200  # rows of one candidate set whose numeric posteriors are mixed

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.release import Guessing
+from nowiser.microdata.method_contract import Guessing
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

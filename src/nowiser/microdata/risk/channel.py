@@ -18,9 +18,9 @@ from typing import Literal
 
 import numpy as np
 
-from nowiser.microdata.column import Column
 from nowiser.microdata.risk.best_guess import Floats, Ints
 from nowiser.microdata.risk.together import Together
+from nowiser.microdata.table.column import Column
 
 Shape = Literal["normal", "laplace", "uniform"]
 

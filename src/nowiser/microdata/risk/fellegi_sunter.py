@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen, dense
 from nowiser.microdata.risk.best_guess import Floats, Ints, clopper_pearson
 from nowiser.microdata.risk.linking import coarse_codes, shared_codes
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen, dense
+from nowiser.microdata.table.micro_table import MicroTable
 
 MOST_COLUMNS = 12
 

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen, dense, grouped, weights
 from nowiser.microdata.risk.best_guess import Floats, Ints
-from nowiser.microdata.table import MicroTable, group_codes
+from nowiser.microdata.table.arrays import chosen, dense, grouped, weights
+from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,14 +18,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from nowiser.microdata.release import Run
+from nowiser.microdata.method_contract import Run
 from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopper_pearson, drawn, usual_goal
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
 from nowiser.microdata.risk.together import Together, beliefs as beliefs_together, interval_of_mean, most_rows
 from nowiser.microdata.risk.whole_row import whole_row
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 VICTIMS = 1000  # drawn per attacker; all rows if there are fewer
 SEARCHED = 300  # of them, when every released row has to be weighed for each

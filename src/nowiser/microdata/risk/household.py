@@ -7,9 +7,9 @@ The risk of a household is the chance that at least one member is re-identified,
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen, dense
 from nowiser.microdata.risk.best_guess import Floats
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen, dense
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 def household_risk(table: MicroTable, household: str, risk: Floats) -> Floats:

@@ -17,11 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.release import Roles
+from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.risk.best_guess import Floats
 from nowiser.microdata.risk.frequencies import Frequencies, frequencies
 from nowiser.microdata.risk.household import household_risk
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 def individual_risk(counts: Frequencies, *, method: Literal["usual", "exact"] = "usual") -> Floats:

@@ -22,13 +22,13 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.budget.exposure import exposure, up
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import chosen
 from nowiser.microdata.risk.belief import believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, best_windows, clopper_pearson, usual_goal
 from nowiser.microdata.risk.channel import Released
 from nowiser.microdata.risk.linking import links
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
 from nowiser.model.goal import Exactly, On

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen, matrix
 from nowiser.microdata.risk.best_guess import clopper_pearson
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen, matrix
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen, grouped
 from nowiser.microdata.risk.best_guess import Floats, clopper_pearson
 from nowiser.microdata.risk.nearest import nearest
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen, grouped
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)

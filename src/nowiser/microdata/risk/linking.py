@@ -19,11 +19,11 @@ from typing import Literal
 
 import numpy as np
 
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import dense
 from nowiser.microdata.risk.best_guess import Floats, Ints
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import dense
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 Knowledge = Literal["exactly", "roughly", "not at all"]
 LEVELS: tuple[Knowledge, ...] = ("exactly", "roughly", "not at all")

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import chosen, dense
-from nowiser.microdata.release import Roles
+from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.risk.best_guess import Floats, Ints
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import chosen, dense
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True, eq=False)

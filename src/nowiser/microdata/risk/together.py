@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, best_window
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 PAIRS = 1 << 26  # victims × rows that are weighed for one figure
 FEWEST = 200  # victims, however large the table

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.microdata.release import Roles
+from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.risk.frequencies import Frequencies, frequencies
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.micro_table import MicroTable
 
 
 @dataclass(frozen=True)

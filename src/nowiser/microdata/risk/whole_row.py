@@ -9,10 +9,10 @@ other, and the other way round.
 
 import numpy as np
 
-from nowiser.microdata.column import Column
 from nowiser.microdata.perturb.normal_scores import explaining
 from nowiser.microdata.risk.best_guess import Floats, Goal, Ints, best_window, drawn
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 MOST_ROWS = 20_000
 MOST_COLUMNS = 30

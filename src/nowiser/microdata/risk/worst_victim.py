@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.microdata.column import Column
-from nowiser.microdata.compound import Guesses, Part, Tree, columns_of
-from nowiser.microdata.groups import joint_column
-from nowiser.microdata.release import Step
+from nowiser.microdata.groups.compound import Guesses, Part, Tree, columns_of
+from nowiser.microdata.groups.groups import joint_column
+from nowiser.microdata.method_contract import Step
 from nowiser.microdata.risk.best_guess import Floats, Guessed, Ints, clopper_pearson, drawn
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, is_aligned, links
 from nowiser.microdata.risk.together import Together, most_rows
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable
 
 ATOMS = 512  # values of a column that are told apart; of more, quantiles
 FOUND = "has found the victim's row"

@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nowiser.microdata.column import Codes
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.losses.base import Levels
-from nowiser.microdata.release import quiet
+from nowiser.microdata.method_contract import quiet
 from nowiser.microdata.search.problem import Found, Node, Problem, blocked, blocked_by_size, evaluate
 from nowiser.microdata.search.rollup import Rollup
+from nowiser.microdata.table.column import Codes
 
 LARGE = 100_000  # nodes from which a good first guess is worth a search of its own
 

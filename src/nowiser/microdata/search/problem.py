@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.microdata.column import Ints
-from nowiser.microdata.groups import Groups
-from nowiser.microdata.hierarchy import Hierarchy
+from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
 from nowiser.microdata.models import Model
+from nowiser.microdata.table.column import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from nowiser.microdata.column import Codes, Ints
-from nowiser.microdata.groups import Groups
+from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.groups.packed import Fields, Packed
 from nowiser.microdata.losses.base import Levels
-from nowiser.microdata.packed import Fields, Packed
 from nowiser.microdata.search.problem import Problem
-from nowiser.microdata.table import group_codes
+from nowiser.microdata.table.column import Codes, Ints
+from nowiser.microdata.table.micro_table import group_codes
 
 REMEMBERED = 768  # groupings kept for rolling up
 ROOM = 3_000_000  # groups in all of them

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.column import Column
-from nowiser.microdata.perturb.columns import Floats
 from nowiser.microdata.perturb.covariance import average_ranks
+from nowiser.microdata.table.arrays import Floats
+from nowiser.microdata.table.column import Column
 from nowiser.microdata.utility.pair import Pair
 from nowiser.microdata.utility.propensity import logistic
 from nowiser.microdata.utility.regression import design

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from nowiser.microdata.perturb.columns import Floats, Ints, dense
+from nowiser.microdata.table.arrays import Floats, Ints, dense
 from nowiser.microdata.utility.pair import Pair
 
 

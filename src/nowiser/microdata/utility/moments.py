@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from nowiser.microdata.perturb.columns import Floats
+from nowiser.microdata.table.arrays import Floats
 from nowiser.microdata.utility.pair import Pair
 
 TINY = 1e-100  # a spread below this is none: changes would overflow in units of it

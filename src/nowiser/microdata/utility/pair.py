@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.perturb.columns import Floats, Ints, weights
 from nowiser.microdata.risk.linking import coarse_codes, shared_codes
-from nowiser.microdata.table import MicroTable
+from nowiser.microdata.table.arrays import Floats, Ints, weights
+from nowiser.microdata.table.micro_table import MicroTable
 
 BINNED = 20  # numeric columns with more distinct values are compared by tenths of the original
 

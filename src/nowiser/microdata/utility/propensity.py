@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nowiser.microdata.perturb.columns import Floats
+from nowiser.microdata.table.arrays import Floats
 from nowiser.microdata.utility.pair import Pair
 from nowiser.microdata.utility.regression import design
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nowiser.microdata.perturb.columns import Floats
+from nowiser.microdata.table.arrays import Floats
 from nowiser.microdata.utility.moments import TINY
 from nowiser.microdata.utility.pair import Pair
 

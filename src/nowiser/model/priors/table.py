@@ -10,6 +10,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.model.checks import number
 from nowiser.model.priors.base import ArrayPrior, Floats, Prior, ascend, floats, masses
+from nowiser.model.priors.file import read_columns
 
 Label = str | int | float | bool
 
@@ -88,8 +89,6 @@ class Empirical(Atoms):
 
 
 def _read_column(path: str | Path, column: str) -> "Atoms | Categories":
-    from nowiser.model.priors.file import read_columns
-
     values = read_columns(path, [column]).column(column).combine_chunks()
     import pyarrow as pa
 

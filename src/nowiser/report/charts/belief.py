@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.guess.density import law
+from nowiser.guess.number import law
 from nowiser.model.advantage import Advantage
 from nowiser.model.priors.base import Floats
+from nowiser.noise.boundary import last_inside
 from nowiser.report.charts.pointwise import cells, log_likelihood, right, unbounded
 
 BAR = 0.012  # width of the bar of a single value beside a density, as a share of the picture
@@ -166,10 +167,7 @@ def _masses(prior: Any, witness: Any) -> _Masses | None:
 
 def _median(prior: Any, low: float, high: float) -> float:
     """Heavy tails reach so far that nothing is seen of the middle unless it is looked for."""
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (low, middle) if float(law.cdf(prior, middle)) >= 0.5 else (middle, high)
-    return high
+    return last_inside(lambda x: float(law.cdf(prior, x)) >= 0.5, high, low, steps=100)
 
 
 def _window(found: _Masses, prior: Any, witness: Any) -> tuple[float, float, Range | None]:

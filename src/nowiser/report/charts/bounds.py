@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.guess.published import Bound
+from nowiser.guess.beside.published import Bound
 from nowiser.report.theme import BLUE, GREY, INK, ORANGE, PALE, altair, at_least, at_most, data, percent_axis, themed
 
 

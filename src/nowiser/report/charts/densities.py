@@ -60,7 +60,7 @@ def _title(advantage: Advantage) -> str:
 
 
 def _line(advantage: Advantage, prior: Any) -> Any:
-    from nowiser.guess.density import law
+    from nowiser.guess.number import law
     from nowiser.report.charts.belief import believed
 
     fixed = law.points(prior)

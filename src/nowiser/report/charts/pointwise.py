@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.guess.density import law
+from nowiser.guess.number import law
 from nowiser.model.prior import Atoms, Frozen, Histogram, LogNormal, Mixture, Normal, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 

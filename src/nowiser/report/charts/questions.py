@@ -94,7 +94,7 @@ def _highest(prior: Prior, goal: Within, slope: float, victim: float | None) -> 
     import numpy as np
 
     from nowiser.guess.ask import guess
-    from nowiser.guess.density import law
+    from nowiser.guess.number import law
 
     worst = guess(prior, goal, slope=slope, victim=victim)
     if victim is not None:

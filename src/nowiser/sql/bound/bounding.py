@@ -28,14 +28,14 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
             count = "counts" if table.rows_per_person == 1 else "count"
             notes.append(
                 f"{table.name}: at most {rows} of each person {count}; any further, however many, are left out"
-                f" (--clipped estimates them){_each(query, rows)}."
+                f" (clipped=True estimates them){_each(query, rows)}."
             )
         else:
             groups = _plural(table.groups_per_person or 1, "value")
             each = (
                 _clipped(query, table, rows) if scan.whole else f"with at most {rows} each; any further are left out."
             )
-            estimated = " --clipped estimates how many rows, not how many groups."
+            estimated = " clipped=True estimates how many rows, not how many groups."
             notes.append(f"{table.name}: of each person at most {groups} of {by} count, {each}{estimated}")
     for aggregate in query.aggregates:
         for c in columns(aggregate.argument):
@@ -45,7 +45,7 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
                 assert c.declared.high is not None
                 low, high = (_shown(end, c.declared.kind) for end in (c.declared.low, c.declared.high))
                 ends = f"values outside {low} to {high} count as the nearer end"
-                notes.append(f"{c.attribute}: {ends} (--clipped estimates how many).")
+                notes.append(f"{c.attribute}: {ends} (clipped=True estimates how many).")
             if c.derived is None and c.declared.one_per_person:
                 notes.append(f"{c.attribute}: one value per person; of several the first in the source counts.")
         if aggregate.function in NEVER_EXACT:

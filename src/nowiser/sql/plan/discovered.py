@@ -10,6 +10,7 @@ probability 1 − δ nothing is shown that could not have been shown without thi
 which order is a function of what is released: the order of the keys.
 """
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -40,13 +41,15 @@ class Discovery:
     def threshold(self, noise: Laplace) -> int:
         """The smallest noisy count that is shown."""
         allowed = self.delta / (2 * self.groups)
-        low, high = 1, 2
-        while tail(high - 1, noise.scale) > allowed:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if tail(middle - 1, noise.scale) > allowed else (low, middle)
-        return high
+
+        def rare(count: int) -> bool:
+            return tail(count - 1, noise.scale) <= allowed
+
+        high = 2
+        while not rare(high):
+            high *= 2
+        some = range(high // 2 + 1, high + 1)
+        return some[bisect_left(some, True, key=rare)]
 
 
 def tail(k: int, scale: Fraction) -> Fraction:

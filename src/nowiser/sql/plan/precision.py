@@ -35,17 +35,15 @@ def wish(policy: Policy, error: float | Fraction | None, spend: float | Fraction
     if error is not None:
         wanted = _number(error, "error")
         if wanted <= 0:
-            raise Misconfigured("The error wanted must be above zero.", hint="For example --error 1.5.")
+            raise Misconfigured("The error wanted must be above zero.", hint="For example error=1.5.")
         if wanted > WIDEST:
-            raise Misconfigured(
-                f"The error wanted may be at most {float(WIDEST):.0e}.", hint="For example --error 1.5."
-            )
+            raise Misconfigured(f"The error wanted may be at most {float(WIDEST):.0e}.", hint="For example error=1.5.")
         return Wish(error=wanted)
     if spend is None:
         return Wish(spend=policy.spend)
     share = _number(spend, "spend")
     if not 0 < share <= 1:
-        raise Misconfigured("The share to spend must be above 0% and at most 100%.", hint="For example --spend 5%.")
+        raise Misconfigured("The share to spend must be above 0% and at most 100%.", hint='For example spend="5%".')
     return Wish(spend=share)
 
 
@@ -88,7 +86,7 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fractio
         if reading.more or (histogram is not None and reading.aggregate.function in QUANTILES):
             raise NotAnswerable(
                 "How precise this will be depends on the data, so no error can be promised.",
-                hint="Say what to spend instead, for example --spend 5%.",
+                hint='Say what to spend instead, for example spend="5%".',
                 span=reading.aggregate.span,
             )
         if histogram is not None:  # a sum of several noises
@@ -98,7 +96,7 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fractio
             if not plan.reaches[reading.bottom].exact or fewest is None:
                 raise NotAnswerable(
                     "How many rows this average is over is not known beforehand, so no error can be promised.",
-                    hint="Say what to spend instead, for example --spend 5%.",
+                    hint='Say what to spend instead, for example spend="5%".',
                     span=reading.aggregate.span,
                 )
             cell_error = error * fewest

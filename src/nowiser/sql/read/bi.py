@@ -74,7 +74,7 @@ class Setting:
     """The answer to SET or SHOW: constants."""
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[str | int, ...], ...]
+    rows: tuple[tuple[str | int | None, ...], ...]
 
 
 def setting(text: str) -> Setting | None:

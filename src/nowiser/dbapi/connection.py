@@ -1,0 +1,223 @@
+"""Connections and cursors of PEP 249. A connection is a gateway; a cursor holds one answer."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import unquote, urlsplit
+
+from nowiser import gateway
+from nowiser.dbapi import errors
+from nowiser.dbapi.parameters import filled
+from nowiser.dbapi.types import TypeCode, code
+from nowiser.report.answer import Answer
+
+Row = tuple[Any, ...]
+Described = tuple[str, TypeCode, None, None, None, None, None]
+
+
+def connect(
+    path_or_url: "str | Path | gateway.Gateway | None" = None,
+    *,
+    analyst: str | None = None,
+    spend: float | Fraction | str | None = None,
+    error: float | Fraction | None = None,
+) -> "Connection":
+    """A connection as PEP 249 has it, so that `pandas.read_sql(sql, nowiser.connect("nowiser.yaml"))` works.
+
+    path_or_url: the policy file (default: $NOWISER_POLICY, else ./nowiser.yaml), the same as `nowiser:///path`, or a
+    Gateway that is open. spend, error, analyst: as in `Gateway.query`, for every question of the connection.
+    """
+    with errors.translated():
+        if isinstance(path_or_url, gateway.Gateway):
+            return Connection(path_or_url, analyst=analyst, spend=spend, error=error, owned=False)
+        return Connection(gateway.open(_path(path_or_url)), analyst=analyst, spend=spend, error=error, owned=True)
+
+
+def _path(given: str | Path | None) -> str | Path | None:
+    if not isinstance(given, str) or "://" not in given:
+        return given
+    url = urlsplit(given)
+    if url.scheme not in ("nowiser", "file") or url.netloc or url.query:
+        raise errors.InterfaceError(
+            "Connections are to a policy file on this machine.\n"
+            "Give its path, as in nowiser.yaml, nowiser:///relative.yaml or nowiser:////absolute/path.yaml."
+        )
+    path = unquote(url.path)
+    return path.removeprefix("/") if url.scheme == "nowiser" else path
+
+
+class Connection:
+    """A gateway, with what every question of it is asked with. Threads may share it."""
+
+    Warning = errors.Warning
+    Error = errors.Error
+    InterfaceError = errors.InterfaceError
+    DatabaseError = errors.DatabaseError
+    DataError = errors.DataError
+    OperationalError = errors.OperationalError
+    IntegrityError = errors.IntegrityError
+    InternalError = errors.InternalError
+    ProgrammingError = errors.ProgrammingError
+    NotSupportedError = errors.NotSupportedError
+
+    def __init__(
+        self,
+        gate: gateway.Gateway,
+        *,
+        analyst: str | None = None,
+        spend: float | Fraction | str | None = None,
+        error: float | Fraction | None = None,
+        owned: bool = True,
+    ) -> None:
+        self._gate: gateway.Gateway | None = gate
+        self._owned = owned
+        self._with = {"analyst": analyst, "spend": spend, "error": error}
+
+    @property
+    def gateway(self) -> gateway.Gateway:
+        """The gateway that answers. Raises InterfaceError once the connection is closed."""
+        if self._gate is None:
+            raise errors.InterfaceError("The connection is closed.")
+        return self._gate
+
+    def cursor(self) -> "Cursor":
+        self.gateway  # noqa: B018 (closed or not)
+        return Cursor(self)
+
+    def execute(self, sql: str, parameters: Sequence[Any] | None = None) -> "Cursor":
+        """A new cursor with the answer."""
+        return self.cursor().execute(sql, parameters)
+
+    def ask(self, sql: str, parameters: Sequence[Any] | None, **wish: Any) -> Answer:
+        """The answer to a question; `spend`, `error` or `analyst` for this one take the place of the connection's."""
+        gate, given = self.gateway, {name: value for name, value in wish.items() if value is not None}
+        usual = dict(self._with)
+        if "spend" in given or "error" in given:
+            usual |= {"spend": None, "error": None}
+        with errors.translated():
+            return gate.query(filled(sql, parameters), **(usual | given))
+
+    def commit(self) -> None:
+        """Nothing to do: an answer is charged and kept before it is given."""
+        self.gateway  # noqa: B018 (closed or not)
+
+    def rollback(self) -> None:
+        """Nothing can be taken back: a charge is for good. No error, since tools call this whenever something fails."""
+        self.gateway  # noqa: B018 (closed or not)
+
+    def close(self) -> None:
+        """Close it, and the gateway if `connect` opened that. Closing again does nothing."""
+        gate, self._gate = self._gate, None
+        if gate is not None and self._owned:
+            gate.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return "<Connection, closed>" if self._gate is None else f"<Connection to {self._gate!r}>"
+
+
+class Cursor:
+    """Asks one question after the other; `answer` is the whole of the last one, with error bars, cost and guesses."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.arraysize = 1
+        self.answer: Answer | None = None
+        self._next = 0
+        self._closed = False
+
+    @property
+    def description(self) -> list[Described] | None:
+        """Seven entries for each column, as PEP 249 wants: the name, the type, and five that do not apply."""
+        if self.answer is None:
+            return None
+        rows = self.answer.rows or ()
+        return [
+            (name, code(row[i] for row in rows), None, None, None, None, None)
+            for i, name in enumerate(self.answer.columns)
+        ]
+
+    @property
+    def rowcount(self) -> int:
+        """Rows of the answer; -1 before anything was asked."""
+        return -1 if self.answer is None else len(self.answer.rows or ())
+
+    @property
+    def rownumber(self) -> int | None:
+        """The place of the next row."""
+        return None if self.answer is None else self._next
+
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[Any] | None = None,
+        *,
+        spend: float | Fraction | str | None = None,
+        error: float | Fraction | None = None,
+    ) -> Self:
+        """Ask a question. Each `?` takes the next parameter."""
+        self._open()
+        self.answer, self._next = None, 0
+        self.answer = self.connection.ask(sql, parameters, spend=spend, error=error)
+        return self
+
+    def executemany(self, sql: str, parameters: Sequence[Sequence[Any]]) -> None:
+        """Refused: every question is charged by itself, and only the last answer could be read."""
+        del sql, parameters
+        raise errors.NotSupportedError("Every question is charged by itself.\nAsk them one by one with execute.")
+
+    def fetchone(self) -> Row | None:
+        rows = self._rows()
+        if self._next >= len(rows):
+            return None
+        self._next += 1
+        return rows[self._next - 1]
+
+    def fetchmany(self, size: int | None = None) -> list[Row]:
+        rows, wanted = self._rows(), self.arraysize if size is None else size
+        found = list(rows[self._next : self._next + max(0, wanted)])
+        self._next += len(found)
+        return found
+
+    def fetchall(self) -> list[Row]:
+        return self.fetchmany(len(self._rows()))
+
+    def close(self) -> None:
+        self._closed, self.answer = True, None
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """Nothing to do."""
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """Nothing to do."""
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Row:
+        if (row := self.fetchone()) is None:
+            raise StopIteration
+        return row
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> None:
+        if self._closed:
+            raise errors.InterfaceError("The cursor is closed.")
+        self.connection.gateway  # noqa: B018 (closed or not)
+
+    def _rows(self) -> tuple[Row, ...]:
+        self._open()
+        if self.answer is None:
+            raise errors.ProgrammingError("Nothing was asked yet, or it was not answered.")
+        return self.answer.rows or ()

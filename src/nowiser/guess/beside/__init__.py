@@ -1,0 +1,1 @@
+"""Beside the promise: other people's bounds, attackers who know less, and attackers who know part of the record."""

@@ -1,1 +1,0 @@
-"""Attributes that depend on each other: grids, and the linear programme over all mechanisms with its certificate."""

@@ -1,1 +1,0 @@
-"""Goals with several parts on attributes that are independent of each other."""

@@ -1,1 +1,0 @@
-"""Three and more continuous attributes that depend on each other."""

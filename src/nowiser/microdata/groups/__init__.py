@@ -1,0 +1,1 @@
+"""Groups of look-alikes: what the privacy models judge."""

@@ -1,0 +1,1 @@
+"""Generalisation hierarchies, and how they are named."""

@@ -1,0 +1,1 @@
+"""The table: its columns and their types, reading and writing files, rows that are not loaded."""

@@ -1,0 +1,117 @@
+"""How an answer and an explanation show themselves: as short text, and in a notebook."""
+
+from html import escape
+
+from nowiser.report.answer import Answer, drawn, rounded, spoken_guess, with_bar
+from nowiser.report.visible import on_one_line, visible
+
+MOST = 20  # rows of an answer that are printed
+MOST_DRAWN = 200  # in a notebook
+ADVICE = ("average:", "count:", "sum:")  # how the lines of a derivation begin that say what would be useful
+
+
+def text(answer: Answer) -> str:
+    """The rows with their error bars, and what is left; or what an explanation says."""
+    if answer.values is None:
+        return _explanation(answer)
+    rows = [answer.columns, *_cells(answer)[:MOST]]
+    rows = [tuple(map(on_one_line, row)) for row in rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(answer.columns))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    more = len(answer.rows or ()) - MOST
+    if more > 0:
+        lines.append(f"… {more:,} more rows")
+    return "\n".join([*lines, _price_of(answer)])
+
+
+def html_of(answer: Answer) -> str:
+    if answer.values is None:
+        return _explanation_html(answer)
+    head = "".join(f"<th>{escape(c)}</th>" for c in answer.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in _cells(answer)[:MOST_DRAWN]
+    )
+    more = len(answer.rows or ()) - MOST_DRAWN
+    if more > 0:
+        body += f"<tr><td>… {more:,} more rows</td></tr>"
+    account = drawn(answer.guesses, answer.left) if answer.cost else f"<p>{_price_of(answer)}</p>"
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{account}"
+
+
+def _cells(answer: Answer) -> list[tuple[str, ...]]:
+    return [
+        tuple(with_bar(v, e) for v, e in zip(row, errors, strict=True))
+        for row, errors in zip(answer.rows or (), answer.errors(), strict=True)
+    ]
+
+
+def _price_of(answer: Answer) -> str:
+    if answer.stored:
+        return f"The stored answer, again, free; {answer.left:.1%} of the allowance is left."
+    if not answer.cost:
+        return "Exact and free."
+    return f"± is the 95 % error bar; {answer.left:.1%} of the allowance is left."
+
+
+# -- explanations ----------------------------------------------------------------------------------------------
+
+
+def bar_words(answer: Answer) -> list[tuple[str, str]]:
+    """For each column what is known of its error bar before any data is read."""
+    found = []
+    for name, bar in zip(answer.columns, answer.error, strict=True):
+        if bar == 0.0:
+            found.append((name, "exact"))
+        elif isinstance(bar, float):
+            found.append((name, f"± {rounded(bar)}"))
+        else:
+            found.append(
+                (name, "depends on the rows" if not _advice(answer) else "depends on the rows: see the advice")
+            )
+    return found
+
+
+def price_words(answer: Answer) -> str:
+    if not answer.cost:
+        return "free: nothing secret would be touched"
+    return f"{_price(answer.price)}{answer.left:.1%} {'would be' if answer.admitted else 'is'} left"
+
+
+def _price(share: float | None) -> str:
+    if share is None:
+        return ""
+    return f"{share:.1%} of the allowance; " if share <= 1 else f"{rounded(share)} times the whole allowance; "
+
+
+def _derivation(answer: Answer) -> list[str]:
+    return [line for line in answer.notes if line not in _advice(answer)]
+
+
+def _advice(answer: Answer) -> list[str]:
+    start = next((i for i, n in enumerate(answer.notes) if n.strip().startswith(ADVICE)), len(answer.notes))
+    return list(answer.notes[start:])
+
+
+def _explanation(answer: Answer) -> str:
+    lines = [] if answer.admitted else [f"Not admitted: {visible(answer.refusal or '')}"]
+    lines += ["Error bar (95 %)", *(f"  {on_one_line(name)}: {words}" for name, words in bar_words(answer))]
+    if answer.cost:
+        lines += ["Noise", *(f"  {visible(line)}" for line in _derivation(answer))]
+    lines += ["Price", f"  {price_words(answer)}", *(f"  {visible(spoken_guess(g))}" for g in answer.guesses)]
+    if advice := _advice(answer):
+        lines += ["Advice", *map(visible, advice)]
+    return "\n".join(lines)
+
+
+def _explanation_html(answer: Answer) -> str:
+    refused = "" if answer.admitted else f"<p><b>Not admitted:</b> {escape(answer.refusal or '')}</p>"
+    rows = "".join(f"<tr><td>{escape(n)}</td><td>{escape(w)}</td></tr>" for n, w in bar_words(answer))
+    advice = "".join(f"<li>{escape(line.strip())}</li>" for line in _advice(answer))
+    noise = escape("\n".join(_derivation(answer)))
+    return (
+        f"{refused}<table><thead><tr><th>column</th><th>error bar (95 %)</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"<p><b>Price:</b> {escape(price_words(answer))}</p>"
+        + (f"<p><b>Advice</b></p><ul>{advice}</ul>" if advice else "")
+        + (f"<details><summary>Noise</summary><pre>{noise}</pre></details>" if noise else "")
+        + drawn(answer.guesses, answer.left)
+    )

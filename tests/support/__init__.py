@@ -1,0 +1,1 @@
+"""What tests share: worlds to attack, tables, engines that live, generators of questions, oracles."""
