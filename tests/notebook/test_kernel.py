@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+MEANS = "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY faculty"
+
 pytestmark = pytest.mark.filterwarnings("default")  # those of Jupyter's own packages are not ours
 
 
@@ -40,7 +42,10 @@ def notebook(canteen_folder):
     client.start_channels()
     try:
         client.wait_for_ready(timeout=120)
-        yield Notebook(client)
+        notebook = Notebook(client)  # each test may run in a process of its own: the names all of them use come first
+        assert "error" not in notebook("import nowiser as nw; gw = nw.open()")
+        assert "error" not in notebook(f"answer = gw.query({MEANS!r})")
+        yield notebook
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
@@ -50,8 +55,7 @@ def test_the_gateway_answers_where_duckdb_refuses_to_hear_of_progress_bars(noteb
     if importlib.util.find_spec("ipywidgets") is None:
         said = notebook("import duckdb; duckdb.connect().execute('SET enable_progress_bar = true')")
         assert "ipywidgets" in said["error"], "without this refusal the test shows nothing"
-    assert "error" not in notebook("import nowiser as nw; gw = nw.open()")
-    shown = notebook("answer = gw.query('SELECT faculty, AVG(time) AS mean FROM visits GROUP BY faculty'); answer")
+    shown = notebook("answer")
     assert "±" in shown["text/html"]
     assert shown["text/plain"].splitlines()[0].split() == ["faculty", "mean"]
 
