@@ -12,14 +12,18 @@ A charge is a set of accounts with an amount each. The amounts are whole *picona
 | `rho_presence`               | the same when one person comes or goes                                               |
 | `delta`                      | the promise above may fail with this probability (amount in 10⁻¹⁸)                   |
 
+An account may be that of a *cell* of a partition (`partition: faculty`): a public column that is fixed for a person.
+Then the amount is about persons of that cell alone. Each person is in one cell, so what is known about her is the sum
+of the accounts without a cell and of those of her own (`guess/budget/parts.py`).
+
 Charges of successive releases add. A jump is kept per *set* of attributes because one question that
 looks at three attributes of a person costs once, not three times, however many of them change.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
 PICO = 10**12
 ATTO = 10**18
@@ -29,13 +33,18 @@ Kind = Literal["slope", "jump", "presence", "rho", "rho_presence", "delta"]
 
 @dataclass(frozen=True, order=True)
 class Account:
-    """One line of the account: its kind and the attributes (`table.column`) or person table it is about."""
+    """One line of the account: its kind and the attributes (`table.column`) or person table it is about.
+
+    cell: the column of a partition and a value of it, where only persons with that value are concerned.
+    """
 
     kind: Kind
     about: tuple[str, ...] = ()
+    cell: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.kind}({', '.join(self.about)})"
+        where = f" where {self.cell[0]} is {self.cell[1]}" if self.cell else ""
+        return f"{self.kind}({', '.join(self.about)}){where}"
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,15 @@ class Charge:
         """The charge of `factor` such releases, rounded up."""
         return Charge.of((a, ceil_fraction(Fraction(n) * factor)) for a, n in self.amounts)
 
+    def within(self, cells: Iterable[tuple[str, ...]]) -> "Charge":
+        """The same charge to persons of these cells alone; what may fail altogether (`delta`) stays everybody's."""
+        every = tuple(cells)
+        return Charge.of(
+            (account if account.kind == "delta" else replace(account, cell=cell), amount)
+            for account, amount in self.amounts
+            for cell in (every if account.kind != "delta" else ((),))
+        )
+
     def __bool__(self) -> bool:
         return bool(self.amounts)
 
@@ -73,8 +91,13 @@ def ceil_fraction(value: Fraction) -> int:
 
 def to_json(charge: Charge) -> list[list[object]]:
     """The accounts in their fixed order, for the ledger."""
-    return [[account.kind, list(account.about), amount] for account, amount in charge.amounts]
+    return [
+        [account.kind, list(account.about), amount, *([list(account.cell)] if account.cell else [])]
+        for account, amount in charge.amounts
+    ]
 
 
-def from_json(value: Iterable[tuple[Kind, Iterable[str], int]]) -> Charge:
-    return Charge.of((Account(kind, tuple(about)), int(amount)) for kind, about, amount in value)
+def from_json(value: Iterable[Sequence[Any]]) -> Charge:
+    return Charge.of(
+        (Account(kind, tuple(about), tuple(*cell)), int(amount)) for kind, about, amount, *cell in value
+    )

@@ -93,6 +93,8 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()  # declared keys, for joins
     row_is_person: bool = False  # `person: each row`
     csv: Csv | None = None  # how its file is written; None: as files of its name are by default
+    # A public column with one value per person: questions about different values concern different persons.
+    partition: str | None = None
 
     @property
     def is_public(self) -> bool:

@@ -16,6 +16,8 @@ tightening or neutral counts as loosening.* The arguments:
 * **analysts' shares**: divide the allowance; the limit holds for all analysts together whatever they are. Neutral.
 * **one_per_person**: says how values in several rows of a person depend on each other, and makes slopes of all of them
   move together. Declaring it assumes more about the data: loosening; taking it back tightens.
+* **partition**: charges to one value no longer count for the others. Declaring one loosens; taking it back tightens,
+  because what was charged to its values then counts for everybody.
 * **what can be asked at all**: a new table about persons or a new column admits answers that were refused. Loosening.
 """
 
@@ -161,6 +163,12 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
         yield Change(new.name, effect, f"protects {new.protect.value}, was {old.protect.value}")
     for key in ("rows_per_person", "groups_per_person", "source", "csv"):
         yield from _neutral(new.name, key, getattr(old, key), getattr(new, key))
+    if old.partition != new.partition:
+        if new.partition is None:
+            yield Change(new.name, Effect.TIGHTENS, f"what was asked about one {old.partition} counts for everybody")
+        else:
+            text = f"questions about one {new.partition} no longer count for the others"
+            yield Change(new.name, Effect.LOOSENS, text)
     keys_before, keys_after = ({frozenset(key) for key in t.unique} for t in (old, new))
     for columns in keys_after - keys_before:
         yield Change(new.name, Effect.LOOSENS, f"{', '.join(sorted(columns))} is now trusted to be unique")

@@ -134,6 +134,8 @@ class Table(TypedDict, total=False):
     """How likely attackers hold it that a given person is in the table. Default: unknown."""
     unique: list[str | list[str]]
     """Keys: columns that together never repeat."""
+    partition: str
+    """A public column that is fixed for a person. Questions about one of its values use up the allowance there alone."""
     columns: Required[dict[str, Literal["identifier", "public", "sensitive"] | Column]]
 
 

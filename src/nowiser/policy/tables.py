@@ -2,6 +2,7 @@
 
     person: student                        one person = one value of this column
     person: [hospital, patient]            one person = one pair of values
+    person: [student, day]                 one person = a day of a student; `day` may be public
     person: {patient_id: patients.id}      this row belongs to the person of that row of `patients`
     person: each row                       every row is a person of its own
     public: true                           nothing about persons
@@ -18,6 +19,7 @@ from nowiser.model.schema import Column, Link, Protect, Role, Table
 from nowiser.policy import shape, values
 from nowiser.policy.columns import read_column
 from nowiser.policy.csv import read_csv
+from nowiser.policy.partition import read_partition
 from nowiser.policy.tree import Entries, Leaf, Node, Place, suggestion
 
 EACH_ROW = "each row"
@@ -78,6 +80,8 @@ def _read_table(name: str, node: Node) -> Read:
     )
     if table.is_public:
         _check_public(entries, columns, what)
+    if (parts := entries.get("partition")) is not None:
+        table = read_partition(parts, table, what)
     if each_row and rows is not None and table.rows_per_person != 1:
         rows.place.wrong(f"in {what} every row is a person, so rows_per_person is 1", "Leave it out.")
     return Read(table, entries)
@@ -115,8 +119,12 @@ def _read_person(entries: Entries, columns: tuple[Column, ...], what: str) -> tu
             _expect_identifier(column, node.keys[column], columns, what)
         return (), link
     person = values.names(node, f"person of {what}")
+    public_parts = {c.name for c in columns if c.role is Role.PUBLIC} if len(person) > 1 else set()
+    if public_parts >= set(person):
+        public_parts = set()  # somebody has to be named
     for column in person:
-        _expect_identifier(column, node.place, columns, what)
+        if column not in public_parts:
+            _expect_identifier(column, node.place, columns, what)
     return person, None
 
 
@@ -169,7 +177,7 @@ def _read_unique(node: Node, columns: tuple[Column, ...], what: str) -> tuple[tu
 
 
 def _check_public(entries: Entries, columns: tuple[Column, ...], what: str) -> None:
-    for key in ("rows_per_person", "groups_per_person", "protect", "presence"):
+    for key in ("rows_per_person", "groups_per_person", "protect", "presence", "partition"):
         if key in entries.keys:
             entries.keys[key].wrong(f"{what} is public, so {key!r} has no meaning there")
     places = values.mapping(entries.entries["columns"], "columns").keys

@@ -18,6 +18,7 @@ from nowiser.guess.bracket import bracketed
 from nowiser.guess.budget.exposure import Identical, exposure, failing
 from nowiser.guess.budget.frontier import figures, keeps, largest
 from nowiser.guess.budget.goal_bounds import empty_promise
+from nowiser.guess.budget.parts import touched, views
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
@@ -50,9 +51,20 @@ def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
     """
     found = []
     for attacker in policy.attackers:
-        before, after = figures(policy, attacker, totals)
+        before, after = _worst(policy, attacker, totals)
         found.append(Guess(attacker.text, before, max(before, after), min(1.0, before + float(attacker.gain))))
     return tuple(found)
+
+
+def _kept(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
+    """Whether the promise is kept to persons of every cell."""
+    return all(keeps(policy, attacker, view) for view in views(policy, totals))
+
+
+def _worst(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, float]:
+    """Before and after of the most exposed person of the most exposed cell."""
+    found = (figures(policy, attacker, view) for view in views(policy, totals))
+    return max(found, key=lambda pair: pair[1] - pair[0])
 
 
 def refuse_empty_promises(policy: Policy) -> None:
@@ -100,7 +112,7 @@ def admits(
     after = totals + charge
     _check_delta(policy, after)
     for attacker in policy.attackers:
-        if not keeps(policy, attacker, after):
+        if not _kept(policy, attacker, after):
             _refuse(policy, attacker, totals, after)
     if analyst is None or not policy.analysts:
         return
@@ -111,7 +123,7 @@ def admits(
         )
     share = policy.analysts[analyst]
     scaled = (own + charge).times(1 / share) if share > 0 else None
-    if charge and (scaled is None or not all(keeps(policy, attacker, scaled) for attacker in policy.attackers)):
+    if charge and (scaled is None or not all(_kept(policy, attacker, scaled) for attacker in policy.attackers)):
         left = max(Fraction(0), share - share_used(policy, own))
         raise Exhausted(
             f"this would use more than the share of {analyst!r}, which is {_percent(share)} of the allowance",
@@ -121,7 +133,7 @@ def admits(
 
 def share_used(policy: Policy, totals: Charge) -> Fraction:
     """Which share of the allowance these totals use, from 0 to 1; rounded up, by at most a hundredth of itself."""
-    multiples = [largest(policy, attacker, totals) for attacker in policy.attackers]
+    multiples = [largest(policy, attacker, view) for attacker in policy.attackers for view in views(policy, totals)]
     return min(Fraction(1), max((1 / m if m else Fraction(1) for m in multiples if m is not None), default=Fraction(0)))
 
 
@@ -144,7 +156,7 @@ def largest_multiple(
     if not factor:
         raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
     if guarded and _mixed(totals + unit):
-        factor = _on_top(policy, totals, unit, factor, share)
+        factor = _on_top(policy, touched(policy, totals, unit), unit, factor, share)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
 
@@ -165,8 +177,9 @@ def owed_for_failing(policy: Policy, unit: Charge, charged: Charge) -> Charge:
 def _spending(key: Identical, unit: Charge, share: Fraction) -> tuple[Fraction, bool]:
     """The factor whose charge is `share` of an untouched allowance, and whether an attacker is after it at all."""
     policy = key.policy
-    multiples = [found for a in policy.attackers if (found := largest(policy, a, unit)) is not None]
-    factor = share * min(multiples, default=_undefended(policy, unit))
+    every = views(policy, unit)
+    multiples = [found for a in policy.attackers for view in every if (found := largest(policy, a, view)) is not None]
+    factor = share * min(multiples, default=_undefended(policy, every[0]))
     return factor * (1 - _rounding(policy, unit, factor)) if factor else factor, bool(multiples)
 
 
@@ -195,8 +208,10 @@ def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
 
     Rounding adds at most one piconat to each account. A hundredfold, since those may hurt more than what was meant.
     """
-    ones = Charge(tuple((account, 1) for account, _ in unit.amounts))
-    both = [(exposure(policy, a, ones).reach, exposure(policy, a, unit).reach * factor) for a in policy.attackers]
+    both = []
+    for view in views(policy, unit):
+        ones = Charge(tuple((account, 1) for account, _ in view.amounts))
+        both += [(exposure(policy, a, ones).reach, exposure(policy, a, view).reach * factor) for a in policy.attackers]
     return min(Fraction(1, 2), 100 * max((one / meant for one, meant in both if meant), default=Fraction(0)))
 
 
@@ -217,7 +232,7 @@ def _check_delta(policy: Policy, totals: Charge) -> None:
 
 def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -> None:
     """All figures are of one victim, the most exposed one afterwards: another one may be most exposed so far."""
-    before, would = figures(policy, attacker, after)
+    before, would = _worst(policy, attacker, after)
     allowed = before + float(attacker.gain)
     digits = next((d for d in range(2, 12) if f"{would:.{d}%}" != f"{allowed:.{d}%}"), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))

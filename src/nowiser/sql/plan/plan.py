@@ -37,6 +37,7 @@ from nowiser.sql.plan.discovered import Discovery, discover
 from nowiser.sql.plan.groups import Groups, Listed, SetGroups
 from nowiser.sql.plan.keys import domain, effort, public_keys
 from nowiser.sql.plan.marginals import Marginals, marginals
+from nowiser.sql.plan.parts import cells as cells_of
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.clauses import LIMITLESS
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, computed, existing, holding
@@ -157,13 +158,14 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
     if isinstance(declared, Groups):
         ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches)
+    parts = cells_of(query.relation, policy)
     found = Plan(
         query,
         tally,
         reaches,
         readings,
         declared if declared is not None else Listed(len(query.keys)),
-        tuple(ways),
+        tuple(ways if parts is None else (replace(w, unit=w.unit.within(parts)) for w in ways)),
         bounding(query, found=discovery is not None),
         discovery,
         collected.histograms,
