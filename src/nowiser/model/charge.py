@@ -98,6 +98,4 @@ def to_json(charge: Charge) -> list[list[object]]:
 
 
 def from_json(value: Iterable[Sequence[Any]]) -> Charge:
-    return Charge.of(
-        (Account(kind, tuple(about), tuple(*cell)), int(amount)) for kind, about, amount, *cell in value
-    )
+    return Charge.of((Account(kind, tuple(about), tuple(*cell)), int(amount)) for kind, about, amount, *cell in value)

@@ -135,7 +135,7 @@ class Table(TypedDict, total=False):
     unique: list[str | list[str]]
     """Keys: columns that together never repeat."""
     partition: str
-    """A public column that is fixed for a person. Questions about one of its values use up the allowance there alone."""
+    """A public column that is fixed for a person: what is asked about one value of it uses up the allowance there."""
     columns: Required[dict[str, Literal["identifier", "public", "sensitive"] | Column]]
 
 

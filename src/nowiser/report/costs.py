@@ -13,9 +13,11 @@ Cost = dict[str, dict[str, dict[str, float]]]
 def cost_of(charge: Charge, policy: Policy) -> Cost:
     """{table: {attribute: {slope, jump, presence, unit}}} in nats; slope is per `unit` raw units.
 
-    Gaussian noise appears as `rho`, the zero-concentrated loss.
+    Gaussian noise appears as `rho`, the zero-concentrated loss. A question about several cells of a partition charges
+    each of them the same, and nobody is in two: it is shown once.
     """
     found: Cost = {}
+    first = min((account.cell for account, _ in charge.amounts if account.cell), default=())
 
     def entry(attribute: str) -> dict[str, float]:
         table, _, column = attribute.partition(".")
@@ -26,6 +28,8 @@ def cost_of(charge: Charge, policy: Policy) -> Cost:
         return found.setdefault(table, {}).setdefault(column, blank)
 
     for account, amount in charge.amounts:
+        if account.cell not in ((), first):
+            continue
         nats = Fraction(amount, PICO)
         match account.kind:
             case "slope":

@@ -156,7 +156,7 @@ def largest_multiple(
     if not factor:
         raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
     if guarded and _mixed(totals + unit):
-        factor = _on_top(policy, touched(policy, totals, unit), unit, factor, share)
+        factor = _on_top(policy, touched(totals, unit), unit, factor, share)
     admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
     return factor
 

@@ -64,7 +64,7 @@ def _sum(parts: list[Amounts]) -> Amounts:
     return total
 
 
-def touched(policy: Policy, totals: Charge, unit: Charge) -> Charge:
+def touched(totals: Charge, unit: Charge) -> Charge:
     """The totals of those persons alone whom a charge concerns."""
     cells = {account.cell for account, _ in unit.amounts if account.kind != "delta"}
     if () in cells:
