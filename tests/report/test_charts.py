@@ -14,7 +14,7 @@ from nowiser.cli.main import app
 from nowiser.errors import Misconfigured
 from nowiser.report import charts
 from nowiser.report.save import FORMATS, save
-from nowiser.report.theme import CONFIG, SEQUENCE, at_least, at_most
+from nowiser.report.theme import CONFIG, SEQUENCE, at_most
 
 CANTEEN = nw.Uniform(12, 28)
 DISHES = nw.Categories({"soup": 0.3, "pasta": 0.7})
@@ -117,18 +117,18 @@ def test_a_belief_in_a_small_part_of_the_prior_is_enlarged(prior, goal, asked):
     assert goal_after == pytest.approx(found.after, abs=0.01)
     assert all_after == pytest.approx(1, abs=0.01)
     assert share_drawn(chart, "before")[0] == pytest.approx(found.before, abs=0.01)
-    assert axis_title(chart).startswith("enlarged: ")
+    assert axis_title(chart).startswith("value, enlarged: ")
 
 
 def test_what_is_left_out_is_told_with_the_digits_it_takes():
     title = axis_title(charts.before_after(nw.guess(nw.Uniform(1e9, 1e9 + 1), nw.Within(0.01), slope=1.0)))
-    assert title == "enlarged: the prior reaches from 1,000,000,000 to 1,000,000,001"
+    assert title == "value, enlarged: the prior reaches from 1,000,000,000 to 1,000,000,001"
     listed = nw.guess(nw.Frozen("poisson", 1e6), nw.Within(5), slope=5.0, victim=1e6)
     many = axis_title(charts.before_after(listed))
-    assert re.fullmatch(r"✓ .*; nearly all values lie from 996,9\d\d to 1,003,0\d\d", many)
+    assert re.search(r"✓ .*; nearly all values lie from 996,9\d\d to 1,003,0\d\d\)", many)
     heavy = axis_title(charts.before_after(nw.guess(nw.Frozen("cauchy"), nw.Within(1), slope=1.0, victim=0)))
     low, high = (
-        float(end) for end in heavy.removeprefix("enlarged: nearly all of the prior reaches from ").split(" to ")
+        float(end) for end in heavy.removeprefix("value, enlarged: nearly all of the prior reaches from ").split(" to ")
     )
     assert (low, high) == (pytest.approx(-318, rel=0.1), pytest.approx(318, rel=0.1))
 
@@ -143,8 +143,8 @@ def test_densities_without_bound_and_ranges_far_out_are_drawn_or_told():
 
 
 def test_what_is_seen_as_it_is_is_not_enlarged(seen):
-    assert axis_title(charts.before_after(seen)) is None
-    assert axis_title(charts.before_after(nw.guess(nw.Normal(20, 5), nw.Within(2), slope=2.0))) is None
+    assert "enlarged" not in axis_title(charts.before_after(seen))
+    assert "enlarged" not in axis_title(charts.before_after(nw.guess(nw.Normal(20, 5), nw.Within(2), slope=2.0)))
 
 
 def test_a_belief_in_two_far_places_is_told_by_bars():
@@ -209,11 +209,20 @@ def test_a_picture_says_one_number_of_one_thing(tmp_path):
     assert {"30.0 %", "53.9 %", "70.0 %", "46.2 %"} <= set(written)
 
 
-def test_what_was_known_before_is_rounded_down_and_ceilings_up():
-    assert at_least(0.31099) == "31.0 %"
+def test_a_picture_says_what_the_sentence_says(tmp_path):
+    """The sentence said 31.1 % before, the picture 31.0 %."""
+    found = nw.guess(nw.Normal(20, 5), nw.Within(2), slope=0.1, victim=20)
+    before, after, _ = found.figures()
+    assert str(found).count(before) == str(found).count(after) == 1
+    chart = charts.before_after(found)
+    assert chart.title["text"] == f"A guess within 2 goes from {before} to at most {after}"
+    assert {r["text"] for r in rows(chart) if "text" in r} == {"goal", f"before: {before}", f"after: {after}"}
+
+
+def test_ceilings_are_rounded_up():
     assert at_most(0.31001) == "31.1 %"
-    assert at_least(0.25) == at_most(0.25) == "25.0 %"
-    assert at_least(0.1 + 0.2) == at_most(0.1 + 0.2) == "30.0 %"
+    assert at_most(0.25) == "25.0 %"
+    assert at_most(0.1 + 0.2) == "30.0 %"
 
 
 LABELLED = [
@@ -297,6 +306,7 @@ EVERY_CHART = {
     "gain_limit": lambda: charts.gain_limit(CANTEEN, nw.Within(2), nw.Cost(0.1), 0.05),
     "questions": lambda: charts.questions(CANTEEN, nw.Within(2), 0.2, [1, 2], trials=50),
     "bounds": lambda: charts.bounds(nw.bounds(CANTEEN, nw.Within(2), slope=1.0), 0.25),
+    "attackers": lambda: charts.attackers([{"guess": "time within 2", "before": 0.25, "after": 0.27, "limit": 0.3}]),
 }
 
 

@@ -11,7 +11,7 @@ from nowiser.ledger.access import closed
 from nowiser.ledger.base import Entry
 from nowiser.model.charge import PICO, Charge, from_json
 from nowiser.model.policy import Policy
-from nowiser.report.theme import LIMIT, SEQUENCE, altair, data, themed
+from nowiser.report.theme import BETTER, LIMIT, SEQUENCE, altair, beside_lines, data, points_axis, themed, whole_axis
 
 NOTHING = Charge()
 STEPS = 60  # points of the picture; a ledger with more charges is thinned out
@@ -149,31 +149,29 @@ def chart(policy: Policy, read: Account) -> Any:
     alt = altair()
     steps = course(policy, read.lines)
     most = len([line for line in read.lines if line.charge])
-    x = alt.X(
-        "n:Q",
-        title="answers given",
-        scale=alt.Scale(domain=[0, max(1, most)], nice=False),
-        axis=alt.Axis(tickMinStep=1, format="d"),
-    )
-    layers = []
-    for i, attacker in enumerate(policy.attackers):
-        colour = SEQUENCE[i % len(SEQUENCE)]
-        limit = 100 * float(attacker.gain)
-        rows = [{"n": n, "value": 100 * (g[i].after - g[i].before)} for n, g in steps]
-        value = alt.Y("value:Q", title="points better than before, at most", scale=alt.Scale(zero=True))
-        base = alt.Chart(data(rows)).encode(x=x, y=value)
-        words: list[dict[str, Any]] = [{"n": 0, "value": limit, "text": f"promised: {attacker.text}, {limit:g} points"}]
+    x = alt.X("n:Q", title="answers given", axis=whole_axis(), scale=alt.Scale(domain=[0, max(1, most)], nice=False))
+    high = 1.12 * max((float(a.gain) for a in policy.attackers), default=1.0)
+    y = alt.Y("value:Q", title=f"{BETTER}, at most", axis=points_axis(), scale=alt.Scale(domain=[0, high], nice=False))
+    texts = [attacker.text for attacker in policy.attackers]
+    shades = [SEQUENCE[i % len(SEQUENCE)] for i in range(len(texts))]
+    colour = alt.Color("guess:N", scale=alt.Scale(domain=texts, range=shades), legend=None)
+    layers, ends = [], []
+    for limit in sorted({float(attacker.gain) for attacker in policy.attackers}):
+        words = f"promised: at most {100 * limit:.4g} points"
+        rule = alt.Chart(data([{"n": 0, "value": limit, "text": words}])).encode(y=y)
         layers += [
-            alt.Chart(data(words)).mark_rule(color=LIMIT, strokeDash=[5, 4], strokeWidth=1.5).encode(y="value:Q"),
-            base.mark_line(color=colour, interpolate="step-after"),
-            base.mark_point(color=colour, filled=True, size=30, opacity=1),
-            alt.Chart(data(words))
-            .mark_text(align="left", dy=14, dx=4, color=LIMIT, fontWeight=600)
-            .encode(x=x, y="value:Q", text="text:N"),
+            rule.mark_rule(color=LIMIT, strokeDash=[5, 4], strokeWidth=1.5),
+            rule.mark_text(align="left", dy=-8, dx=4, color=LIMIT, fontWeight=600).encode(x=x, text="text:N"),
         ]
-    said = f"{float(read.left):.1%} of the allowance is left" if most else "nothing has been asked yet"
+    for i, text in enumerate(texts):
+        rows = [{"n": n, "value": g[i].after - g[i].before, "guess": text} for n, g in steps]
+        dash = [1, 0] if i == 0 else [12 - 2 * i, 4 + 2 * i]  # of lines on each other all are seen
+        base = alt.Chart(data(rows)).encode(x=x, y=y, color=colour)
+        layers.append(base.mark_line(interpolate="step-after", strokeDash=dash))
+        ends.append({"x": max(1, most), "y": rows[-1]["value"], "guess": text, "text": text})
+    said = f"{100 * float(read.left):.1f} % of the allowance is left" if most else "nothing has been asked yet"
     return themed(
-        alt.layer(*layers).properties(width=560, height=320),
+        alt.layer(*layers, beside_lines(ends, high, colour)).properties(width=560, height=320),
         f"What all answers together tell: {said}",
         "How much better each attacker guesses at most, after every answer, whoever asked",
     )

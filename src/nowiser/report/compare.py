@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.report.theme import AFTER, BEFORE, altair, data, themed
+from nowiser.report.theme import AFTER, BEFORE, GREY, altair, data, percent_axis, themed
 
 STYLE = (
     "body{margin:2rem auto;max-width:62rem;padding:0 1rem;font-family:system-ui,Helvetica,Arial,sans-serif;"
@@ -117,10 +117,16 @@ def charts(content: Mapping[str, Any]) -> list[Any]:
 def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
     """A line from before to after for every attacker, with the interval where it was simulated."""
     alt = altair()
-    rows = [dict(g) | {"who": f"{g['attacker']}: {g['goal']}"} for g in guesses]
+    rows = [
+        dict(g)
+        | {"who": f"{g['attacker']}: {g['goal']}", "end": max(g["before"], g["after"], g["high"] or 0.0)}
+        | {"text": f"{_percent(g['before'])} → {_percent(g['after'])}"}
+        for g in guesses
+    ]
     order = [r["who"] for r in rows]
     y = alt.Y("who:N", sort=order, title=None, axis=alt.Axis(labelLimit=420, grid=False))
-    scale = alt.Scale(domain=[0, 1])
+    highest = max(r["end"] for r in rows)
+    scale = alt.Scale(domain=[0, min(1.0, 1.1 * highest)], nice=False)
     base = alt.Chart(data(rows))
     lines = base.mark_rule(strokeWidth=3, color=AFTER, opacity=0.35).encode(
         y=y, x=alt.X("before:Q", scale=scale), x2="after:Q"
@@ -131,10 +137,13 @@ def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
         .encode(y=y, x=alt.X("low:Q", scale=scale), x2="high:Q")
     )
     before = base.mark_circle(size=90, color=BEFORE, opacity=1).encode(
-        y=y, x=alt.X("before:Q", scale=scale, title="share of right guesses", axis=alt.Axis(format="%"))
+        y=y, x=alt.X("before:Q", scale=scale, title="share of right guesses", axis=percent_axis())
     )
     after = base.mark_circle(size=110, color=AFTER, opacity=1).encode(y=y, x=alt.X("after:Q", scale=scale))
-    layered = alt.layer(lines, spans, before, after).properties(width=420, height=28 * len(rows) + 20)
+    words = base.mark_text(align="left", dx=10, fontSize=11, color=GREY).encode(
+        y=y, x=alt.X("end:Q", scale=scale), text="text:N"
+    )
+    layered = alt.layer(lines, spans, before, after, words).properties(width=420, height=28 * len(rows) + 20)
     return themed(
         layered,
         "What an attacker guesses right",
@@ -145,16 +154,18 @@ def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
 def column_chart(marginals: Mapping[str, float]) -> Any:
     """What was lost of each column's own distribution."""
     alt = altair()
-    rows = [{"column": k, "lost": v} for k, v in marginals.items()]
-    chart = (
-        alt.Chart(data(rows))
-        .mark_bar(color=AFTER, size=14)
-        .encode(
-            y=alt.Y("column:N", sort="-x", title=None, axis=alt.Axis(labelLimit=300, grid=False)),
-            x=alt.X("lost:Q", title="total variation", scale=alt.Scale(domainMin=0), axis=alt.Axis(format="%")),
-        )
-        .properties(width=420, height=24 * len(rows) + 20)
+    rows: list[dict[str, Any]] = [{"column": k, "lost": v, "text": _percent(v)} for k, v in marginals.items()]
+    base = alt.Chart(data(rows)).encode(
+        y=alt.Y("column:N", sort="-x", title=None, axis=alt.Axis(labelLimit=300, grid=False)),
+        x=alt.X(
+            "lost:Q",
+            title="total variation",
+            scale=alt.Scale(domain=[0, max([0.01, *marginals.values()])], nice=False),
+            axis=percent_axis(tickCount=5),
+        ),
     )
+    words = base.mark_text(align="left", dx=6, fontSize=11, color=GREY).encode(text="text:N")
+    chart = (base.mark_bar(color=AFTER, size=14) + words).properties(width=420, height=24 * len(rows) + 20)
     return themed(chart, "What was lost of each column", "The largest error of the share of any set of categories.")
 
 

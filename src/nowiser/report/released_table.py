@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from nowiser.report.theme import AFTER, BLUE, CONFIG, GREY, LIMIT, altair
+from nowiser.report.theme import AFTER, BETTER, BLUE, CONFIG, GREY, INK, LIMIT, POINTS, WHOLE, altair
 
 Spec = dict[str, Any]  # Vega-Lite as plain values: a report is drawn without waiting for Altair to be imported
 
@@ -131,7 +131,7 @@ def _candidates(content: Mapping[str, Any]) -> str:
             number(c["loss"]),
             number(c["suppressed"]),
             number(c["smallest_group"]),
-            percent(c["gain"]),
+            "–" if c["gain"] is None else points(c["gain"]),
             optimal_words(c["optimal"]),
         )
         for c in content["candidates"]
@@ -212,23 +212,28 @@ def candidates_chart(content: Mapping[str, Any]) -> Spec:
     ]
     colour = {"condition": {"test": "datum.chosen", "value": AFTER}, "value": GREY}
 
-    def panel(field: str, title: str, form: str, *, names: bool) -> Spec:
-        ticks = "%" if form.endswith("%") else "~g"
+    def panel(field: str, title: str, ticks: Spec, written: str, *, names: bool) -> Spec:
         axis = {"labels": names, "labelLimit": 220, "title": None}
-        words = {"mark": {"type": "text", "align": "left", "dx": 5}, "encoding": {"text": _q(field, None, format=form)}}
+        words = {
+            "transform": [{"calculate": written, "as": "text"}],
+            "mark": {"type": "text", "align": "left", "dx": 5},
+            "encoding": {"text": {"field": "text", "type": "nominal"}},
+        }
         return {
             "width": 250,
             "height": 34 * len(rows),
             "encoding": {
-                "x": _q(field, title, axis={"format": ticks, "tickCount": 4}, scale={"zero": True}),
+                "x": _q(field, title, axis={**ticks, "tickCount": 4}, scale={"zero": True}),
                 "y": {"field": "title", "type": "nominal", "sort": {"field": "at"}, "axis": axis},
             },
             "layer": [{"mark": {"type": "bar", "height": 18}, "encoding": {"color": colour}}, words],
         }
 
     pair = [
-        panel("loss", "loss of information", ".3f", names=True),
-        panel("gain", "largest gain of an attacker", ".1%", names=False),
+        panel(
+            "loss", "loss of information (0: none, 1: all)", {"format": "~g"}, "format(datum.loss, '.3f')", names=True
+        ),
+        panel("gain", f"best attacker: {BETTER}", POINTS, "format(100 * datum.gain, '.1f')", names=False),
     ]
     chart = {"data": {"values": rows}, "hconcat": pair, "spacing": 60}
     return _spec(chart, "Every candidate keeps the promises", "shorter is better; blue is released")
@@ -240,30 +245,41 @@ def gains_chart(content: Mapping[str, Any]) -> Spec:
         "data": {"values": rows},
         "mark": {"type": "rect", "color": BLUE, "stroke": "white", "strokeWidth": 1},
         "encoding": {
-            "x": _q("low", "gain of a guess about the row's own value", axis={"format": "%"}),
+            "x": _q("low", f"guess of a row's own value: {BETTER}", axis=POINTS, scale={"nice": False, "padding": 12}),
             "x2": {"field": "high"},
-            "y": _q("rows", "rows", scale={"domainMin": 0}),
+            "y": _q("rows", "released rows", axis=WHOLE, scale={"domainMin": 0}),
             "y2": {"field": "none"},
         },
     }
-    rule = {
-        "data": {"values": [{"x": content["row_gains"]["most"]}]},
-        "mark": {"type": "rule", "color": LIMIT, "strokeDash": [4, 3]},
-        "encoding": {"x": {"field": "x", "type": "quantitative"}},
-    }
     column = content["row_gains"]["column"]
     most = points(content["row_gains"]["most"])
-    return _spec({"layer": [bars, rule]}, f"No guess about {column} gains more than {most}", "released rows")
+    marks: list[Spec] = [
+        {"mark": {"type": "rule", "color": LIMIT, "strokeDash": [4, 3]}},
+        {"mark": {"type": "text", "align": "right", "dx": -6, "dy": 6, "color": LIMIT, "fontWeight": 600}}
+        | {"encoding": {"y": {"value": 0}, "text": {"value": f"most: {most}"}}},
+    ]
+    limit = {
+        "data": {"values": [{"x": content["row_gains"]["most"]}]},
+        "encoding": {"x": {"field": "x", "type": "quantitative"}},
+        "layer": marks,
+    }
+    return _spec({"layer": [bars, limit]}, f"No guess about {column} gains more than {most}")
 
 
 def sizes_chart(content: Mapping[str, Any]) -> Spec:
-    rows = [{"size": label, "rows": n, "at": i} for i, (label, n) in enumerate(content["group_sizes"])]
-    place = {"field": "size", "type": "nominal", "title": "rows that look alike", "sort": {"field": "at"}}
+    sizes = content["group_sizes"]
+    held = [i for i, (_, n) in enumerate(sizes) if n]
+    rows = [{"size": sizes[i][0], "rows": sizes[i][1], "at": i} for i in range(held[0], held[-1] + 1)] if held else []
+    place = {"field": "size", "type": "nominal", "sort": {"field": "at"}, "axis": {"labelAngle": 0}}
+    words = {"mark": {"type": "text", "dy": -7, "color": INK}, "encoding": {"text": _q("rows", None, format=",d")}}
     bars = {
         "data": {"values": rows},
         "width": 560,
-        "mark": {"type": "bar", "color": BLUE},
-        "encoding": {"x": {**place, "axis": {"labelAngle": 0}}, "y": _q("rows", "rows")},
+        "encoding": {
+            "x": place | {"title": "rows that look alike (itself among them)"},
+            "y": _q("rows", "released rows", axis=WHOLE),
+        },
+        "layer": [{"mark": {"type": "bar", "color": BLUE, "width": {"band": 0.8}}}, words],
     }
     return _spec(bars, "How many rows look like a released row")
 

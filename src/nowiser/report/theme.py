@@ -1,7 +1,6 @@
 """One look for every chart: quiet axes, words instead of legends, colours that colour-blind readers can tell apart."""
 
 from importlib import import_module
-from math import floor
 from typing import Any
 
 from nowiser.model.advantage import points
@@ -77,14 +76,47 @@ def at_most(share: float) -> str:
     return points(share, up=True)
 
 
-def at_least(share: float) -> str:
-    """What was known before as a percentage: rounded down, so that no gain looks smaller than it is."""
-    return f"{floor(share * 1000 + 1e-9) / 10:.1f} %"
+def ceiling(share: float) -> str:
+    """A bound: rounded up, but not to certainty."""
+    return at_most(share) if share >= 1.0 or share <= 0.999 else "> 99.9 %"
+
+
+PERCENT: dict[str, Any] = {"format": "%", "labelExpr": "replace(datum.label, '%', ' %')"}
+POINTS: dict[str, Any] = {"labelExpr": "format(100 * datum.value, '~g')"}
+# tickMinStep alone leaves halves where only one or two are counted
+WHOLE: dict[str, Any] = {
+    "tickMinStep": 1,
+    "labelExpr": "datum.value == floor(datum.value) ? format(datum.value, ',d') : ''",
+}
+
+BETTER = "points better than before"  # the unit of every gain, in pictures as in sentences
+CHANCE = "probability that the guess is right"
 
 
 def percent_axis(**more: Any) -> Any:
     """An axis of shares, whose labels are written as in sentences: 30 %."""
-    return altair().Axis(format="%", labelExpr="replace(datum.label, '%', ' %')", **more)
+    return altair().Axis(**PERCENT, **more)
+
+
+def points_axis(**more: Any) -> Any:
+    """An axis of differences between shares, in percentage points: its title says so."""
+    return altair().Axis(**POINTS, **more)
+
+
+def whole_axis(**more: Any) -> Any:
+    """An axis of counts: there is no half of an answer, of a row, of a person."""
+    return altair().Axis(**{**WHOLE, **more})
+
+
+def beside_lines(ends: list[dict[str, Any]], high: float, colour: Any) -> Any:
+    """Names at the right ends of lines (`x`, `y`, `name`), pushed apart where they would touch; `high`: of the axis."""
+    alt = altair()
+    placed: list[dict[str, Any]] = []
+    for end in sorted(ends, key=lambda e: float(e["y"]), reverse=True):
+        y = end["y"] if not placed else min(end["y"], placed[-1]["y"] - 0.055 * high)
+        placed.append(end | {"y": y})
+    words = alt.Chart(data(placed)).mark_text(align="left", dx=8, fontSize=12, fontWeight=600)
+    return words.encode(x="x:Q", y="y:Q", text="text:N", color=colour)
 
 
 def altair() -> Any:

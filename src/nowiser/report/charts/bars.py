@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nowiser.report.theme import AFTER, BEFORE, GREEN, GREY, INK, altair, at_least, at_most, data, percent_axis
+from nowiser.model.advantage import points
+from nowiser.report.theme import AFTER, BEFORE, GREEN, GREY, INK, altair, at_most, data, percent_axis
 
 WIDTH = 560
 LETTER = 7.2  # pixels
@@ -23,17 +24,18 @@ class Pair:
     right: bool
 
 
-def bars(pairs: Sequence[Pair], after: float, note: str = "") -> Any:
-    """Upright where every label finds room below its bars, else lying. `after` is what the title says of the goal."""
+def bars(pairs: Sequence[Pair], told: Sequence[str], note: str = "") -> Any:
+    """Upright where every label finds room below its bars, else lying. `told`: before and after of the goal, written."""
     alt = altair()
     shown = _distinct(_most(pairs))
     alone = sum(p.right for p in shown) == 1
     rows: list[dict[str, Any]] = []
     for p in shown:
-        ceiling = after if alone and p.right else p.after  # the same figure as in the title, to the last digit
+        # the same figures as in the title, to the last digit
+        was, now = told[:2] if alone and p.right else (points(p.before), at_most(p.after))
         rows += [
-            {"label": p.label, "when": "before", "share": p.before, "text": at_least(p.before)},
-            {"label": p.label, "when": "after", "share": p.after, "text": at_most(ceiling)},
+            {"label": p.label, "when": "before", "share": p.before, "text": was},
+            {"label": p.label, "when": "after", "share": p.after, "text": now},
         ]
     highest = max(r["share"] for r in rows)  # and its figure above it
     room = WIDTH / len(shown)
@@ -53,7 +55,7 @@ def bars(pairs: Sequence[Pair], after: float, note: str = "") -> Any:
         color=alt.Color(
             "when:N",
             scale=alt.Scale(domain=["before", "after"], range=[BEFORE, AFTER]),
-            legend=alt.Legend(orient="top", direction="horizontal", offset=8),
+            legend=alt.Legend(orient="top", direction="horizontal", offset=28 if upright else 8),
         )
     )
     key = f"{RIGHT.strip()} counts as a correct guess{note}"
@@ -61,7 +63,7 @@ def bars(pairs: Sequence[Pair], after: float, note: str = "") -> Any:
         base = base.encode(
             x=alt.X("label:N", title=key, **names),
             xOffset=alt.XOffset(**order),
-            y=alt.Y("share:Q", title=None, axis=percent_axis(), scale=alt.Scale(domain=[0, 1.08 * highest])),
+            y=alt.Y("share:Q", title="probability", axis=percent_axis(), scale=alt.Scale(domain=[0, 1.08 * highest])),
         )
         figures = base.mark_text(dy=-7, fontSize=11).encode(text="text:N", color=alt.value(INK))
         drawn = base.mark_bar() + figures if len(shown) <= 6 else base.mark_bar()
@@ -69,7 +71,7 @@ def bars(pairs: Sequence[Pair], after: float, note: str = "") -> Any:
     base = base.encode(
         y=alt.Y("label:N", title=None, **names),
         yOffset=alt.YOffset(**order),
-        x=alt.X("share:Q", title=key, axis=percent_axis(grid=True)),
+        x=alt.X("share:Q", title=f"probability ({key})", axis=percent_axis(grid=True, tickCount=5)),
     )
     figures = base.mark_text(align="left", dx=4, fontSize=10).encode(text="text:N", color=alt.value(INK))
     return (base.mark_bar() + figures).properties(width=WIDTH - 140, height=30 * len(shown))

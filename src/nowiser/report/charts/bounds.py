@@ -5,7 +5,20 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.beside.published import Bound
-from nowiser.report.theme import BLUE, GREY, INK, ORANGE, PALE, altair, at_least, at_most, data, percent_axis, themed
+from nowiser.model.advantage import points
+from nowiser.report.theme import (
+    BLUE,
+    CHANCE,
+    GREY,
+    INK,
+    ORANGE,
+    PALE,
+    altair,
+    ceiling,
+    data,
+    percent_axis,
+    themed,
+)
 
 
 def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> Any:
@@ -18,7 +31,7 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
             "value": b.value,
             "before": before,
             "holds": b.holds,
-            "text": _shown(b.value),
+            "text": ceiling(b.value),
             "ours": b.name.startswith("nowiser"),
         }
         for b in found
@@ -28,7 +41,7 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelFontSize=13, labelColor=INK, labelLimit=220))
     x = alt.X(
         "value:Q",
-        title="probability that the guess is right",
+        title=CHANCE,
         axis=percent_axis(grid=True),
         scale=alt.Scale(domain=[0, 1]),
     )
@@ -51,7 +64,7 @@ def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> A
     said = (
         alt.Chart(data([{"before": before}]))
         .mark_text(align="left", dx=5, baseline="top", color=INK)
-        .encode(x="before:Q", y=alt.value(-14), text=alt.value(f"before: {at_least(before)}"))
+        .encode(x="before:Q", y=alt.value(-14), text=alt.value(f"before: {points(before)}"))
     )
     chart = alt.layer(stem, start, said, dot, text).properties(width=480, height=36 * len(rows))
     return themed(
@@ -83,8 +96,3 @@ def _title(rows: list[dict[str, Any]]) -> str:
     if len(same) == len(others):
         return f"{can}; other bounds say the same" if others else can
     return f"{can}; no other bound is lower" if same else f"{can}; other bounds fear more"
-
-
-def _shown(value: float) -> str:
-    """A bound: rounded up, but not to certainty."""
-    return at_most(value) if value >= 1.0 or value <= 0.999 else "> 99.9 %"

@@ -8,7 +8,19 @@ from nowiser.model.advantage import shown
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Prior
-from nowiser.report.theme import BLUE, GREY, INK, LIMIT, SEQUENCE, altair, data, percent_axis, themed
+from nowiser.report.theme import (
+    BETTER,
+    BLUE,
+    GREY,
+    INK,
+    LIMIT,
+    SEQUENCE,
+    altair,
+    beside_lines,
+    data,
+    points_axis,
+    themed,
+)
 from nowiser.report.words import down
 
 Case = tuple[Prior | Mapping[str, Prior], Goal]
@@ -45,7 +57,7 @@ def gain_curves(
     if not cases:
         raise Misconfigured("cases must name at least one prior with a goal; found none")
     costs = costs or [i / 50 for i in range(101)]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, (prior, goal) in cases.items():
         for c in costs:
             slope, jump = (c, 0.0) if kind == "slope" else (0.0, c)
@@ -57,42 +69,23 @@ def gain_curves(
         rows += [{"case": lines[-1], "cost": c, "gain": tanh(reach * c / 4)} for c in costs]
     colours = [*(SEQUENCE[i % len(SEQUENCE)] for i in range(len(cases))), LIMIT][: len(lines)]
     dashes = [[1, 0]] * len(cases) + [[6, 4]]
+    colour = alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours), legend=None)
     base = alt.Chart(data(rows)).encode(
         x=alt.X("cost:Q", title=f"cost of everything released ({kind}, in nats)"),
-        y=alt.Y("gain:Q", title="gain", axis=percent_axis(), scale=alt.Scale(domainMin=0)),
-        color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours), legend=None),
+        y=alt.Y("gain:Q", title=BETTER, axis=points_axis(), scale=alt.Scale(domainMin=0)),
+        color=colour,
     )
     drawn = base.mark_line().encode(
         strokeDash=alt.StrokeDash("case:N", scale=alt.Scale(domain=lines, range=dashes[: len(lines)]), legend=None)
     )
     who = "most exposed victim" if victim is None else f"victim {shown(victim)}"
-    chart = alt.layer(drawn, _labels(rows, lines, colours))
+    last, top = max(costs), max(r["gain"] for r in rows) or 1.0
+    ends = [{"x": last, "y": r["gain"], "case": r["case"], "text": r["case"]} for r in rows if r["cost"] == last]
+    chart = alt.layer(drawn, beside_lines(ends, top, colour))
     return themed(
         chart.properties(width=560, height=340),
         "The more is released, the better an attacker guesses",
         f"Largest possible gain for the {who}, over all mechanisms of that cost",
-    )
-
-
-def _labels(rows: list[dict[str, Any]], lines: list[str], colours: list[str]) -> Any:
-    """Names at the right ends of the lines, pushed apart where they would touch."""
-    alt = altair()
-    last = max(r["cost"] for r in rows)
-    top = max(r["gain"] for r in rows) or 1.0
-    ends = sorted(((r["gain"], r["case"]) for r in rows if r["cost"] == last), reverse=True)
-    placed: list[dict[str, Any]] = []
-    for value, name in ends:
-        y = value if not placed else min(value, placed[-1]["y"] - 0.055 * top)
-        placed.append({"case": name, "cost": last, "y": y})
-    return (
-        alt.Chart(data(placed))
-        .mark_text(align="left", dx=8, fontSize=12, fontWeight=600)
-        .encode(
-            x="cost:Q",
-            y="y:Q",
-            text="case:N",
-            color=alt.Color("case:N", scale=alt.Scale(domain=lines, range=colours), legend=None),
-        )
     )
 
 
@@ -113,8 +106,9 @@ def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit
         found = guess(prior, goal, slope=along.slope * part, jump=along.jump * part, victim=victim)
         rows.append({"cost": part * _unit(along), "gain": found.gain})
     at = [{"cost": _unit(along) if cost else 0.0, "gain": limit}]
-    x = alt.X("cost:Q", title=f"cost of everything released ({_counted(along)})")
-    y = alt.Y("gain:Q", title="gain", axis=percent_axis(), scale=alt.Scale(domainMin=0))
+    ends = alt.Scale(domain=[0, rows[-1]["cost"]], nice=False)
+    x = alt.X("cost:Q", title=f"cost of everything released ({_counted(along)})", scale=ends)
+    y = alt.Y("gain:Q", title=BETTER, axis=points_axis(), scale=alt.Scale(domainMin=0))
     curve = alt.Chart(data(rows)).mark_line(color=BLUE).encode(x=x, y=y)
     rule = alt.Chart(data(at)).mark_rule(color=LIMIT, strokeDash=[6, 4], strokeWidth=1.5).encode(y="gain:Q")
     drop = alt.Chart(data(at)).mark_rule(color=GREY, strokeDash=[2, 3]).encode(x="cost:Q", y="gain:Q", y2=alt.datum(0))
@@ -134,7 +128,7 @@ def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit
     return themed(
         alt.layer(rule, drop, curve, dot, promised, *([allowed] if cost else [])).properties(width=560, height=320),
         _kept(cost, limit),
-        f"Goal: {goal}{whose}. Noise grows to the left.",
+        f"Goal: {goal}{whose}. A smaller cost takes more noise.",
     )
 
 

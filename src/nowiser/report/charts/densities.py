@@ -9,12 +9,11 @@ from nowiser.report.charts.bars import Pair, bars
 from nowiser.report.theme import (
     AFTER,
     BEFORE,
+    CHANCE,
     GREEN,
     GREY,
     INK,
     altair,
-    at_least,
-    at_most,
     data,
     percent_axis,
     themed,
@@ -27,6 +26,7 @@ WIDTH, HEIGHT = 560, 300
 NAMED = 0.06  # the narrowest goal that bears its name
 MANY = 25  # single values that still have a bar each
 RARE = 5e-4  # what no bar would show
+SEEN = 0.03  # share of the height that is seen as something
 
 
 def before_after(advantage: Advantage) -> Any:
@@ -56,7 +56,8 @@ def _title(advantage: Advantage) -> str:
     goal = advantage.goal
     guess = f"A guess {goal}" if goal.startswith("within") else f"The guess “{goal}”" if goal else "The guess"
     guess = "An exact guess" if goal == "exactly" else guess
-    return f"{guess} goes from {at_least(advantage.before)} to at most {at_most(advantage.after)}"
+    before, after, _ = advantage.figures()  # as in sentences: to the last digit
+    return f"{guess} goes from {before} to at most {after}"
 
 
 def _line(advantage: Advantage, prior: Any) -> Any:
@@ -77,7 +78,8 @@ def _drawn(seen: "Believed", advantage: Advantage) -> Any:
     alt = altair()
     low, high, zones = seen.low, seen.high, seen.zones
     top = 1.1 * max(max(r["before"], r["after"]) for r in (*seen.rows, *seen.bars))
-    x = alt.X("x:Q", title=_enlarged(seen), scale=alt.Scale(domain=[low, high], nice=False))
+    title = f"{_attribute(advantage)}{_enlarged(seen) or ' (the higher the curve, the more probable)'}"
+    x = alt.X("x:Q", title=title, scale=alt.Scale(domain=[low, high], nice=False))
     y = {"axis": alt.Axis(labels=False, grid=False, title=None), "scale": alt.Scale(domain=[0, top], nice=False)}
     table = data(seen.rows)
     zone = alt.Chart(data(zones)).mark_rect(color=GREEN, opacity=0.10).encode(x=x, x2="x2:Q")
@@ -87,7 +89,7 @@ def _drawn(seen: "Believed", advantage: Advantage) -> Any:
         .encode(x=x, y=alt.Y("before:Q", **y))
     )
     now = alt.Chart(table).mark_line(color=AFTER, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q", **y))
-    bar = alt.Chart(data(seen.bars)).encode(x=alt.X("left:Q", title=_enlarged(seen)), x2="right:Q")
+    bar = alt.Chart(data(seen.bars)).encode(x=alt.X("left:Q", title=title), x2="right:Q")
     stood = bar.mark_rect(color=BEFORE, opacity=0.35).encode(y=alt.Y("before:Q", **y), y2=alt.datum(0))
     stands = bar.mark_rect(fillOpacity=0, stroke=AFTER, strokeWidth=2.5).encode(
         y=alt.Y("after:Q", **y), y2=alt.datum(0)
@@ -100,18 +102,25 @@ def _drawn(seen: "Believed", advantage: Advantage) -> Any:
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
-def _enlarged(seen: "Believed") -> str | None:
-    """What the axis says where only a part is shown."""
+def _attribute(advantage: Advantage) -> str:
+    """What the victim's value is called."""
+    named = advantage.prior
+    return next(iter(named)) if isinstance(named, Mapping) else "value"
+
+
+def _enlarged(seen: "Believed") -> str:
+    """What the axis says besides where only a part is shown."""
     if seen.whole is None:
-        return None
-    return f"enlarged: {'the prior' if seen.bounded else 'nearly all of the prior'} reaches from {_reach(seen.whole)}"
+        return ""
+    much = "the prior" if seen.bounded else "nearly all of the prior"
+    return f", enlarged: {much} reaches from {_reach(seen.whole)}"
 
 
 def _reach(ends: tuple[float, float]) -> str:
     """With as many digits as tell how far the ends are apart."""
     apart = ends[1] - ends[0]
     for digits in (4, 8, 12, 17):
-        written = [f"{end:,.{digits}g}" for end in ends]
+        written = [f"{float(f'{end:.{digits}g}'):,.{max(12, digits)}g}" for end in ends]
         low, high = (float(w.replace(",", "")) for w in written)
         if abs(high - low - apart) <= 0.01 * apart:
             break
@@ -132,9 +141,12 @@ def _labels(alt: Any, seen: "Believed", advantage: Advantage, top: float) -> lis
     found, rows = [], seen.labelled
     peak = _highest([r["after"] for r in rows])
     side = _highest([r["before"] - r["after"] for r in rows])
+    if rows[side]["before"] < SEEN * top:  # no more than the axis: then rather where it is highest
+        side = _highest([r["before"] for r in rows])
+    was, now, _ = advantage.figures()
     words = (
-        ("after", f"after: {at_most(advantage.after)}", AFTER, peak),
-        ("before", f"before: {at_least(advantage.before)}", INK, side),
+        ("after", f"after: {now}", AFTER, peak),
+        ("before", f"before: {was}", INK, side),
     )
     for when, text, colour, at in words:
         points = [(float(x), float(y)) for x, y in zip(*pixels(rows, when, ends, top, canvas), strict=True)]
@@ -173,7 +185,7 @@ def _atoms(advantage: Advantage, values: Any, masses: Any) -> Any:
         names = [repr(float(v)) for v in values[seen]]
     good = right(advantage.witness, values[seen])
     pairs = zip(names, masses[seen], after[seen], good, strict=True)
-    return bars([Pair(n, float(b), float(a), bool(g)) for n, b, a, g in pairs], advantage.after, note)
+    return bars([Pair(n, float(b), float(a), bool(g)) for n, b, a, g in pairs], advantage.figures(), note)
 
 
 def _categories(advantage: Advantage, prior: Any) -> Any:
@@ -183,21 +195,21 @@ def _categories(advantage: Advantage, prior: Any) -> Any:
         Pair(str(c), float(m), float(w / sum(weights)), witness.contains(c))
         for c, m, w in zip(prior.labels, prior.masses, weights, strict=True)
     ]
-    return bars(pairs, advantage.after)
+    return bars(pairs, advantage.figures())
 
 
 def _dots(advantage: Advantage) -> Any:
-
     alt = altair()
+    before, after, _ = advantage.figures()
     rows = [
-        {"when": "before", "p": advantage.before, "text": at_least(advantage.before)},
-        {"when": "after", "p": advantage.after, "text": "at most " + at_most(advantage.after)},
+        {"when": "before", "p": advantage.before, "text": before},
+        {"when": "after", "p": advantage.after, "text": f"at most {after}"},
     ]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("when:N", sort=["before", "after"], title=None, axis=alt.Axis(labelFontSize=14, labelColor=INK)),
         x=alt.X(
             "p:Q",
-            title="probability that the guess is right",
+            title=CHANCE,
             axis=percent_axis(),
             scale=alt.Scale(domain=[0, 1]),
         ),

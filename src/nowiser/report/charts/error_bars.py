@@ -8,13 +8,14 @@ from typing import Any
 from nowiser.errors import Misconfigured
 from nowiser.report.answer import Answer, with_bar
 from nowiser.report.frames import bars, values
-from nowiser.report.theme import BLUE, GREY, INK, altair, data, themed
+from nowiser.report.theme import BLUE, GREY, INK, altair, data, themed, whole_axis
 
 MOST = 60  # groups one below the other
 MOST_BESIDE = 1_000  # groups on a line of numbers or dates
 MOST_LABELLED = 12  # groups whose numbers are written beside their points
 LONGEST = 36  # letters of a label
 WIDTH, HEIGHT, ROW = 420, 260, 26  # pixels: of a panel, and of each group in one
+YEARS = "datum.value == floor(datum.value) ? format(datum.value, 'd') : ''"  # keys: a year has no comma
 DATE = re.compile(r"-?\d{4,}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d+)?)?")
 
 
@@ -47,6 +48,12 @@ def error_bars(answer: Answer, *columns: str) -> Any:
         notes.append(f"The first {drawn:,} of {many:,} groups.")
     chart = panels[0] if len(panels) == 1 else altair().vconcat(*panels, spacing=28)
     return themed(chart, title, " ".join(notes))
+
+
+def panel(answer: Answer, column: str) -> Any:
+    """One number of an answer without a title, to stand beside something else."""
+    numbers = _numbers(answer, [column])
+    return _panel(answer, numbers[0], _keys(answer, numbers))
 
 
 def _numbers(answer: Answer, wanted: Sequence[str]) -> list[int]:
@@ -107,14 +114,15 @@ def _panel(answer: Answer, column: int, keys: Keys) -> Any:
     ]
     base = alt.Chart(data(points)).encode(tooltip=[alt.Tooltip("key:N", title=keys.name), alt.Tooltip("text:N")])
     # a number alone is judged against zero, several against each other
-    number = {"title": name, "scale": alt.Scale(zero=len(points) == 1, nice=True)}
+    axis = (whole_axis if _whole(values(answer, column)) else alt.Axis)(grid=True, tickCount=6)
+    number = {"title": name, "scale": alt.Scale(zero=len(points) == 1, padding=10, nice=False), "axis": axis}
     point = base.mark_point(size=60 if len(points) <= 40 else 20, opacity=1, color=BLUE).encode(
         fill=alt.condition("datum.known", alt.value(BLUE), alt.value("white"))
     )
     bar = base.mark_rule(color=BLUE, strokeWidth=2)
     if keys.kind == "nominal":
         place = {"y": alt.Y("key:N", title=keys.name or None, sort=None, axis=alt.Axis(labelLimit=260, grid=False))}
-        ends = {"x": alt.X("low:Q", axis=alt.Axis(grid=True, tickCount=6), **number), "x2": alt.X2("high:Q")}
+        ends = {"x": alt.X("low:Q", **number), "x2": alt.X2("high:Q")}
         layers = [bar.encode(**ends, **place), point.encode(x=alt.X("value:Q"), **place)]
         if len(points) <= MOST_LABELLED:
             words = base.mark_text(align="left", dx=8, fontSize=11, color=INK).encode(
@@ -122,13 +130,13 @@ def _panel(answer: Answer, column: int, keys: Keys) -> Any:
             )
             layers.append(words)
         return alt.layer(*layers).properties(width=WIDTH, height=max(ROW * 2, ROW * len(points)))
-    axis = alt.Axis(format="d") if all(isinstance(p, int) for p in keys.places) else alt.Axis()
     if keys.kind == "quantitative":
-        x = alt.X("key:Q", title=keys.name, scale=alt.Scale(zero=False, padding=12), axis=axis)
+        ticks = whole_axis(labelExpr=YEARS) if _whole(keys.places) else alt.Axis()
+        x = alt.X("key:Q", title=keys.name, scale=alt.Scale(zero=False, padding=12, nice=False), axis=ticks)
     else:
         x = alt.X("key:T", title=keys.name, scale=alt.Scale(type="utc", padding=12))
     line = base.mark_line(color=GREY, strokeWidth=1, opacity=0.5).encode(x=x, y=alt.Y("value:Q"))
-    ends = {"y": alt.Y("low:Q", axis=alt.Axis(grid=True, tickCount=6), **number), "y2": alt.Y2("high:Q")}
+    ends = {"y": alt.Y("low:Q", **number), "y2": alt.Y2("high:Q")}
     layers = [line, bar.encode(x=x, **ends), point.encode(x=x, y=alt.Y("value:Q"))]
     return alt.layer(*layers).properties(width=WIDTH + 140, height=HEIGHT)
 
@@ -146,6 +154,10 @@ def _distinct(labels: Sequence[str]) -> list[str]:
         taken[label] = taken.get(label, 0) + 1
         found.append(label if taken[label] == 1 else f"{label} ({taken[label]})")
     return found
+
+
+def _whole(numbers: Sequence[Any]) -> bool:
+    return all(isinstance(n, int) for n in numbers if n is not None)
 
 
 def _is_text(answer: Answer, i: int) -> bool:

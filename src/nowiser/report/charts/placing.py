@@ -48,16 +48,19 @@ class Canvas:
     def box(self, box: Box) -> None:
         self._boxes.append(box)
 
-    def put(self, text: str, anchors: Sequence[Point], wish: Point) -> Point:
-        """Middle of the left end of a text beside one of the anchors, as near to the wish as nothing is in the way."""
+    def put(self, text: str, anchors: Sequence[Point], wish: Point, away: float = 0.0) -> Point:
+        """Middle of the left end of a text beside one of the anchors, as near to the wish as nothing is in the way.
+
+        away: how far a mark reaches from its anchor, in pixels.
+        """
         wide = LETTER * len(text)
         found: tuple[float, Box] | None = None
         for x, y in anchors:
-            away = hypot(x - wish[0], y - wish[1])
-            if found is not None and away >= found[0]:
+            far = hypot(x - wish[0], y - wish[1])
+            if found is not None and far >= found[0]:
                 continue
-            for dislike, box in _around(x, y, wide):
-                cost = away + dislike + _FORBIDDEN * self._clashes(box)
+            for dislike, box in _around(x, y, wide, away):
+                cost = far + dislike + _FORBIDDEN * self._clashes(box)
                 if found is None or cost < found[0]:
                     found = cost, box
         assert found is not None, "there is always something to put words at"
@@ -79,12 +82,12 @@ class Canvas:
         return hit + outside
 
 
-def _around(x: float, y: float, wide: float) -> list[tuple[float, Box]]:
+def _around(x: float, y: float, wide: float, away: float) -> list[tuple[float, Box]]:
     """Where words can stand beside a point, the best first."""
-    up, down, beside = y - 5 - LINE, y + 5, y - LINE / 2
+    up, down, beside = y - 5 - away - LINE, y + 5 + away, y - LINE / 2
     lefts: tuple[tuple[float, float, float], ...] = (
-        (0.0, x + 8, beside),
-        (0.0, x - 8 - wide, beside),
+        (0.0, x + 8 + away, beside),
+        (0.0, x - 8 - away - wide, beside),
         (4.0, x - wide / 2, up),
         (6.0, x, up),
         (6.0, x - wide, up),

@@ -4,10 +4,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.model.advantage import shown
+from nowiser.model.advantage import points, shown
 from nowiser.model.goal import Within
 from nowiser.model.prior import Prior
-from nowiser.report.theme import BLUE, GREY, LIMIT, altair, data, percent_axis, themed
+from nowiser.report.theme import (
+    BLUE,
+    CHANCE,
+    GREY,
+    LIMIT,
+    altair,
+    beside_lines,
+    ceiling,
+    data,
+    percent_axis,
+    themed,
+    whole_axis,
+)
 
 VICTIMS = 49  # that are asked about for one point of the ceiling
 
@@ -46,9 +58,15 @@ def questions(
         for a in after_questions(prior, goal, slope, counts, trials=trials)
     ]
     colour = alt.Color("what:N", scale=alt.Scale(domain=["ceiling", "average"], range=[LIMIT, BLUE]), legend=None)
+    last, high = max(counts), min(1.0, 1.15 * max(r["value"] for r in rows))
     base = alt.Chart(data(rows)).encode(
-        x=alt.X("n:Q", title=f"answers given, each of slope {slope:g}", axis=alt.Axis(tickCount=8)),
-        y=alt.Y("value:Q", title="guess is right", axis=percent_axis(), scale=alt.Scale(domain=[0, 1])),
+        x=alt.X(
+            "n:Q",
+            title=f"answers given, each of slope {slope:g}",
+            axis=whole_axis(),
+            scale=alt.Scale(domain=[0, last], nice=False),
+        ),
+        y=alt.Y("value:Q", title=CHANCE, axis=percent_axis(), scale=alt.Scale(domain=[0, high])),
         color=colour,
     )
     levels = [{"value": value} for value in sorted({before, blind})]
@@ -57,7 +75,7 @@ def questions(
     whose = "for every victim" if victim is None else f"for a victim with value {shown(victim)}"
     milder = all(top["value"] >= mean["value"] for top, mean in _pairs(rows))
     return themed(
-        alt.layer(level, *lines, *_names(alt, rows, colour)).properties(width=560, height=320),
+        alt.layer(level, *lines, beside_lines(_ends(rows, last), high, colour)).properties(width=560, height=320),
         "The promise covers the worst case; the average is milder"
         if milder
         else "The promise is about one victim; others are guessed more easily",
@@ -71,19 +89,11 @@ def _pairs(rows: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, A
     return [(r, average[r["n"]]) for r in rows if r["what"] == "ceiling"]
 
 
-def _names(alt: Any, rows: list[dict[str, Any]], colour: Any) -> list[Any]:
-    """The names of the lines: both rise, so there is room left above the upper one and right below the lower one."""
-    names = {"ceiling": "ceiling: never more than this", "average": "average of the best attacker"}
-    last = max(r["n"] for r in rows)
-    there = min(_pairs(rows), key=lambda pair: abs(pair[0]["n"] - 0.6 * last))
-    lower, upper = sorted(there, key=lambda r: float(r["value"]))
-    places = ((upper, {"align": "right", "dx": -6, "dy": -12}), (lower, {"align": "left", "dx": 4, "dy": 20}))
-    return [
-        alt.Chart(data([row | {"text": names[row["what"]]}]))
-        .mark_text(fontWeight=600, **place)
-        .encode(x="n:Q", y="value:Q", text="text:N", color=colour)
-        for row, place in places
-    ]
+def _ends(rows: list[dict[str, Any]], last: int) -> list[dict[str, Any]]:
+    """The names of the lines, with where they end: the ceiling is rounded up, the average to the nearest."""
+    written = {"ceiling": ceiling, "average": points}
+    ends = [(r["what"], r["value"]) for r in rows if r["n"] == last]
+    return [{"x": last, "y": y, "what": what, "text": f"{what}: {written[what](y)}"} for what, y in ends]
 
 
 def _highest(prior: Prior, goal: Within, slope: float, victim: float | None) -> float:
