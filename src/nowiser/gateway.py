@@ -61,6 +61,7 @@ from nowiser.sql.tree import Literal, Query
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nowiser.report.custodian import Report
     from nowiser.report.tables import Tables
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
@@ -245,6 +246,19 @@ class Gateway:
         self._ledger.check_access(policy=self.policy.digest)
         totals = self._ledger.totals()
         return Allowance(self._guesses(totals), self._left(totals), self._unguarded)
+
+    def report(self) -> "Report":
+        """The custodian's report: promises, questions, attackers, releases, what is left, the verified ledger's head.
+
+        Prints as Markdown, draws itself in a notebook; `.save("report.html")` (or .pdf, .md). `nowiser report` adds
+        what `nowiser check` finds in the data.
+        """
+        from nowiser.report.account import account
+        from nowiser.report.custodian import report
+
+        kept = self._ledger
+        head = kept.verify()
+        return report(self.policy, account(self.policy, kept.entries(), kept.analysts(), kept.failures()), head)
 
     def __repr__(self) -> str:
         name = self.policy.path.name if self.policy.path else "a policy"

@@ -23,6 +23,7 @@ COMMANDS = (
     "explain",
     "prepare",
     "ledger",
+    "report",
     "publish",
     "risk",
     "compare",

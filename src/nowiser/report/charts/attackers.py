@@ -19,7 +19,7 @@ def attackers(guesses: Sequence[Standing]) -> Any:
     return themed(panel(guesses), title, "Blue: gained so far, at most. Red: the limit that was promised.")
 
 
-def panel(guesses: Sequence[Standing], *, width: int = 330) -> Any:
+def panel(guesses: Sequence[Standing], *, width: int = 330, row: int = ROW) -> Any:
     """The same without a title, to stand beside something else."""
     alt = altair()
     rows = [
@@ -45,4 +45,4 @@ def panel(guesses: Sequence[Standing], *, width: int = 330) -> Any:
     used = base.mark_bar(color=AFTER, height=12).encode(x=x)
     limit = base.mark_tick(color=LIMIT, thickness=3, size=22, opacity=1).encode(x=alt.X("allowed:Q", title=BETTER))
     words = base.mark_text(align="left", dx=8, fontSize=11).encode(x=alt.X("allowed:Q", title=BETTER), text="text:N")
-    return alt.layer(track, used, limit, words).properties(width=width, height=ROW * max(1, len(rows)))
+    return alt.layer(track, used, limit, words).properties(width=width, height=row * max(1, len(rows)))

@@ -25,7 +25,7 @@ class Pair:
 
 
 def bars(pairs: Sequence[Pair], told: Sequence[str], note: str = "") -> Any:
-    """Upright where every label finds room below its bars, else lying. `told`: before and after of the goal, written."""
+    """Upright where every label finds room below its bars, else lying. `told`: before and after of the goal."""
     alt = altair()
     shown = _distinct(_most(pairs))
     alone = sum(p.right for p in shown) == 1
