@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 IMPORTED = (
-    *(f"nowiser.cli.{name}" for name in ("guess", "init", "check", "query", "explain", "prepare", "ledger")),
+    *(f"nowiser.cli.{name}" for name in ("guess", "init", "check", "query", "explain", "prepare", "ledger", "report")),
     *(
         f"nowiser.cli.{name}"
         for name in ("publish", "risk", "compare", "guess_output", "init_questions", "guess_prior")

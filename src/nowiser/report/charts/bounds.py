@@ -22,7 +22,7 @@ from nowiser.report.theme import (
 
 
 def bounds(found: Sequence[Bound], before: float, title: str | None = None) -> Any:
-    """One row per bound, sharpest first; hollow dots hold only on average."""
+    """One row per bound, sharpest first; those in orange hold only on average."""
     alt = altair()
     found = _checked(found)
     rows: list[dict[str, Any]] = [

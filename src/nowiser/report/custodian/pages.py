@@ -117,7 +117,8 @@ def _asked(content: Content) -> Section:
     against = next((g for g in content["guesses"] if g["guess"] == asked["against"]), None)
     if against is not None:
         total = f"{_up(against['gained'])} of {against['allowed']:.4g}"
-        rows.append(("all", "", f"{asked['count']:,} questions{rest}", total))
+        many = "1 question" if asked["count"] == 1 else f"{asked['count']:,} questions{rest}"
+        rows.append(("all", "", many, total))
     people = tuple(
         (
             a["name"] or "unnamed",
