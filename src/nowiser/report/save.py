@@ -1,5 +1,6 @@
 """Charts into files, without a network: svg, png, pdf, and html that carries its own JavaScript."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,14 @@ def save(chart: Any, path: str | Path) -> Path:
     return path
 
 
-def checked(path: str | Path) -> Path:
+def checked(path: str | Path, *, formats: Sequence[str] = FORMATS, what: str = "picture") -> Path:
     """The path, if its ending is one we can write and its folder exists: ask before a long computation."""
     path = Path(path)
-    if path.suffix.lower() not in FORMATS:
+    if path.suffix.lower() not in formats:
         found = path.suffix or "no ending"
-        raise Misconfigured(f"a picture's file name must end in {', '.join(FORMATS)}; found {found} in {path.name!r}")
+        raise Misconfigured(f"a {what}'s file name must end in {', '.join(formats)}; found {found} in {path.name!r}")
     if not path.parent.is_dir():
-        raise Misconfigured(f"the folder {path.parent} of the picture {path.name!r} does not exist")
+        raise Misconfigured(f"the folder {path.parent} of the {what} {path.name!r} does not exist")
     return path
 
 

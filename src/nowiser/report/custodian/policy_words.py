@@ -41,10 +41,9 @@ def _person(table: Table) -> str:
     if table.is_public:
         return "nobody: about no person"
     rows = "1 row" if table.rows_per_person == 1 else f"at most {table.rows_per_person:,} rows"
-    if table.row_is_person:
-        return "each row is a person"
     who = table.link.columns if table.link is not None else table.person
-    return f"a person is one {', '.join(who)}, {rows}"
+    person = "each row is a person" if table.row_is_person else f"a person is one {', '.join(who)}, {rows}"
+    return f"{person}; each {table.partition} has its own account" if table.partition else person
 
 
 def _secret(table: Table) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from nowiser.errors import Misconfigured
 from nowiser.report.document.blocks import Document, markdown
 from nowiser.report.document.html import html
+from nowiser.report.save import checked as writable
 
 FORMATS = (".html", ".pdf", ".md")
 
@@ -27,13 +28,8 @@ def save(document: Document, path: str | Path) -> Path:
 
 
 def checked(path: str | Path) -> Path:
-    """The path, if its ending is one we can write and its folder exists: ask before a long computation."""
-    path = Path(path)
-    if path.suffix.lower() not in FORMATS:
-        found = path.suffix or "no ending"
-        raise Misconfigured(f"a report's file name must end in {', '.join(FORMATS)}; found {found} in {path.name!r}")
-    if not path.parent.is_dir():
-        raise Misconfigured(f"the folder {path.parent} of the report {path.name!r} does not exist")
+    """The path, if a document can be written there: ask before a long computation."""
+    path = writable(path, formats=FORMATS, what="report")
     if path.suffix.lower() == ".pdf":
         _typst()
     return path
