@@ -57,6 +57,7 @@ def test_half_widths_cover_as_often_as_they_say():
 def test_losses_are_exact():
     assert Laplace(Fraction(10), Fraction(1, 100)).loss(Fraction(1, 2)) == 5
     assert Gaussian(Fraction(50), Fraction(1, 100)).rho(Fraction(1, 10)) == 1
+    assert Gaussian(Fraction(50), Fraction(1, 100)).mu_squared(Fraction(1, 10)) == 2
 
 
 def test_the_loss_is_the_largest_log_ratio():

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
@@ -15,7 +16,7 @@ def pmf(noise, reach):
     if isinstance(noise, Laplace):
         found = np.exp(-np.abs(at) / float(noise.scale))
     else:
-        found = np.exp(-(at**2) / (2 * float(noise.spread)))
+        found = np.diff(stats.norm.cdf(np.append(at, reach + 1) - 0.5, scale=float(noise.spread) ** 0.5))
     return found / found.sum()
 
 

@@ -1,6 +1,5 @@
 """Mechanisms and exact samplers; entropy enters by argument. No float ever decides a distribution."""
 
-from nowiser.noise.discrete_gaussian import discrete_gaussian
 from nowiser.noise.discrete_laplace import discrete_laplace
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.exponential import Choice, exponential
@@ -8,6 +7,7 @@ from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.noise.noisy_max import noisy_max
 from nowiser.noise.randomised_response import RandomisedResponse, randomised_response
+from nowiser.noise.rounded_gaussian import rounded_gaussian
 
 __all__ = [
     "OS",
@@ -16,9 +16,9 @@ __all__ = [
     "Gaussian",
     "Laplace",
     "RandomisedResponse",
-    "discrete_gaussian",
     "discrete_laplace",
     "exponential",
     "noisy_max",
     "randomised_response",
+    "rounded_gaussian",
 ]

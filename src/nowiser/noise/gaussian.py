@@ -1,8 +1,9 @@
-"""Integer Gaussian noise on a public grid, for promises that may fail with probability δ.
+"""Gaussian noise rounded to a public grid, for promises on average and for those that may fail with probability δ.
 
-*Why private* (Canonne, Kamath and Steinke 2020, theorem 4). Adding discrete Gaussian noise of parameter σ² to a
-whole number that moves by at most d grid units is ρ-zero-concentrated with `ρ = d²/(2σ²)`, exactly as for the
-continuous Gaussian. For several results of one person, `ρ` adds: `ρ = Σ d_i²/(2σ²)`.
+*Why private.* A whole number of grid units plus rounded noise is the rounded sum of it and continuous Gaussian noise
+(`rounded_gaussian`), and rounding is post-processing. So a result that moves by at most d grid units costs what it does
+under continuous noise: telling it from the moved one is telling N(0, 1) from N(d/σ, 1). Squares `μ² = Σ (d_i/σ_i)²` of
+several results add, and the release is ρ-zero-concentrated with `ρ = μ²/2`.
 """
 
 import math
@@ -16,20 +17,20 @@ from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.noise.boundary import last_inside
-from nowiser.noise.discrete_gaussian import discrete_gaussian
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.integers import add, few_digits, to_fraction
 from nowiser.noise.laplace import USUAL
+from nowiser.noise.rounded_gaussian import rounded_gaussian
 
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Noise with parameter σ² = `spread` grid units squared, on results that are whole multiples of `grid`."""
+    """Noise with σ² = `spread` grid units squared before it is rounded, on results that are whole multiples of `grid`."""
 
     spread: Fraction
     grid: Fraction = Fraction(1)
 
-    name = "integer Gaussian noise"
+    name = "rounded Gaussian noise"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "spread", to_fraction("spread", self.spread))
@@ -49,27 +50,24 @@ class Gaussian:
         """Zero-concentrated loss when the exact result moves by at most `distance` raw units. Exact."""
         return (Fraction(distance) / self.grid) ** 2 / (2 * self.spread)
 
+    def mu_squared(self, distance: Fraction | int) -> Fraction:
+        """`(distance/σ)²`: how far apart two results look, in standard deviations of the noise. Exact."""
+        return 2 * self.rho(distance)
+
     def half_width(self, confidence: Fraction = USUAL) -> Fraction:
         """What the noise stays within that often, a whole number of grid units in raw units, rounded up."""
         miss = 1 - float(confidence)
         if not 0 < miss < 1:
             raise Misconfigured(f"confidence must lie between 0 and 1, got {confidence}")
-        sigma = math.sqrt(float(self.spread))
-        if sigma > 500:
-            # Pr[X ≥ m] ≤ Pr[N(0, σ²) ≥ m − 1] (the same paper, proposition 25)
-            units = math.ceil(NormalDist().inv_cdf(1 - miss / 2) * sigma * (1 + 1e-12)) + 1
-        else:
-            k = np.arange(1, math.ceil(40 * sigma) + 2)
-            mass = 2 * np.exp(-(k.astype(float) ** 2) / (2 * float(self.spread)))
-            beyond = np.cumsum(mass[::-1])[::-1] / (1 + mass.sum()) * (1 + 1e-9)  # Pr[|X| ≥ k]
-            units = int(np.argmax(beyond <= miss))
-        return units * self.grid
+        # |X| ≤ k where the continuous noise stays within k + ½
+        units = NormalDist().inv_cdf(1 - miss / 2) * math.sqrt(self.spread) * (1 + 1e-12) - 0.5
+        return max(0, math.ceil(units)) * self.grid
 
     @property
     def variance(self) -> float:
-        """Of the noise, in raw units squared, never above this (the discrete Gaussian varies a little less)."""
-        return float(self.spread * self.grid**2)
+        """Of the noise, in raw units squared, never above this: rounding adds a twelfth of a unit at most."""
+        return float((self.spread + Fraction(1, 12)) * self.grid**2)
 
     def blur(self, values: Sequence[int] | NDArray[np.int64], entropy: Entropy = OS) -> NDArray[np.int64]:
         """Add fresh independent noise to whole numbers of grid units."""
-        return add(values, discrete_gaussian(self.spread, len(values), entropy))
+        return add(values, rounded_gaussian(self.spread, len(values), entropy))

@@ -10,7 +10,7 @@ needs another gamma time of n − m ticks. So
 Integer noise is a whole number of grid units and has the smaller variance; one unit is added for its steps. Above 200
 summands the normal law with its first correction for heavy tails (excess kurtosis 3/n) is taken.
 
-*Gaussian.* A sum of n integer Gaussian noises of σ² is subgaussian with nσ² like one of that size.
+*Gaussian.* A sum of n Gaussian noises is Gaussian with nσ², and each rounding adds a variance of at most 1/12.
 """
 
 from fractions import Fraction
@@ -32,7 +32,7 @@ def half_width_of_sum(noise: Laplace | Gaussian, n: int, confidence: Fraction = 
     if n <= 1:
         return noise.half_width(confidence) * n
     if isinstance(noise, Gaussian):
-        return Gaussian(noise.spread * n, noise.grid).half_width(confidence)
+        return Gaussian((noise.spread + Fraction(1, 12)) * n, noise.grid).half_width(confidence) + noise.grid
     wide = laplace_units(n, 1 - float(confidence)) * float(noise.scale)
     return (ceil(wide) + 1) * noise.grid
 
