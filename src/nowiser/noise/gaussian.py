@@ -25,7 +25,7 @@ from nowiser.noise.rounded_gaussian import rounded_gaussian
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Noise with σ² = `spread` grid units squared before it is rounded, on results that are whole multiples of `grid`."""
+    """Noise with σ² = `spread` grid units squared, then rounded, on results that are whole multiples of `grid`."""
 
     spread: Fraction
     grid: Fraction = Fraction(1)
@@ -60,7 +60,7 @@ class Gaussian:
         if not 0 < miss < 1:
             raise Misconfigured(f"confidence must lie between 0 and 1, got {confidence}")
         # |X| ≤ k where the continuous noise stays within k + ½
-        units = NormalDist().inv_cdf(1 - miss / 2) * math.sqrt(self.spread) * (1 + 1e-12) - 0.5
+        units = -NormalDist().inv_cdf(miss / 2) * math.sqrt(self.spread) * (1 + 1e-12) - 0.5
         return max(0, math.ceil(units)) * self.grid
 
     @property

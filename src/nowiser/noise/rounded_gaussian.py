@@ -50,8 +50,8 @@ def _sizes(variance: Fraction, words: NDArray[np.uint64], entropy: Entropy) -> N
         word, bits = int(words[i]), WORD
         while word < FEW:  # too few digits of V, and that far out it matters
             word, bits = _more(word, bits, entropy)
-        ends = _between(sigma, np.array([float(word)]), bits)
-        sizes[i] = _decided(variance, *(int(end[0]) for end in ends), word, bits, entropy)
+        least, most = _between(sigma, np.array([float(word)]), bits)
+        sizes[i] = _decided(variance, (int(least[0]), int(most[0])), (word, bits), entropy)
     return sizes
 
 
@@ -66,8 +66,9 @@ def _between(sigma: float, words: NDArray[np.float64], bits: int) -> tuple[NDArr
     return np.floor(np.maximum(sigma * (z - unsure), 0.0) + 0.5), np.floor(sigma * (z + unsure) + 0.5)
 
 
-def _decided(variance: Fraction, low: int, high: int, word: int, bits: int, entropy: Entropy) -> int:
-    """|X|, known to lie between `low` and `high`, given the first bits of V: by halving, reading on where it must."""
+def _decided(variance: Fraction, between: tuple[int, int], known: tuple[int, int], entropy: Entropy) -> int:
+    """|X|, of which two ends are known, from the first bits of V: by halving, reading on where it must."""
+    (low, high), (word, bits) = between, known
     while low < high:
         middle = (low + high + 1) // 2
         (threshold,) = Steps(lambda n, k=middle: [border(variance, k, n)]).thresholds(bits)  # type: ignore[misc]
