@@ -519,10 +519,7 @@ class Gateway:
         )
 
     def _guesses(self, totals: Charge) -> tuple[dict[str, Any], ...]:
-        return tuple(
-            {"guess": g.guess, "before": g.before, "after": g.after, "limit": g.limit}
-            for g in allowance.standing(self.policy, totals)
-        )
+        return tuple(guess.to_json() for guess in allowance.standing(self.policy, totals))
 
     def _left(self, totals: Charge) -> float:
         return float(max(Fraction(0), 1 - allowance.share_used(self.policy, totals)))

@@ -1,15 +1,21 @@
 """What releases cost, in integers that only grow.
 
-A charge is a set of accounts with an amount each. The amounts are whole *piconats* (10⁻¹² nats, for
-`slope` 10⁻¹² nats per raw unit of the attribute), so adding them up a million times loses nothing.
+A charge is a set of accounts with an amount each. The amounts are whole *piconats* (10⁻¹² nats, for `slope` 10⁻¹² nats
+per raw unit of the attribute; squares are counted in 10⁻¹², `c` in 10⁻²⁴ per raw unit²), so adding them up a million
+times loses nothing.
 
 | account                      | what an amount `c` on it promises about the likelihood ℓ of the released output     |
 |------------------------------|--------------------------------------------------------------------------------------|
 | `slope` of one attribute     | ln ℓ moves by at most c·|x − x'| when that attribute of one person moves from x to x' |
 | `jump` of a set              | ln ℓ moves by at most c in all when any of these attributes of one person change     |
 | `presence` of a person table | ln ℓ moves by at most c when one person comes or goes                                |
-| `rho` of a set               | zero-concentrated loss (Gaussian noise) when any of these attributes change          |
-| `rho_presence`               | the same when one person comes or goes                                               |
+| `mu` of a set                | answers are told apart as N(0, 1) from N(√c, 1) when any of these attributes change  |
+| `mu_presence`                | the same when one person comes or goes                                               |
+| `c` of one attribute         | the same as N(0, 1) from N(√c·|x − x'|, 1) when it moves from x to x'                |
+| `square` of a set            | Σ ε² of pure answers in `jump`, which only promises on average use                   |
+| `squared` of a set           | Σ ε of the same answers, rounded down: what of `jump` has its squares counted        |
+| `square_presence`, `squared_presence` | the same of `presence`                                                      |
+| `rho`, `rho_presence`        | zero-concentrated loss of Gaussian noise, of ledgers before `mu` was kept            |
 | `delta`                      | the promise above may fail with this probability (amount in 10⁻¹⁸)                   |
 
 An account may be that of a *cell* of a partition (`partition: faculty`): a public column that is fixed for a person.
@@ -23,12 +29,19 @@ looks at three attributes of a person costs once, not three times, however many 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 PICO = 10**12
 ATTO = 10**18
 
-Kind = Literal["slope", "jump", "presence", "rho", "rho_presence", "delta"]
+Kind = Literal[
+    "slope", "jump", "presence", "rho", "rho_presence", "delta",
+    "mu", "mu_presence", "c", "square", "square_presence", "squared", "squared_presence",
+]  # fmt: skip
+GAUSSIAN = frozenset[Kind](("rho", "rho_presence", "mu", "mu_presence", "c"))
+SQUARES = frozenset[Kind](("square", "square_presence"))
+COVERED = frozenset[Kind](("squared", "squared_presence"))
+UNIT: dict[Kind, int] = dict.fromkeys(get_args(Kind), PICO) | {"delta": ATTO, "c": PICO * PICO}
 
 
 @dataclass(frozen=True, order=True)
@@ -69,8 +82,14 @@ class Charge:
         return dict(self.amounts).get(account, 0)
 
     def times(self, factor: Fraction | int) -> "Charge":
-        """The charge of `factor` such releases, rounded up."""
-        return Charge.of((a, ceil_fraction(Fraction(n) * factor)) for a, n in self.amounts)
+        """The charge of `factor` such releases, rounded up (what is covered, down)."""
+        return Charge.of((a, _rounded(a.kind, Fraction(n) * factor)) for a, n in self.amounts)
+
+    def sharper(self, factor: Fraction) -> "Charge":
+        """The charge of one release `factor` times as precise: losses grow in proportion, their squares with them."""
+        return Charge.of(
+            (a, _rounded(a.kind, n * factor * (factor if a.kind in SQUARES else 1))) for a, n in self.amounts
+        )
 
     def within(self, cells: Iterable[tuple[str, ...]]) -> "Charge":
         """The same charge to persons of these cells alone; what may fail altogether (`delta`) stays everybody's."""
@@ -83,6 +102,10 @@ class Charge:
 
     def __bool__(self) -> bool:
         return bool(self.amounts)
+
+
+def _rounded(kind: Kind, amount: Fraction) -> int:
+    return int(amount) if kind in COVERED else ceil_fraction(amount)
 
 
 def ceil_fraction(value: Fraction) -> int:

@@ -1,7 +1,7 @@
 """Whom the custodian defends against: every goal is about something secret in the policy, and can be limited."""
 
 from nowiser.errors import Misconfigured
-from nowiser.model.attacker import EVERYONE_ELSE, Attacker
+from nowiser.model.attacker import EVERY_ANSWER, EVERYONE_ELSE, ON_AVERAGE, Attacker
 from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within, named, parse_goal
 from nowiser.model.policy import Policy
 from nowiser.model.prior import Atoms
@@ -26,7 +26,7 @@ def read_attackers(root: Entries, policy: Policy) -> tuple[Attacker, ...]:
         entries = values.mapping(item, "an attacker")
         entries.only(shape.keys_of(shape.Attacker), "an attacker")
         attacker = _read_attacker(entries, policy)
-        if any(attacker.goal == other.goal for other in attackers):
+        if any((attacker.goal, attacker.promise) == (other.goal, other.promise) for other in attackers):
             entries.place.wrong(f"two attackers have the goal {attacker.text!r}", "Keep the one with the smaller gain.")
         attackers.append(attacker)
     return tuple(attackers)
@@ -52,7 +52,17 @@ def _read_attacker(entries: Entries, policy: Policy) -> Attacker:
             "Leave it out. An attacker who knows less learns at most as much.",
         )
     _check_goal(goal, policy, said.place)
-    return Attacker(goal=goal, gain=gain, knows=EVERYONE_ELSE, text=text)
+    return Attacker(goal, gain, EVERYONE_ELSE, text, _promise(entries))
+
+
+def _promise(entries: Entries) -> str:
+    node = entries.get("promise")
+    if node is None:
+        return EVERY_ANSWER
+    found = values.text(node, "promise")
+    if found not in (EVERY_ANSWER, ON_AVERAGE):
+        node.place.wrong(f"promise must be `{EVERY_ANSWER}` or `{ON_AVERAGE}`, found {found!r}")
+    return found
 
 
 def _inside(leaf: Leaf, error: Misconfigured) -> Place:

@@ -4,7 +4,8 @@ The promise is: for every declared attacker, over all answers ever given, after 
 edition pass without a reason only if nothing in it loosens that promise, so the rule is: *what is not provably
 tightening or neutral counts as loosening.* The arguments:
 
-* **attackers**: fewer attackers or larger gains admit more. More attackers or smaller gains admit less.
+* **attackers**: fewer attackers or larger gains admit more. More attackers or smaller gains admit less. What is kept
+  for every answer is kept on average, not the other way round: a promise that becomes one on average loosens.
 * **priors**: `before` and the ceiling are computed from them, in both directions; so a changed prior loosens, except
   a change to `unknown`, whose advantage is the largest over all priors (a gain kept there is kept under each).
 * **dependence**: a goal is charged with everything released about the attributes in `dependents`. A set that shrinks
@@ -26,6 +27,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from nowiser.model.attacker import Attacker
 from nowiser.model.policy import Policy
 from nowiser.model.prior import Unknown
 from nowiser.model.schema import Column, Protect, Role, Table
@@ -92,10 +94,11 @@ def compare(old: Policy, new: Policy) -> Changes:
 
 
 def _attackers(old: Policy, new: Policy) -> Iterator[Change]:
-    before = {str(a.goal): a for a in old.attackers}
-    after = {str(a.goal): a for a in new.attackers}
+    before = {_promised(a): a for a in old.attackers}
+    after = {_promised(a): a for a in new.attackers}
     for goal in before.keys() - after.keys():
-        yield Change("attackers", Effect.LOOSENS, f"`{goal}` is no longer defended against")
+        weaker = " for every answer, only on average" if f"{goal} on average" in after else " against"
+        yield Change("attackers", Effect.LOOSENS, f"`{goal}` is no longer defended{weaker}")
     for goal in after.keys() - before.keys():
         yield Change("attackers", Effect.TIGHTENS, f"`{goal}` is now defended against")
     for goal in before.keys() & after.keys():
@@ -105,6 +108,10 @@ def _attackers(old: Policy, new: Policy) -> Iterator[Change]:
             yield Change("attackers", effect, f"`{goal}` may gain {100 * float(b):.6g}%, was {100 * float(a):.6g}%")
         if before[goal].knows != after[goal].knows:
             yield Change("attackers", Effect.LOOSENS, f"`{goal}` knows something else")
+
+
+def _promised(attacker: Attacker) -> str:
+    return f"{attacker.goal} on average" if attacker.on_average else str(attacker.goal)
 
 
 def _priors(old: Policy, new: Policy) -> Iterator[Change]:

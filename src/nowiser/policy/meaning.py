@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.model.attacker import Attacker
+from nowiser.model.attacker import EVERY_ANSWER, Attacker
 from nowiser.model.goal import parse_goal
 from nowiser.model.policy import Policy
 from nowiser.model.prior import (
@@ -46,8 +46,8 @@ def canonical(policy: Policy) -> dict[str, Any]:
         "tables": {t.name: _plain(t) for t in sorted(policy.tables, key=lambda t: t.name)},
         "priors": {name: _of_prior(policy.priors[name]) for name in sorted(policy.priors)},
         "attackers": sorted(
-            ({"goal": str(a.goal), "gain": str(a.gain), "knows": a.knows} for a in policy.attackers),
-            key=lambda a: a["goal"],
+            (_of_attacker(a) for a in policy.attackers),
+            key=lambda a: (a["goal"], a.get("promise", "")),
         ),
         "analysts": {name: str(policy.analysts[name]) for name in sorted(policy.analysts)},
         "independent": sorted(sorted(group) for group in policy.independent),
@@ -69,7 +69,10 @@ def from_canonical(data: dict[str, Any]) -> Policy:
         raise Misconfigured(f"this is not the meaning of a policy of format {FORMAT}")
     policy = Policy(
         tables=tuple(_table(name, body) for name, body in data["tables"].items()),
-        attackers=tuple(Attacker(parse_goal(a["goal"]), Fraction(a["gain"]), a["knows"]) for a in data["attackers"]),
+        attackers=tuple(
+            Attacker(parse_goal(a["goal"]), Fraction(a["gain"]), a["knows"], promise=a.get("promise", EVERY_ANSWER))
+            for a in data["attackers"]
+        ),
         priors={name: _to_prior(body) for name, body in data["priors"].items()},
         engine=data["engine"],
         ledger=data["ledger"],
@@ -81,6 +84,11 @@ def from_canonical(data: dict[str, Any]) -> Policy:
         version=data["version"],
     )
     return replace(policy, digest=digest(policy))
+
+
+def _of_attacker(a: Attacker) -> dict[str, str]:
+    said = {"goal": str(a.goal), "gain": str(a.gain), "knows": a.knows}
+    return said | ({"promise": a.promise} if a.on_average else {})  # others are as before promises had kinds
 
 
 def _plain(value: Any) -> Any:

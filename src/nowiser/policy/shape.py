@@ -145,6 +145,8 @@ class Attacker(TypedDict, total=False):
     """The goal: `visits.time within 2`, `visits.dish exactly`, `present in visits`, joined by and, or, not."""
     gain: Required[Share]
     """How much better he may guess than before, in points."""
+    promise: Literal["every answer", "on average"]
+    """Whether no answer may tell more (default), or what the best attacker reaches on average over all answers."""
     knows: Literal["everyone else"]
     """What he knows besides the prior."""
 

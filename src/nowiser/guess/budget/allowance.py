@@ -7,7 +7,7 @@ allowance, not k. An analyst's own share is a further limit inside it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import log
@@ -15,12 +15,13 @@ from typing import Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
 from nowiser.guess.bracket import bracketed
+from nowiser.guess.budget import on_average
 from nowiser.guess.budget.exposure import Identical, exposure, failing
 from nowiser.guess.budget.frontier import figures, keeps, largest
 from nowiser.guess.budget.goal_bounds import empty_promise
 from nowiser.guess.budget.parts import touched, views
-from nowiser.model.attacker import Attacker
-from nowiser.model.charge import PICO, Account, Charge
+from nowiser.model.attacker import EVERY_ANSWER, Attacker
+from nowiser.model.charge import GAUSSIAN, PICO, SQUARES, UNIT, Account, Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role
 
@@ -35,9 +36,10 @@ class Guess:
     before: float
     after: float
     limit: float
+    promise: str = EVERY_ANSWER
 
     def to_json(self) -> dict[str, Any]:
-        return {"guess": self.guess, "before": self.before, "after": self.after, "limit": self.limit}
+        return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.guess}: {self.before:.1%} → at most {self.after:.1%} (limit {self.limit:.1%})"
@@ -52,7 +54,8 @@ def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
     found = []
     for attacker in policy.attackers:
         before, after = _worst(policy, attacker, totals)
-        found.append(Guess(attacker.text, before, max(before, after), min(1.0, before + float(attacker.gain))))
+        limit = min(1.0, before + float(attacker.gain))
+        found.append(Guess(attacker.text, before, max(before, after), limit, attacker.promise))
     return tuple(found)
 
 
@@ -70,9 +73,11 @@ def _worst(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, f
 def refuse_empty_promises(policy: Policy) -> None:
     """Raise Misconfigured for a promise that no answer could break: before + gain is certainty for every victim."""
     for attacker in policy.attackers:
-        if (before := empty_promise(policy, attacker)) is not None:
+        empty = on_average.empty_promise if attacker.on_average else empty_promise
+        if (before := empty(policy, attacker)) is not None:
+            who = "the best guess is right in" if attacker.on_average else "every victim is guessed right with"
             raise Misconfigured(
-                f"the promise about `{attacker.text}` is empty: every victim is guessed right with {before:.1%} or more"
+                f"the promise about `{attacker.text}` is empty: {who} {before:.1%} or more"
                 f" beforehand, so {float(attacker.gain):.1%} more would be certainty",
                 hint="Choose a narrower goal, a smaller gain, or another prior.",
             )
@@ -140,7 +145,7 @@ def share_used(policy: Policy, totals: Charge) -> Fraction:
 def largest_multiple(
     policy: Policy, totals: Charge, unit: Charge, share: Fraction, *, analyst: str | None = None, own: Charge = NOTHING
 ) -> Fraction:
-    """The factor s for which `unit.times(s)` spends `share` of the whole allowance, rounded down.
+    """The factor s for which `unit.sharper(s)` spends `share` of the whole allowance, rounded down.
 
     Where Gaussian noise meets other noise, in the totals or in the unit, costs do not add up in proportion: there the
     share used may grow by `share`, given what has been charged so far.
@@ -157,7 +162,7 @@ def largest_multiple(
         raise Exhausted("an attacker who may gain nothing at all leaves no room for any answer about that")
     if guarded and _mixed(totals + unit):
         factor = _on_top(policy, touched(totals, unit), unit, factor, share)
-    admits(policy, totals, unit.times(factor), analyst=analyst, own=own)
+    admits(policy, totals, unit.sharper(factor), analyst=analyst, own=own)
     return factor
 
 
@@ -169,7 +174,7 @@ def owed_for_failing(policy: Policy, unit: Charge, charged: Charge) -> Charge:
     """
     if not unit:
         return NOTHING
-    least = unit.times(_spending(Identical(policy), unit, policy.spend)[0])
+    least = unit.sharper(_spending(Identical(policy), unit, policy.spend)[0])
     return Charge.of((account, max(0, amount - charged[account])) for account, amount in least.amounts)
 
 
@@ -178,15 +183,23 @@ def _spending(key: Identical, unit: Charge, share: Fraction) -> tuple[Fraction, 
     """The factor whose charge is `share` of an untouched allowance, and whether an attacker is after it at all."""
     policy = key.policy
     every = views(policy, unit)
-    multiples = [found for a in policy.attackers for view in every if (found := largest(policy, a, view)) is not None]
-    factor = share * min(multiples, default=_undefended(policy, every[0]))
+    found = [_sharpest(policy, attacker, view, share) for attacker in policy.attackers for view in every]
+    multiples = [multiple for multiple in found if multiple is not None]
+    factor = min(multiples) if multiples else share * _undefended(policy, every[0])
     return factor * (1 - _rounding(policy, unit, factor)) if factor else factor, bool(multiples)
 
 
+def _sharpest(policy: Policy, attacker: Attacker, unit: Charge, share: Fraction) -> Fraction | None:
+    if attacker.on_average:
+        return on_average.sharpest(policy, attacker, unit, share)
+    found = largest(policy, attacker, unit)
+    return None if found is None else share * found
+
+
 def _mixed(charge: Charge) -> bool:
-    """Gaussian noise beside other noise: then multiples of a charge do not use multiples of the allowance."""
+    """Gaussian noise beside other noise, or squares of losses beside losses: then shares used do not simply add up."""
     kinds = {account.kind for account, _ in charge.amounts} - {"delta"}
-    return bool(kinds & {"rho", "rho_presence"}) and not kinds <= {"rho", "rho_presence"}
+    return bool(kinds & SQUARES) or (bool(kinds & GAUSSIAN) and not kinds <= GAUSSIAN)
 
 
 def _on_top(policy: Policy, totals: Charge, unit: Charge, most: Fraction, share: Fraction) -> Fraction:
@@ -195,7 +208,7 @@ def _on_top(policy: Policy, totals: Charge, unit: Charge, most: Fraction, share:
     limit = share_used(policy, totals) + more
 
     def excess(factor: float) -> Fraction:
-        return share_used(policy, totals + unit.times(Fraction(factor))) - limit
+        return share_used(policy, totals + unit.sharper(Fraction(factor))) - limit
 
     found, _ = bracketed(excess, float(most), float(most), -more, sharp=0.02, least=float(most) * 2.0**-60)
     if not found:
@@ -208,16 +221,20 @@ def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
 
     Rounding adds at most one piconat to each account. A hundredfold, since those may hurt more than what was meant.
     """
-    both = []
+    adds = []
     for view in views(policy, unit):
         ones = Charge(tuple((account, 1) for account, _ in view.amounts))
-        both += [(exposure(policy, a, ones).reach, exposure(policy, a, view).reach * factor) for a in policy.attackers]
-    return min(Fraction(1, 2), 100 * max((one / meant for one, meant in both if meant), default=Fraction(0)))
+        for a in policy.attackers:
+            if a.on_average:
+                adds.append(on_average.rounding(policy, a, view, factor))
+            elif meant := exposure(policy, a, view).reach * factor:
+                adds.append(exposure(policy, a, ones).reach / meant)
+    return min(Fraction(1, 2), 100 * max(adds, default=Fraction(0)))
 
 
 def _undefended(policy: Policy, unit: Charge) -> Fraction:
     gain = min((float(a.gain) for a in policy.attackers if a.gain > 0), default=0.01)
-    total = Fraction(sum(n for a, n in unit.amounts if a.kind != "delta"), PICO)
+    total = sum((Fraction(n, UNIT[a.kind]) for a, n in unit.amounts if a.kind != "delta"), Fraction(0))
     return Fraction(2 * log((1 + gain) / (1 - gain))) / total if total else Fraction(1)
 
 
@@ -236,8 +253,9 @@ def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -
     allowed = before + float(attacker.gain)
     digits = next((d for d in range(2, 12) if f"{would:.{d}%}" != f"{allowed:.{d}%}"), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
+    how = " on average" if attacker.on_average else ""
     raise Exhausted(
-        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.{digits}%} "
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.{digits}%}{how} "
         f"afterwards ({before:.{digits}%} before any answer, {allowed:.{digits}%} allowed)",
         hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
     )

@@ -49,7 +49,7 @@ from itertools import combinations
 from nowiser.errors import Misconfigured
 from nowiser.guess.formula import simple_goals
 from nowiser.model.attacker import Attacker
-from nowiser.model.charge import ATTO, PICO, Charge
+from nowiser.model.charge import ATTO, GAUSSIAN, UNIT, Charge
 from nowiser.model.goal import Goal, On, Within
 from nowiser.model.policy import Policy
 
@@ -96,11 +96,11 @@ def exposure(policy: Policy, attacker: Attacker, totals: Charge) -> Exposure:
 @lru_cache(maxsize=1024)  # one question asks several times: to choose its noise, to admit it, to say what is left
 def _exposure(key: "Identical", goal: Goal, totals: Charge) -> Exposure:
     policy = key.policy
-    scope = _scope(key, goal)
+    scope = scope_of(key, goal)
     slopes, jumps, rho = _amounts(policy, scope, totals)
     reach = jumps + _over_ranges(policy, slopes)
     if rho:
-        delta = policy.delta / (2 if _linked(policy, scope) else 1)  # of two contraries each may fail
+        delta = policy.delta / (2 if linked(policy, scope) else 1)  # of two contraries each may fail
         reach += concentrated(rho, delta)
         alone = scope.separate and len(scope.groups) == 1
         return Exposure(((scope.groups[0][0], Share(jump=reach)),) if alone else None, reach, rho, delta)
@@ -108,7 +108,7 @@ def _exposure(key: "Identical", goal: Goal, totals: Charge) -> Exposure:
         return Exposure(None, reach)
     shares = []
     for name, group in scope.groups:
-        slopes, jumps, _ = _amounts(policy, _Scope(((name, group),), separate=True), totals)
+        slopes, jumps, _ = _amounts(policy, Scope(((name, group),), separate=True), totals)
         own = slopes.pop(name, Fraction(0))
         shares.append((name, Share(own, jumps + _over_ranges(policy, slopes))))
     return Exposure(tuple(shares), reach)
@@ -121,7 +121,7 @@ def _over_ranges(policy: Policy, slopes: dict[str, Fraction]) -> Fraction:
 def failing(policy: Policy, totals: Charge) -> Fraction:
     """With which probability the promises may fail: what was charged to `delta`, and the policy's δ if it was used."""
     charged = Fraction(sum(n for a, n in totals.amounts if a.kind == "delta"), ATTO)
-    gaussian = any(a.kind in ("rho", "rho_presence") for a, _ in totals.amounts)
+    gaussian = any(a.kind in GAUSSIAN for a, _ in totals.amounts)
     return charged + (policy.delta if gaussian else 0)
 
 
@@ -186,8 +186,11 @@ def radius(goal: Goal, attribute: str) -> Fraction:
 # ---------------------------------------------------------------------------------------- which accounts matter
 
 
+_OF_VALUES = ("jump", "rho", "mu", "square", "squared")  # kinds about a whole record
+
+
 @dataclass(frozen=True)
-class _Scope:
+class Scope:
     """The attributes (tables, for presence) of a goal, each with the names whose accounts tell about it."""
 
     groups: tuple[tuple[str, frozenset[str]], ...]
@@ -208,14 +211,14 @@ class Identical:
 
 
 @lru_cache(maxsize=1024)
-def _scope(key: Identical, goal: Goal) -> _Scope:
+def scope_of(key: Identical, goal: Goal) -> Scope:
     policy = key.policy
     groups = tuple((name, _group(policy, name)) for name in goal.attributes)
     used = [name for simple in simple_goals(goal) for name in simple.attributes]
     alone = len(used) == len(groups) == len(simple_goals(goal))  # no place on a map, and no attribute twice
     values = len(groups) == 1 or all("." in name for name, _ in groups)
     distinct = all(not (g & h) for (_, g), (_, h) in combinations(groups, 2))
-    return _Scope(groups, separate=alone and values and distinct)
+    return Scope(groups, separate=alone and values and distinct)
 
 
 def _group(policy: Policy, name: str) -> frozenset[str]:
@@ -237,39 +240,51 @@ def _root(policy: Policy, name: str) -> str:
     return table.name if table is not None else name
 
 
-def _amounts(policy: Policy, scope: _Scope, totals: Charge) -> tuple[dict[str, Fraction], Fraction, Fraction]:
-    """Slopes per attribute, the sum of jumps and the sum of ρ that tell about the groups of a scope."""
+def _amounts(policy: Policy, scope: Scope, totals: Charge) -> tuple[dict[str, Fraction], Fraction, Fraction]:
+    """Slopes per attribute, the sum of jumps and the sum of ρ that tell about the groups of a scope.
+
+    Gaussian noise with μ² has ρ = μ²/2, and c² per unit² over a range of w has μ² = c²w².
+    """
+    slopes, near, told = matching(policy, scope, totals)
+    over = sum((c2 * width(policy, a) ** 2 for a, c2 in near.items() if c2), Fraction(0))
+    if any("." in name for name, _ in scope.groups):
+        jump, rho = told["jump"], told["rho"] + (told["mu"] + over) / 2
+        if any("." not in name for name, _ in scope.groups):
+            jump, rho = jump + told["presence"], rho + told["rho_presence"] + told["mu_presence"] / 2
+    else:
+        counts = linked(policy, scope)
+        jump = max(told["presence"], told["jump"] * counts)
+        rho = max(told["rho_presence"] + told["mu_presence"] / 2, (told["rho"] + told["mu"] / 2) * counts)
+    return slopes, jump, rho
+
+
+def matching(
+    policy: Policy, scope: Scope, totals: Charge
+) -> tuple[dict[str, Fraction], dict[str, Fraction], dict[str, Fraction]]:
+    """What tells about the groups of a scope: slopes and c² per attribute, and the sum of every other kind."""
     names = frozenset().union(*(group for _, group in scope.groups))
     about_values = any("." in name for name, _ in scope.groups)
-    about_presence = any("." not in name for name, _ in scope.groups)
     known = _known_names(Identical(policy))
     persons = {_root(policy, name.partition(".")[0]) for name in names}
-    slopes: dict[str, int] = {}
-    told: dict[str, int] = {}
+    by_distance: dict[str, dict[str, Fraction]] = {"slope": {}, "c": {}}
+    told: dict[str, Fraction] = dict.fromkeys(UNIT, Fraction(0))
     for account, amount in totals.amounts:
         # an account about nothing in particular, or about something the policy forgot, is about everything; a jump of
         # a table is that of persons without a sensitive column, and about all of their record
         matters = not account.about or any(
-            name in names or name not in known or (account.kind in ("jump", "rho") and _root(policy, name) in persons)
+            name in names or name not in known or (account.kind in _OF_VALUES and _root(policy, name) in persons)
             for name in account.about
         )
-        if matters and account.kind == "slope" and about_values:
-            slopes[account.about[0]] = slopes.get(account.about[0], 0) + amount
+        size = Fraction(amount, UNIT[account.kind])
+        if matters and account.kind in by_distance and about_values:
+            each = by_distance[account.kind]
+            each[account.about[0]] = each.get(account.about[0], Fraction(0)) + size
         elif matters:
-            told[account.kind] = told.get(account.kind, 0) + amount
-    told |= {kind: 0 for kind in ("jump", "presence", "rho", "rho_presence") if kind not in told}
-    if about_values:
-        jump, rho = told["jump"], told["rho"]
-        if about_presence:
-            jump, rho = jump + told["presence"], rho + told["rho_presence"]
-    else:
-        linked = _linked(policy, scope)
-        jump = max(told["presence"], told["jump"] * linked)
-        rho = max(told["rho_presence"], told["rho"] * linked)
-    return {a: Fraction(n, PICO) for a, n in slopes.items()}, Fraction(jump, PICO), Fraction(rho, PICO)
+            told[account.kind] += size
+    return by_distance["slope"], by_distance["c"], told
 
 
-def _linked(policy: Policy, scope: _Scope) -> bool:
+def linked(policy: Policy, scope: Scope) -> bool:
     """Whether a goal is about rows in a linked table, which a person may have or not, and about nothing else."""
     tables = [policy.table(name) for name, _ in scope.groups]
     return all(t is not None for t in tables) and any(t is not None and t.link is not None for t in tables)

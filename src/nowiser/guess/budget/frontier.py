@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 from nowiser.guess.bracket import bracketed
+from nowiser.guess.budget import on_average
 from nowiser.guess.budget.exposure import Exposure, exposure, up
 from nowiser.guess.budget.goal_bounds import (
     FAR,
@@ -50,12 +51,16 @@ BOTH, FEWER, MORE = (1.0, 0.0), (0.95, 0.88, 0.75, 0.45), (1.03, 1.09, 1.25, 2.0
 
 def keeps(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
     """Whether this attacker's gain stays within its limit."""
+    if attacker.on_average:
+        return on_average.keeps(policy, attacker, totals)
     suffered = exposure(policy, attacker, totals)
     return not suffered or Fraction(_bound(policy, attacker, suffered)[1]) <= attacker.gain
 
 
 def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, float]:
     """Before and after of the worst victim, to be printed: rounded up, and within the limit if the promise is kept."""
+    if attacker.on_average:
+        return on_average.figures(policy, attacker, totals)
     suffered = exposure(policy, attacker, totals)
     if not suffered:
         return before_after(policy, attacker, suffered)
@@ -65,6 +70,8 @@ def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, 
 
 def largest(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
     """The largest multiple of a charge that keeps the promise to this attacker, rounded down; None if it is free."""
+    if attacker.on_average:
+        return on_average.largest(policy, attacker, charge)
     suffered = exposure(policy, attacker, charge)
     if not suffered:
         return None
@@ -82,7 +89,8 @@ def frontier_of(policy: Policy, attacker: Attacker) -> "Frontier":
 
 def parts_of(policy: Policy) -> dict[str, tuple[Part, ...]]:
     """What is tabulated for the attackers of a policy; not for those who are judged by the whole record."""
-    found = {f"{a.goal}: {a.gain}": a for a in policy.attackers if exposure(policy, a, Charge()).shares is not None}
+    every = [a for a in policy.attackers if not a.on_average]
+    found = {f"{a.goal}: {a.gain}": a for a in every if exposure(policy, a, Charge()).shares is not None}
     return {name: frontier_of(policy, attacker).parts for name, attacker in found.items()}
 
 

@@ -14,7 +14,7 @@ Cells of a column that is no partition of the policy (any more) are everybody's:
 from functools import lru_cache
 
 from nowiser.guess.budget.exposure import Identical
-from nowiser.model.charge import Account, Charge
+from nowiser.model.charge import COVERED, Account, Charge
 from nowiser.model.policy import Policy
 
 Amounts = dict[Account, int]
@@ -51,9 +51,16 @@ def _most(cells: list[Amounts]) -> list[Amounts]:
     """Those that no other one exceeds in every account: one of them is the worst, whatever the goal."""
     kept: list[Amounts] = []
     for amounts in sorted(cells, key=lambda a: -sum(a.values())):
-        if not any(all(other.get(k, 0) >= n for k, n in amounts.items()) for other in kept):
+        if not any(_exceeds(other, amounts) for other in kept):
             kept.append(amounts)
     return kept
+
+
+def _exceeds(other: Amounts, amounts: Amounts) -> bool:
+    """Whether nobody with these amounts is more exposed; of what is covered by squares, more is better."""
+    covered = {k for k in (*other, *amounts) if k.kind in COVERED}
+    more = all(other.get(k, 0) >= n for k, n in amounts.items() if k not in covered)
+    return more and all(other.get(k, 0) <= amounts.get(k, 0) for k in covered)
 
 
 def _sum(parts: list[Amounts]) -> Amounts:

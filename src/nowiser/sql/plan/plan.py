@@ -16,7 +16,8 @@ from math import prod
 import numpy as np
 
 from nowiser.errors import NotAnswerable
-from nowiser.model.charge import PICO, Account, Charge, ceil_fraction
+from nowiser.guess.budget.on_average import gaussian_allowed
+from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
 from nowiser.noise.gaussian import Gaussian
@@ -32,6 +33,7 @@ from nowiser.sql.bound.groups_per_person import spread
 from nowiser.sql.bound.relations import Rows, limited_groups, rows
 from nowiser.sql.bound.sensitivity import Reach, apart, reach
 from nowiser.sql.evaluate import evaluate
+from nowiser.sql.plan import charges
 from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.discovered import Discovery, discover
 from nowiser.sql.plan.groups import Groups, Listed, SetGroups
@@ -66,7 +68,7 @@ class Way:
 
     def charge(self, s: Fraction) -> Charge:
         """The cost when all noise is `s` times as precise; rounded up."""
-        return self.unit.times(s) + self.fixed
+        return self.unit.sharper(s) + self.fixed
 
     def noise(self, s: Fraction) -> tuple[Noise, ...]:
         return tuple(self._one(b, g, s) for b, g in zip(self.bases, self.grids, strict=True))
@@ -157,7 +159,7 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
     if isinstance(declared, Groups):
-        ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches)
+        ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches, policy)
     parts = cells_of(query.relation, policy)
     found = Plan(
         query,
@@ -284,13 +286,15 @@ def _ways(
     fixed = Charge() if discovery is None else discovery.charge
     grids = tuple(c.unit for c in cells) + (Fraction(1),) * (len(reaches) - len(cells))
     bases = tuple(None if r.exact else Fraction(max(r.jump, r.presence)) for r in reaches)
-    if any(r.slope for r in reaches):
-        yield Way(
-            "Laplace noise, charged by distance", bases, grids, _charge(reaches, bases, by_slope=True), fixed=fixed
-        )
-    yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False), fixed=fixed)
-    if policy.delta > 0 and discovery is None:
-        yield Way("Gaussian noise", bases, grids, _rho(reaches, bases), gaussian=True)
+    averaged = any(attacker.on_average for attacker in policy.attackers)
+    distances = (True, False) if any(r.slope for r in reaches) else (False,)
+    for by_slope in distances:
+        unit = charges.laplace(reaches, bases, by_slope=by_slope, squares=averaged)
+        yield Way("Laplace noise" + ", charged by distance" * by_slope, bases, grids, unit, fixed=fixed)
+    for by_slope in distances if averaged else (False,):
+        unit = charges.gaussian(reaches, bases, by_slope=by_slope)
+        if discovery is None and gaussian_allowed(policy, unit):
+            yield Way("Gaussian noise" + ", charged by distance" * by_slope, bases, grids, unit, gaussian=True)
 
 
 def _summing(summed: Marginals | None, cells: tuple[Cell, ...], policy: Policy) -> Iterator[Way]:
@@ -299,55 +303,12 @@ def _summing(summed: Marginals | None, cells: tuple[Cell, ...], policy: Policy) 
             yield replace(way, name=f"{way.name}; coarser sets are sums of the finest, measured once", summed=summed)
 
 
-def _picking(top: Top | None, reaches: tuple[Reach, ...]) -> Iterator[Way]:
+def _picking(top: Top | None, reaches: tuple[Reach, ...], policy: Policy) -> Iterator[Way]:
     """One nat in all, however it is shared between picks and counts."""
     if top is None:
         return
-    r = reaches[0]
-    unit = Charge.of(
-        (account, PICO)
-        for account in (Account("jump", r.about), Account("presence", (r.persons,) if r.persons is not None else ()))
-        if account.about
-    )
+    one, averaged = Fraction(1), any(attacker.on_average for attacker in policy.attackers)
+    r = replace(reaches[0], jump=1, presence=1)
+    unit = Charge.of(charges.pure(r, one, squares=averaged))
     base = Fraction(2 * top.together) if top.counted else None
     yield Way(f"the {top.picks} largest picked by noisy max", (base,), (Fraction(1),), unit, top=top)
-
-
-def _charge(reaches: tuple[Reach, ...], bases: tuple[Fraction | None, ...], *, by_slope: bool) -> Charge:
-    def amounts() -> Iterator[tuple[Account, int]]:
-        for r, base in zip(reaches, bases, strict=True):
-            if base is None:
-                continue
-            if r.persons is not None:
-                yield Account("presence", (r.persons,)), _pico(r.presence / base)
-            if by_slope and r.slope:
-                for attribute, slope in r.slope:
-                    yield Account("slope", (attribute,)), _pico(slope / base)
-                yield Account("jump", r.about), _pico(r.rounding / base)
-            elif r.about:
-                yield Account("jump", r.about), _pico(r.jump / base)
-
-    return Charge.of(amounts())
-
-
-def _rho(reaches: tuple[Reach, ...], bases: tuple[Fraction | None, ...]) -> Charge:
-    """Zero-concentrated loss d²/(2σ²) of Gaussian noise with σ = base."""
-
-    def amounts() -> Iterator[tuple[Account, int]]:
-        for r, base in zip(reaches, bases, strict=True):
-            if base is None:
-                continue
-            if r.persons is not None:
-                yield Account("rho_presence", (r.persons,)), _pico(_squared(r) / (2 * base * base))
-            if r.about:
-                yield Account("rho", r.about), _pico(r.jump_squared / (2 * base * base))
-
-    return Charge.of(amounts())
-
-
-def _squared(r: Reach) -> Fraction:
-    return Fraction(r.presence) ** 2 if r.presence_squared is None else Fraction(r.presence_squared)
-
-
-def _pico(nats: Fraction) -> int:
-    return ceil_fraction(nats * PICO)
