@@ -8,6 +8,7 @@ import typer
 
 from nowiser.cli import output
 from nowiser.errors import NowiserError
+from nowiser.model.attacker import ON_AVERAGE
 
 if TYPE_CHECKING:
     from nowiser.cli.check_allowance import Purchase
@@ -161,7 +162,8 @@ class _Report:
         for title in ("what attackers guess", "before", "so far", "limit"):
             shown.add_column(title, justify="left" if title.startswith("what") else "right")
         for guess in self.guesses:
-            shown.add_row(guess.guess, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
+            how = ", on average" if guess.promise == ON_AVERAGE else ""
+            shown.add_row(guess.guess + how, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
         console.print()
         console.print(shown)
         console.print(

@@ -121,6 +121,7 @@ def _print(read: "Account") -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from nowiser.model.attacker import ON_AVERAGE
     from nowiser.report.terminal import bar
     from nowiser.report.visible import on_one_line
 
@@ -145,7 +146,8 @@ def _print(read: "Account") -> None:
         out.print()
     width = max((len(g.guess) for g in read.guesses), default=0)
     for g in read.guesses:
-        gained = f"at most {100 * (g.after - g.before):.2f} of {100 * (g.limit - g.before):.2f} points better"
+        how = ", on average" if g.promise == ON_AVERAGE else ""
+        gained = f"at most {100 * (g.after - g.before):.2f} of {100 * (g.limit - g.before):.2f} points better{how}"
         out.print(f"[bold]{escape(g.guess.ljust(width))}[/bold]  {gained}")
         rows = (("before", g.before, "bright_black"), ("now", g.after, "blue"), ("limit", g.limit, "red"))
         for label, share, colour in rows:

@@ -42,4 +42,4 @@ class Attacker:
 
     def __str__(self) -> str:
         how = ", on average" if self.on_average else ""
-        return f"{self.text}: at most {float(self.gain) * 100:g} points better than before{how}"
+        return f"{self.text}: at most {float(self.gain) * 100:.4g} points better than before{how}"

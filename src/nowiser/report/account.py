@@ -9,7 +9,7 @@ from nowiser.guess.budget.allowance import Guess, share_used, standing
 from nowiser.guess.budget.exposure import failing
 from nowiser.ledger.access import closed
 from nowiser.ledger.base import Entry
-from nowiser.model.charge import PICO, Charge, from_json
+from nowiser.model.charge import UNIT, Charge, from_json
 from nowiser.model.policy import Policy
 from nowiser.report.theme import BETTER, LIMIT, SEQUENCE, altair, beside_lines, data, points_axis, themed, whole_axis
 
@@ -38,7 +38,11 @@ class Line:
             "analyst": self.who,
             "sql" if self.kind == "question" else "what": self.what,
             "state": self.state,
-            "cost": {str(account): amount / PICO for account, amount in self.charge.amounts if account.kind != "delta"},
+            "cost": {
+                str(account): amount / UNIT[account.kind]
+                for account, amount in self.charge.amounts
+                if account.kind != "delta"
+            },
             "share": float(self.share),
         }
 

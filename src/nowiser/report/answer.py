@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nowiser.model.attacker import ON_AVERAGE
 from nowiser.sql.answer.vectors import Vector, listed
 
 Error = float | None | list[float | None]
@@ -155,21 +156,33 @@ class Allowance(dict[str, Any]):
 
 
 EXPOSED = "(Guesses are about the most exposed victim: before any answer → at most, after all answers so far.)"
+AVERAGED = "(Before any answer → at most, after all answers so far: of the most exposed victim, or on average as said.)"
+
+
+def remark(guesses: Sequence[dict[str, Any]]) -> str:
+    """Whom the figures are about."""
+    return AVERAGED if any(g.get("promise") == ON_AVERAGE for g in guesses) else EXPOSED
 
 
 def spoken_guess(guess: dict[str, Any]) -> str:
     """One attacker in one line."""
-    return f"{guess['guess']}: {guess['before']:.2%} → {guess['after']:.2%} (limit {guess['limit']:.2%})"
+    return f"{guess['guess']}: {reached(guess)}"
+
+
+def reached(guess: dict[str, Any]) -> str:
+    """Before → after and the limit: of every answer, or of what the best attacker gets right on average."""
+    before, after, limit = (f"{guess[key]:.2%}" for key in ("before", "after", "limit"))
+    if guess.get("promise") == ON_AVERAGE:
+        return f"{before} → right in at most {after} of cases, on average (limit {limit})"
+    return f"{before} → {after} (limit {limit})"
 
 
 def drawn(guesses: Sequence[dict[str, Any]], left: float) -> str:
     """One bar per attacker: grey up to before, blue up to after, a red line at the limit; and what is left."""
     rows = "".join(
-        f"<tr><td>{html.escape(g['guess'])}</td><td>{_bar(g)}</td>"
-        f"<td>{g['before']:.2%} → {g['after']:.2%} (limit {g['limit']:.2%})</td></tr>"
-        for g in guesses
+        f"<tr><td>{html.escape(g['guess'])}</td><td>{_bar(g)}</td><td>{reached(g)}</td></tr>" for g in guesses
     )
-    told = f"<p>{html.escape(EXPOSED)}</p>" if guesses else ""
+    told = f"<p>{html.escape(remark(guesses))}</p>" if guesses else ""
     return f"<table><tbody>{rows}</tbody></table><p>Left of the allowance: {left:.1%}</p>{told}"
 
 

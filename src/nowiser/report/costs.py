@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from nowiser.model.charge import PICO, Charge
+from nowiser.model.charge import UNIT, Charge
 from nowiser.model.goal import And, Goal, Not, On, Or, Within
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Role, Table
@@ -13,8 +13,9 @@ Cost = dict[str, dict[str, dict[str, float]]]
 def cost_of(charge: Charge, policy: Policy) -> Cost:
     """{table: {attribute: {slope, jump, presence, unit}}} in nats; slope is per `unit` raw units.
 
-    Gaussian noise appears as `rho`, the zero-concentrated loss. A question about several cells of a partition charges
-    each of them the same, and nobody is in two: it is shown once.
+    Gaussian noise appears as `rho`, the zero-concentrated loss (half of μ²), and by distance as `c`: the square of how
+    many standard deviations answers can differ per `unit`. A question about several cells of a partition charges each
+    of them the same, and nobody is in two: it is shown once.
     """
     found: Cost = {}
     first = min((account.cell for account, _ in charge.amounts if account.cell), default=())
@@ -30,7 +31,7 @@ def cost_of(charge: Charge, policy: Policy) -> Cost:
     for account, amount in charge.amounts:
         if account.cell not in ((), first):
             continue
-        nats = Fraction(amount, PICO)
+        nats = Fraction(amount, UNIT[account.kind])
         match account.kind:
             case "slope":
                 entry(account.about[0])["slope"] += float(nats * radius(policy, account.about[0]))
@@ -42,8 +43,16 @@ def cost_of(charge: Charge, policy: Policy) -> Cost:
                 for attribute in _persons(policy, account.about[0], found):
                     spent = entry(attribute)
                     spent[account.kind] = spent.get(account.kind, 0.0) + float(nats)
-            case "delta":
-                pass  # a probability, not a cost of an attribute; it is in `guesses`
+            case "mu" | "mu_presence":
+                persons = account.kind == "mu_presence"
+                for attribute in _persons(policy, account.about[0], found) if persons else account.about:
+                    spent, kind = entry(attribute), account.kind.replace("mu", "rho")
+                    spent[kind] = spent.get(kind, 0.0) + float(nats) / 2
+            case "c":
+                spent = entry(account.about[0])
+                spent["c"] = spent.get("c", 0.0) + float(nats * radius(policy, account.about[0]) ** 2)
+            case _:  # a probability is no cost of an attribute, and squares say nothing new
+                pass
     return found
 
 

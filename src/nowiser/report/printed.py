@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from nowiser.report.answer import EXPOSED, Answer, spoken_guess, with_bar
+from nowiser.report.answer import Answer, remark, spoken_guess, with_bar
 from nowiser.report.shown import bar_words, price_words
 from nowiser.report.visible import on_one_line, visible
 
@@ -66,7 +66,7 @@ def _spent(answer: Answer) -> dict[str, list[str]]:
     for table, attributes in answer.cost.items():
         for attribute, cost in attributes.items():
             spent = [
-                f"{k} {v:.4g}" + (f" per {cost['unit']:g}" if k == "slope" else "")
+                f"{k} {v:.4g}" + {"slope": f" per {cost['unit']:g}", "c": f" per {cost['unit']:g} squared"}.get(k, "")
                 for k, v in cost.items()
                 if k != "unit" and v >= 1e-6  # below that it is rounding
             ]
@@ -85,4 +85,4 @@ def _account(answer: Answer, out: Console) -> None:
         out.print(spoken_guess(g), markup=False)
     out.print(f"Left of the allowance: {answer.left:.1%}")
     if answer.guesses:
-        out.print(EXPOSED, style="dim", markup=False)
+        out.print(remark(answer.guesses), style="dim", markup=False)

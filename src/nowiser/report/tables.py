@@ -87,7 +87,7 @@ def _drawn(table: TableFacts) -> str:
 
 def promises(policy: Policy) -> list[str]:
     """What is promised about each attacker, one sentence each."""
-    return [f"{a.text}: at most {float(a.gain) * 100:.4g} points better than before" for a in policy.attackers]
+    return [str(attacker) for attacker in policy.attackers]
 
 
 def policy_html(policy: Policy) -> str:
