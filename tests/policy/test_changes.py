@@ -75,6 +75,10 @@ EDITS = [
     ("nowiser: 1", "nowiser: 1\nengine: spark", Effect.NEUTRAL),
     ("nowiser: 1", "nowiser: 1\nledger: sqlite:///x", Effect.NEUTRAL),
     ("    person: p", "    source: t2.csv\n    person: p", Effect.NEUTRAL),
+    ("within 2, gain: 5%", "within 2, gain: 5%, promise: every answer", None),
+    ("within 2, gain: 5%", "within 2, gain: 5%, promise: on average", Effect.LOOSENS),
+    ("within 2, gain: 5%", "within 2, gain: 1%, promise: on average", Effect.LOOSENS),
+    ("attackers:\n", "attackers:\n  - {guess: t.x within 2, gain: 1%, promise: on average}\n", Effect.TIGHTENS),
 ]  # fmt: skip
 
 
@@ -91,7 +95,17 @@ def edited(*edits):
 def strongest(changes):
     effects = {change.effect for change in changes}
     order = (Effect.LOOSENS, Effect.TIGHTENS, Effect.NEUTRAL)
-    return next(effect for effect in order if effect in effects)
+    return next((effect for effect in order if effect in effects), None)
+
+
+def test_from_average_to_every_answer_tightens():
+    """But for its own gain, which is named as gone: what is kept for every answer is kept on average."""
+    average = parse(BASE.replace("within 2, gain: 5%", "within 2, gain: 5%, promise: on average"))
+    both = parse(BASE.replace("attackers:\n", "attackers:\n  - {guess: t.x within 2, gain: 5%, promise: on average}\n"))
+    assert strongest(compare(average, both)) is Effect.TIGHTENS
+    (lost,) = compare(both, average).loosened
+    assert lost == "attackers: `t.x within 2` is no longer defended for every answer, only on average"
+    assert strongest(compare(average, parse(BASE))) is Effect.TIGHTENS
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: f"{edit[0].strip()} → {edit[1].strip()}"[:70])

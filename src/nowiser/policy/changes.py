@@ -97,6 +97,10 @@ def _attackers(old: Policy, new: Policy) -> Iterator[Change]:
     before = {_promised(a): a for a in old.attackers}
     after = {_promised(a): a for a in new.attackers}
     for goal in before.keys() - after.keys():
+        stricter = after.get(str(before[goal].goal))
+        if stricter is not None and stricter.gain <= before[goal].gain:
+            yield Change("attackers", Effect.TIGHTENS, f"`{goal}` is now defended for every answer")
+            continue
         weaker = " for every answer, only on average" if f"{goal} on average" in after else " against"
         yield Change("attackers", Effect.LOOSENS, f"`{goal}` is no longer defended{weaker}")
     for goal in after.keys() - before.keys():

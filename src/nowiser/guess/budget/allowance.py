@@ -21,7 +21,7 @@ from nowiser.guess.budget.frontier import figures, keeps, largest
 from nowiser.guess.budget.goal_bounds import empty_promise
 from nowiser.guess.budget.parts import touched, views
 from nowiser.model.attacker import EVERY_ANSWER, Attacker
-from nowiser.model.charge import GAUSSIAN, PICO, SQUARES, UNIT, Account, Charge
+from nowiser.model.charge import COVERED, GAUSSIAN, PICO, SQUARES, UNIT, Account, Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role
 
@@ -223,12 +223,13 @@ def _rounding(policy: Policy, unit: Charge, factor: Fraction) -> Fraction:
     """
     adds = []
     for view in views(policy, unit):
-        ones = Charge(tuple((account, 1) for account, _ in view.amounts))
+        ones = Charge(tuple((account, 1) for account, _ in view.amounts if account.kind not in COVERED))
         for a in policy.attackers:
-            if a.on_average:
-                adds.append(on_average.rounding(policy, a, view, factor))
-            elif meant := exposure(policy, a, view).reach * factor:
-                adds.append(exposure(policy, a, ones).reach / meant)
+            if a.on_average or exposure(policy, a, view).rho:  # no sum of losses says how far these reach
+                more, meant = (largest(policy, a, charge) for charge in (ones, view.sharper(factor)))
+                adds.append(meant / more if meant and more else Fraction(0))
+            elif reach := exposure(policy, a, view).reach * factor:
+                adds.append(exposure(policy, a, ones).reach / reach)
     return min(Fraction(1, 2), 100 * max(adds, default=Fraction(0)))
 
 

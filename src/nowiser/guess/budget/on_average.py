@@ -13,7 +13,7 @@ from nowiser.guess.bracket import bracketed
 from nowiser.guess.budget.exposure import Identical, linked, matching, scope_of, width
 from nowiser.guess.budget.goal_bounds import known_beforehand
 from nowiser.model.attacker import Attacker
-from nowiser.model.charge import COVERED, SQUARES, Charge
+from nowiser.model.charge import SQUARES, Charge
 from nowiser.model.goal import Goal
 from nowiser.model.policy import Policy
 
@@ -100,13 +100,6 @@ def gaussian_allowed(policy: Policy, unit: Charge) -> bool:
         return policy.delta > 0
     every = [attacker for attacker in policy.attackers if not attacker.on_average]
     return not any(told(policy, attacker, unit) for attacker in every)
-
-
-def rounding(policy: Policy, attacker: Attacker, unit: Charge, factor: Fraction) -> Fraction:
-    """How much one unit more on every account adds, at most, to such a charge; as a share of it."""
-    ones = Charge(tuple((account, 1) for account, _ in unit.amounts if account.kind not in COVERED))
-    more, meant = (largest(policy, attacker, charge) for charge in (ones, unit.sharper(factor)))
-    return meant / more if meant and more else NONE
 
 
 def _most(policy: Policy, attacker: Attacker, at: Callable[[Fraction], Told]) -> Fraction:
