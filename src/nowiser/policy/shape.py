@@ -177,7 +177,7 @@ class PolicyFile(TypedDict, total=False):
     independent: list[str | list[str]]
     """Groups of `table.column` declared independent of each other."""
     delta: Annotated[Number, Ge(0), Le(float(LARGEST_DELTA))]
-    """How often the promise may fail. Default: 0, which forbids Gaussian noise."""
+    """How often the promise may fail. Default: 0: no Gaussian noise, but for attackers on average."""
     key_delta: Annotated[Number, Ge(0), Le(float(LARGEST_DELTA))]
     """The same for group keys without declared values. Default: 1e-9."""
 

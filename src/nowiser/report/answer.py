@@ -24,7 +24,7 @@ class Answer:
 
     error: 95 % half-width per column, a list per row where they differ; 0 is exact, None means not known.
     cost: {table: {attribute: {slope, jump, presence, unit}}}, in nats; slope per `unit` raw units.
-    guesses: per attacker `guess`, `before`, `after` (of all answers so far, this one included) and `limit`.
+    guesses: per attacker `guess`, `before`, `after` (of all answers so far, this one included), `limit` and `promise`.
     left: share of the whole allowance that is left. stored: this is the answer given before, again, free.
 
     It prints as a table and draws itself in a notebook; `to_pandas`, `to_polars`, `to_arrow`, `interval` and `plot`
