@@ -5,6 +5,7 @@ from math import ceil
 from typing import Any
 
 from nowiser.model.advantage import points
+from nowiser.model.attacker import EVERY_ANSWER
 from nowiser.report.custodian.assessment import assessment
 from nowiser.report.document.blocks import Block, Document, Facts, Figure, Grid, Items, Section, Text
 
@@ -60,8 +61,10 @@ def _promised(content: Content) -> Section:
     policy = content["policy"]
     rows = tuple((t["table"], t["person"], t["secret"], t["known"]) for t in policy["tables"])
     knows = {p["knows"] for p in policy["promises"]}
+    every = all(p["promise"] == EVERY_ANSWER for p in policy["promises"])
+    whom = "for every person" if every else "for every person, or on average where that is said"
     sentence = (
-        "The promises below hold for every person, over all answers and releases together, whoever asked"
+        f"The promises below hold {whom}, over all answers and releases together, whoever asked"
         f"{', against attackers who know ' + knows.pop() if len(knows) == 1 else ''}. {policy['analysts']}"
     )
     return Section(

@@ -64,7 +64,11 @@ def _known(table: Table) -> str:
 
 
 def goal(attacker: Attacker) -> str:
-    """What he tries to guess, as the object of a sentence."""
+    """What an attacker is after, in words; and how the promise about it is meant, where it is on average."""
+    return _goal(attacker) + (", on average over everybody" if attacker.on_average else "")
+
+
+def _goal(attacker: Attacker) -> str:
     match attacker.goal:
         case On(attribute=name, goal=Within(radius=radius)):
             return f"{name} to within {radius:g}"
@@ -82,6 +86,7 @@ def promises(policy: Policy) -> list[dict[str, Any]]:
             "guess": a.text,
             "words": goal(a),
             "gain": float(a.gain),
+            "promise": a.promise,
             "believes": _beliefs({n: policy.priors[n] for n in a.goal.attributes if n in policy.priors}),
             "knows": "the records of everybody else" if a.knows == EVERYONE_ELSE else a.knows,
         }
