@@ -10,8 +10,8 @@ from nowiser.errors import Misconfigured
 
 
 def compare(  # noqa: PLR0917 (typer passes options by name)
-    original: Annotated[Path, typer.Argument(help="The custodian's table: csv or parquet.")],
-    released: Annotated[Path, typer.Argument(help="The release: csv or parquet.")],
+    original: Annotated[Path, typer.Argument(help="The custodian's table: csv or parquet.", readable=False)],
+    released: Annotated[Path, typer.Argument(help="The release: csv or parquet.", readable=False)],
     quasi: Annotated[str, typer.Option(help="What attackers may know: column, …")] = "",
     sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:within], …")] = "",
     weights: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
