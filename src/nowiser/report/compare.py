@@ -33,7 +33,11 @@ def sentence(content: Mapping[str, Any]) -> str:
 def whose(alignment: str) -> str:
     """How it is known which released row is whose, as a sentence."""
     if alignment.startswith("unknown"):
-        return f"Which row is whose is {alignment}. (Name a column that tells with --key.)"
+        return (
+            f"Which row is whose is {alignment}. So attackers who have found a row, record linkage and interval"
+            " disclosure are not measured: name a column that tells (--key, key=), or say that the rows are in the order"
+            " of the original (--in-order, in_order=True)."
+        )
     return f"Rows matched {alignment}."
 
 
