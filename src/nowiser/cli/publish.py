@@ -210,7 +210,8 @@ def show(offered: Sequence[Any], chosen: str | None = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nowiser.report.released_table import number, optimal_words, percent
+    from nowiser.percent import percent
+    from nowiser.report.released_table import number, optimal_words
 
     grid = Table(box=None, pad_edge=False)
     for name in ("", "candidate", "loss", "suppressed", "smallest group", "gain", "proof"):

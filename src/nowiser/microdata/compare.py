@@ -38,7 +38,6 @@ from nowiser.microdata.utility.quantiles import quantiles
 from nowiser.microdata.utility.regression import regression
 from nowiser.microdata.utility.ru_map import Point, frontier
 
-
 BY_ORDER = "by the order of the rows"
 
 
@@ -143,12 +142,12 @@ def compare(
 ) -> Comparison:
     """Hold a release against its original. Both may be pandas, Polars, Arrow, or the path of a file.
 
-    `quasi` is what attackers may know, `sensitive` what they guess (`within` states how precisely a number
-    must be hit). Which released row is whose: `key` names a column that tells, `in_order` says that the rows are in the
-    order of the original; without either, and without a codebook that says so, attackers who have found the row,
-    record linkage and interval disclosure are not measured. `target` is what a classifier is asked to predict (the first sensitive column if not named),
-    `answered` is what the gateway's answers have cost about a sensitive column: then attackers who also have those stand
-    beside the others.
+    `quasi` is what attackers may know, `sensitive` what they guess (`within`: how precisely a number must be hit).
+    Which released row is whose: `key` names a column that tells, `in_order` says that the rows are in the order of the
+    original. Without either, and without a codebook that says so, attackers who have found the row, record linkage and
+    interval disclosure are not measured. `target` is what a classifier is asked to predict (the first sensitive column
+    if not named), `answered` what the gateway's answers have cost about a sensitive column: then attackers who also
+    have those stand beside the others.
     """
     said = order_of(Path(released)) if isinstance(released, str | Path) else None
     if in_order and key is None and said == RANDOM:

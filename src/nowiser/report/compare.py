@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import Misconfigured
+from nowiser.percent import percent
 from nowiser.report.theme import AFTER, BEFORE, GREY, altair, data, percent_axis, themed
 
 STYLE = (
@@ -25,9 +26,9 @@ def sentence(content: Mapping[str, Any]) -> str:
     if worst is not None:
         words += (
             f". The strongest attacker {worst['attacker']} and guesses {worst['goal']} right in "
-            f"{_percent(worst['after'])} of the cases, {_percent(worst['before'])} before"
+            f"{percent(worst['after'])} of the cases, {percent(worst['before'])} before"
         )
-    return words + f". {_percent(content['utility']['kept'])} of the two-column distributions are kept."
+    return words + f". {percent(content['utility']['kept'])} of the two-column distributions are kept."
 
 
 def whose(alignment: str) -> str:
@@ -35,8 +36,8 @@ def whose(alignment: str) -> str:
     if alignment.startswith("unknown"):
         return (
             f"Which row is whose is {alignment}. So attackers who have found a row, record linkage and interval"
-            " disclosure are not measured: name a column that tells (--key, key=), or say that the rows are in the order"
-            " of the original (--in-order, in_order=True)."
+            " disclosure are not measured: name a column that tells (--key, key=), or say that the rows are in the"
+            " order of the original (--in-order, in_order=True)."
         )
     return f"Rows matched {alignment}."
 
@@ -46,7 +47,7 @@ def tables(content: Mapping[str, Any]) -> list[tuple[str, Sequence[str], list[Se
     out: list[tuple[str, Sequence[str], list[Sequence[str]]]] = []
     if content["guesses"]:
         rows: list[Sequence[str]] = [
-            (g["attacker"], g["goal"], _percent(g["before"]), _after(g), f"{100 * g['gain']:+.1f} points", g["how"])
+            (g["attacker"], g["goal"], percent(g["before"]), _after(g), f"{100 * g['gain']:+.1f} points", g["how"])
             for g in content["guesses"]
         ]
         out.append(("What an attacker guesses", ("attacker", "guesses", "before", "after", "gain", "how"), rows))
@@ -181,10 +182,10 @@ def _risk_rows(risk: Mapping[str, Any]) -> list[Sequence[str]]:
                 if isinstance(old, int | float | list):
                     rows.append((f"{title}: {name}", _number(old), _number(value["released"].get(name))))
         elif "linked" in value:
-            span = f"{_percent(value['linked'])} ({_percent(value['low'])} to {_percent(value['high'])})"
-            rows.append((f"{title}: right row found", _percent(value.get("by_chance")), span))
+            span = f"{percent(value['linked'])} ({percent(value['low'])} to {percent(value['high'])})"
+            rows.append((f"{title}: right row found", percent(value.get("by_chance")), span))
         else:
-            rows += [(f"{title}: {c}", "–", _percent(v["by_deviation"])) for c, v in value.items()]
+            rows += [(f"{title}: {c}", "–", percent(v["by_deviation"])) for c, v in value.items()]
     return rows
 
 
@@ -217,7 +218,7 @@ def _utility_rows(utility: Mapping[str, Any]) -> list[Sequence[str]]:
             (
                 f"classifier of {c['case']}: AUC",
                 f"{c['released']:.3f} of {c['original']:.3f}",
-                _percent(c["kept"]),
+                percent(c["kept"]),
                 "skill kept" if c["kept"] is not None else "no skill to keep",
             )
         )
@@ -229,12 +230,8 @@ def _utility_rows(utility: Mapping[str, Any]) -> list[Sequence[str]]:
 
 def _after(guess: Mapping[str, Any]) -> str:
     if guess["low"] is None:
-        return _percent(guess["after"])
-    return f"{_percent(guess['after'])} ({_percent(guess['low'])} to {_percent(guess['high'])})"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
+        return percent(guess["after"])
+    return f"{percent(guess['after'])} ({percent(guess['low'])} to {percent(guess['high'])})"
 
 
 def _number(value: Any) -> str:

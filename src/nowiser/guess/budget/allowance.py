@@ -23,6 +23,7 @@ from nowiser.model.attacker import Attacker
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role
+from nowiser.percent import percent
 
 NOTHING = Charge()
 
@@ -40,7 +41,7 @@ class Guess:
         return {"guess": self.guess, "before": self.before, "after": self.after, "limit": self.limit}
 
     def __str__(self) -> str:
-        return f"{self.guess}: {self.before:.1%} → at most {self.after:.1%} (limit {self.limit:.1%})"
+        return f"{self.guess}: {percent(self.before)} → at most {percent(self.after)} (limit {percent(self.limit)})"
 
 
 def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
@@ -72,8 +73,8 @@ def refuse_empty_promises(policy: Policy) -> None:
     for attacker in policy.attackers:
         if (before := empty_promise(policy, attacker)) is not None:
             raise Misconfigured(
-                f"the promise about `{attacker.text}` is empty: every victim is guessed right with {before:.1%} or more"
-                f" beforehand, so {float(attacker.gain):.1%} more would be certainty",
+                f"the promise about `{attacker.text}` is empty: every victim is guessed right with {percent(before)} or"
+                f" more beforehand, so {percent(float(attacker.gain))} more would be certainty",
                 hint="Choose a narrower goal, a smaller gain, or another prior.",
             )
 
@@ -234,11 +235,11 @@ def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -
     """All figures are of one victim, the most exposed one afterwards: another one may be most exposed so far."""
     before, would = _worst(policy, attacker, after)
     allowed = before + float(attacker.gain)
-    digits = next((d for d in range(2, 12) if f"{would:.{d}%}" != f"{allowed:.{d}%}"), 12)
+    digits = next((d for d in range(2, 12) if percent(would, d) != percent(allowed, d)), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
     raise Exhausted(
-        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.{digits}%} "
-        f"afterwards ({before:.{digits}%} before any answer, {allowed:.{digits}%} allowed)",
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {percent(would, digits)} "
+        f"afterwards ({percent(before, digits)} before any answer, {percent(allowed, digits)} allowed)",
         hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
     )
 
