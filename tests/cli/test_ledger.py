@@ -78,8 +78,8 @@ def test_who_asked_what_and_what_is_left(asked):
         "SELECT AVG(time) FROM visits -- [red]0",
         "answered",
         "failed",
-        "10.00%",
-        "80.0%",
+        "10.00 %",
+        "80.0 %",
         "visits.time within 2",
     ):
         assert text in found.output
