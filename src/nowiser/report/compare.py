@@ -125,7 +125,7 @@ def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
     rows = [
         dict(g)
         | {"who": f"{g['attacker']}: {g['goal']}", "end": max(g["before"], g["after"], g["high"] or 0.0)}
-        | {"text": f"{_percent(g['before'])} → {_percent(g['after'])}"}
+        | {"text": f"{percent(g['before'])} → {percent(g['after'])}"}
         for g in guesses
     ]
     order = [r["who"] for r in rows]
@@ -159,7 +159,7 @@ def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
 def column_chart(marginals: Mapping[str, float]) -> Any:
     """What was lost of each column's own distribution."""
     alt = altair()
-    rows: list[dict[str, Any]] = [{"column": k, "lost": v, "text": _percent(v)} for k, v in marginals.items()]
+    rows: list[dict[str, Any]] = [{"column": k, "lost": v, "text": percent(v)} for k, v in marginals.items()]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("column:N", sort="-x", title=None, axis=alt.Axis(labelLimit=300, grid=False)),
         x=alt.X(
