@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -27,10 +29,14 @@ attackers:
 
 
 @pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "t.csv").write_text("p,g,v\n" + "".join(f"{i},{'ab'[i % 2]},{i % 10}\n" for i in range(40)))
-    (tmp_path / "nowiser.yaml").write_text(POLICY)
-    return tmp_path
+def folder():
+    """Not below pytest's own folders, which are for their owner alone."""
+    with tempfile.TemporaryDirectory(prefix="nowiser-") as made:
+        found = Path(made)
+        found.chmod(0o755)
+        (found / "t.csv").write_text("p,g,v\n" + "".join(f"{i},{'ab'[i % 2]},{i % 10}\n" for i in range(40)))
+        (found / "nowiser.yaml").write_text(POLICY)
+        yield found
 
 
 def nowiser(folder, *words):
@@ -65,16 +71,11 @@ def without_rights(folder):
         prefix = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", "--inh-caps=-all"]
         if shutil.which("setpriv") is None:
             pytest.skip("no setpriv to become another user")
-    closed = {p: p.stat().st_mode for p in folder.parents if not p.stat().st_mode & 0o001 and p.owner() != "nobody"}
-    for parent, mode in closed.items():  # pytest's own folders
-        parent.chmod(mode | 0o005)
     folder.chmod(0o555)
     yield lambda *words: subprocess.run(
         [*prefix, *NOWISER, *words], cwd=folder, capture_output=True, text=True, check=False
     )
     folder.chmod(0o755)
-    for parent, mode in closed.items():
-        parent.chmod(mode)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights of files are others elsewhere")

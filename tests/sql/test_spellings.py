@@ -205,6 +205,11 @@ def test_a_column_called_top_is_a_column():
     assert read("SELECT COUNT(*) AS top FROM people", policy).limit is None
 
 
+def test_two_names_that_are_no_columns_are_refused_one_after_the_other():
+    with pytest.raises(NotAnswerable, match="There is no column a"):
+        read("SELECT COUNT(*) FROM people AS p JOIN visits AS v ON p.a = v.b", POLICY)
+
+
 def test_names_of_select_never_stand_for_themselves():
     """HAVING inside a sub-select that stands in HAVING: a name that is nobody's is refused, and does not go round."""
     for sql in (

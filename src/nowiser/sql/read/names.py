@@ -82,12 +82,11 @@ def column(scope: Scope, node: exp.Column) -> Expression:
 def _beside(scope: Scope, node: exp.Column) -> Expression | None:
     """The column that a name is compared with, where that is one."""
     other = hints.compared(node)
-    if not isinstance(other, exp.Column) or not isinstance(other.this, exp.Identifier) or not known(scope, other):
+    if not isinstance(other, exp.Column) or not isinstance(other.this, exp.Identifier):
         return None
-    try:
-        return column(scope, other)
-    except NotAnswerable:  # it is refused on its own, if this name were not
-        return None
+    qualifier = other.args.get("table")
+    homes = [home for n, home in scope.sources.items() if qualifier is None or matches(qualifier, n)]
+    return next((e for home in homes for n, e in home.items() if matches(other.this, n)), None)
 
 
 def _inside(scope: Scope, node: exp.Column) -> bool:
