@@ -28,6 +28,21 @@ def test_words(files):
     assert "pay within 5" in done.stdout
 
 
+def test_rows_are_matched_only_where_somebody_says_how(files):
+    words = ["original.csv", "released.csv", "--quasi", "age", "--sensitive", "ill", "--json"]
+    blind, told = (json.loads(nowiser(files, *words, *more).stdout) for more in ((), ("--in-order",)))
+    assert blind["alignment"] == "unknown: nothing says in which order the rows are"
+    assert told["alignment"] == "by the order of the rows"
+    assert "nearest released row" in told["risk"]
+    assert "nearest released row" not in blind["risk"]
+    said = " ".join(nowiser(files, *words[:-1]).stdout.split())
+    assert "name a column that tells (--key, key=), or say that the rows are in the order of the original" in said
+    (files / "released.codebook.json").write_text('{"order": "random"}')
+    done = nowiser(files, *words, "--in-order")
+    assert done.returncode == 3
+    assert "--keep-order" in json.loads(done.stdout)["error"]["hint"]
+
+
 def test_json_and_report(files):
     done = nowiser(
         files, "original.csv", "released.csv", "--quasi", "age", "--sensitive", "ill", "--json", "-o", "r.html"

@@ -105,7 +105,7 @@ def test_json(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.csv"], "there is no file 'nowhere.csv'"),
+        (["nowhere.csv"], "there is no file nowhere.csv"),
         (["canteen.csv", "--person", "studnt"], "Did you mean 'student'?"),
         (["canteen.csv", "--yes", "--sensitive", "tme:2"], "Did you mean 'time'?"),
         (["canteen.csv", "--yes", "--sensitive", "time:-2"], "must be a number greater than 0"),
@@ -114,7 +114,7 @@ def test_json(folder):
         (["canteen.csv", "--yes", "--gain", "5"], "gain must be a percentage"),
         (["canteen.csv", "--yes", "--gain", "0%"], "more than 0% and less than 100%"),
         (["canteen.csv"], "there is nobody to ask"),
-        (["bad.parquet", "--yes"], "bad.parquet cannot be read"),
+        (["bad.parquet", "--yes"], "bad.parquet is not a parquet file"),
         (["empty.csv", "--yes"], "has no rows"),
         (["data.xlsx", "--yes"], "the ending '.xlsx' is not known"),
     ],

@@ -67,7 +67,7 @@ def test_nothing_asked_yet(policy):
     found = run("-p", policy)
     assert found.exit_code == 0, found.output
     assert "Nothing has been asked yet." in found.output
-    assert "100.0%" in found.output
+    assert "100.0 %" in found.output
 
 
 def test_who_asked_what_and_what_is_left(asked):
@@ -78,12 +78,12 @@ def test_who_asked_what_and_what_is_left(asked):
         "SELECT AVG(time) FROM visits -- [red]0",
         "answered",
         "failed",
-        "10.00%",
-        "80.0%",
+        "10.00 %",
+        "80.0 %",
         "visits.time within 2",
     ):
         assert text in found.output
-    assert "ann: 20.0% of 50.0% of the allowance used" in found.output
+    assert "ann: 20.0 % of 50.0 % of the allowance used" in found.output
 
 
 def test_json(asked):

@@ -123,7 +123,7 @@ def test_tables_that_are_no_tables(nowiser, tmp_path):
     (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n4\n", encoding="utf-8")
     refused(nowiser, tmp_path, 3, ["ragged", "line 3 has 3", "line 4 has 1"], "ragged.csv", "--quasi", "a", "-k", "2")
     (tmp_path / "latin.csv").write_bytes("a,b\nmüde,2\n".encode("latin-1"))
-    refused(nowiser, tmp_path, 3, ["not UTF-8", "position 5", "iconv"], "latin.csv", "--quasi", "a", "-k", "2")
+    refused(nowiser, tmp_path, 3, ["not UTF-8", "line 2, character 2", "iconv"], "latin.csv", "--quasi", "a", "-k", "2")
     (tmp_path / "twice.csv").write_text("a,b,a\n1,2,3\n", encoding="utf-8")
     refused(nowiser, tmp_path, 3, ["more than one column named 'a'"], "twice.csv", "--quasi", "a", "-k", "2")
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")

@@ -69,7 +69,7 @@ def test_a_refusal_nobody_reads_is_one_still():
 def test_a_full_disk_is_told_in_one_line(words):
     with Path("/dev/full").open("w") as full:
         done = nowiser(*words, stdout=full)
-    assert done.returncode == 1
+    assert done.returncode == 7
     assert done.stderr == "nowiser: the output could not be written: No space left on device\n"
 
 

@@ -45,6 +45,8 @@ QUESTIONS = [
     "SELECT COUNT(*) FROM t WHERE s > '2024-06-01T12:00:00'",
     "SELECT COUNT(*) FROM t WHERE f",
     "SELECT SUM(w * 1000000000000000) FROM t",
+    "SELECT COUNT_IF(w IS DISTINCT FROM 3), COUNT_IF(w IS NOT DISTINCT FROM k), COUNT_IF(f <=> NULL), SUM(w > 3) FROM t",
+    "SELECT SUM(IF(g = 'a', ISNULL(w, 0), 1)), COUNT(*) FROM t WHERE YEAR(s) = 2024",
 ]
 WORDS = ["x1", "X1", "a", "B", "b", "Ä", "ä", "é", "zz", "a\\b", "it's", "%", "_", "", "12", "é"]
 

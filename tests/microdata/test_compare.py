@@ -45,7 +45,7 @@ def test_pandas_polars_arrow_and_files_agree(tmp_path):
         (pl.from_pandas(frame), pa.Table.from_pandas(released, preserve_index=False)),
         (tmp_path / "a.csv", tmp_path / "b.parquet"),
     ]
-    found = [nw.compare(a, b, **OPTIONS) for a, b in forms]
+    found = [nw.compare(a, b, **OPTIONS, in_order=True) for a, b in forms]
     figures = [(c.kept, [(g.attacker, round(g.after, 9)) for g in c.guesses]) for c in found]
     assert figures[0] == figures[1]
     assert figures[0][1] == figures[2][1]
@@ -53,7 +53,7 @@ def test_pandas_polars_arrow_and_files_agree(tmp_path):
 
 
 def test_everything_is_there_and_is_json():
-    found = compare(people(), noisy(people()), **OPTIONS, target="ill")
+    found = compare(people(), noisy(people()), **OPTIONS, in_order=True, target="ill")
     content = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert content["alignment"] == "by the order of the rows"
     assert {
@@ -95,7 +95,7 @@ def test_more_noise_means_less_risk_and_less_utility():
     wild = frame.copy()
     wild["income"] = np.random.default_rng(0).permutation(frame["income"])
     chart = nw.ru_map(
-        frame, {"as it is": frame, "torn": wild}, quasi=["age", "sex"], sensitive=["income"], within={"income": 100}
+        frame, {"as it is": frame, "torn": wild}, quasi=["age", "sex"], sensitive=["income"], in_order=True
     )
     same, torn = (next(p for p in chart.points if p.title == t) for t in ("as it is", "torn"))
     assert torn.risk < same.risk
@@ -107,7 +107,7 @@ def test_more_noise_means_less_risk_and_less_utility():
 
 
 def test_the_report_is_one_offline_file(tmp_path):
-    found = compare(people(), noisy(people()), **OPTIONS)
+    found = compare(people(), noisy(people()), **OPTIONS, in_order=True)
     page = found.save(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "What an attacker guesses" in page
     assert "<svg" in page
@@ -170,7 +170,7 @@ def test_any_two_tables_are_compared_or_refused(old, new, same):
         for rows in (old, old if same else new)
     )
     try:
-        found = compare(a, b, quasi=["n", "d"], sensitive=["f", "c"])
+        found = compare(a, b, quasi=["n", "d"], sensitive=["f", "c"], in_order=same)
     except Misconfigured:
         assert not old or not (old if same else new)
         return
@@ -188,11 +188,37 @@ def test_a_release_in_another_order_is_not_read_as_if_it_were_in_order():
     mixed = random.permutation(400)
     released = pa.table({"age": [f"{a // 10 * 10}-{a // 10 * 10 + 9}" for a in age[mixed]], "ill": ill[mixed]})
     found = compare(original, released, quasi=["age"], sensitive=["ill"])
-    assert "another order" in found.alignment
+    assert found.alignment == "unknown: nothing says in which order the rows are"
     told = {g.attacker: g.after for g in found.guesses}
     assert told["knows the quasi-identifiers exactly"] == 1.0
-    in_order = compare(original, released.take(np.argsort(mixed)), quasi=["age"], sensitive=["ill"])
+    in_order = compare(original, released.take(np.argsort(mixed)), quasi=["age"], sensitive=["ill"], in_order=True)
     assert in_order.alignment == "by the order of the rows"
+    assert not any("really" in note for note in in_order.notes)
+    mistaken = compare(original, released, quasi=["age"], sensitive=["ill"], in_order=True)
+    assert any("are the rows really in its order?" in note for note in mistaken.notes)
+
+
+def test_small_tables_are_not_matched_by_order_either(tmp_path):
+    """Of fewer than 100 rows nobody can tell by looking; the release of the tutorial looked as safe as none."""
+    frame = people(60)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for name, kept in (("random.csv", False), ("kept.csv", True)):
+        nw.publish(
+            tmp_path / "t.csv", quasi={"age": "prefix", "sex": None}, sensitive="ill", k=3, identifiers=["id"],
+            keep=["income"], output=tmp_path / name, keep_order=kept, seconds=5,
+        )  # fmt: skip
+    options = {"quasi": ["age", "sex"], "sensitive": ["ill"]}
+    mixed = compare(tmp_path / "t.csv", tmp_path / "random.csv", **options)
+    assert mixed.alignment.startswith("unknown: nothing says")
+    assert "nearest released row" not in mixed.risk
+    same = compare(tmp_path / "t.csv", tmp_path / "kept.csv", **options)  # its codebook says so
+    assert same.alignment == "by the order of the rows"
+    exactly = [next(g.after for g in c.guesses if g.attacker.endswith("exactly")) for c in (mixed, same)]
+    assert exactly[0] == pytest.approx(exactly[1])  # what needs no matching is the same
+    with pytest.raises(Misconfigured, match="its rows are in random order"):
+        compare(tmp_path / "t.csv", tmp_path / "random.csv", in_order=True, **options)
+    with pytest.raises(Misconfigured, match="their order cannot be the same"):
+        compare(frame, frame.head(59), in_order=True, **options)
 
 
 @pytest.mark.parametrize(

@@ -242,11 +242,11 @@ def test_of_methods_without_a_channel_the_worst_part_of_the_victims_decides(cust
         "keep": ["town"],
         "steps": [{"record_swap": {"swap": "ill", "share": 0.004}}],
     }
-    with pytest.raises(NotAnswerable, match=r"has found the victim's row, worst 10% of the victims may gain"):
+    with pytest.raises(NotAnswerable, match=r"has found the victim's row, worst 10 % of the victims may gain"):
         heard(path, weak)
     strong = weak | {"steps": [{"record_swap": {"swap": "ill", "share": 0.1}}]}
     (said,) = heard(path, strong)
-    assert "the average victim and the worst 10% of the victims" in said
+    assert "the average victim and the worst 10 % of the victims" in said
 
 
 @pytest.mark.parametrize("goal", ["people.age within 2", "people.age in [80, 99] and people.income in [40, 99]"])

@@ -129,7 +129,7 @@ def test_empirical_reads_columns(tmp_path):
     assert Empirical.read(tmp_path / "t.parquet", "v") == Atoms([1.5, 2.5], [2 / 3, 1 / 3])
     with pytest.raises(Misconfigured, match=r"t.csv has no column 'nope'; it has time, dish"):
         Empirical.read(csv, "nope")
-    with pytest.raises(Misconfigured, match="found none at"):
+    with pytest.raises(Misconfigured, match="there is no file"):
         Empirical.read(tmp_path / "absent.csv", "time")
     np.testing.assert_allclose(Empirical([3, 1, 1]).masses, [2 / 3, 1 / 3])
 
@@ -143,7 +143,7 @@ def test_empirical_reads_columns(tmp_path):
         ("time\n20\n\n21\n", "column 'time' of t.csv has no value in row 2"),
         ("time,time\n20,21\n", "t.csv has 2 columns called 'time'"),
         ("time\n", "t.csv holds no rows"),
-        ("time,dish\n20\n", "t.csv cannot be read"),
+        ("time,dish\n20\n", "t.csv is ragged: its header has 2 columns, but line 2 has 1"),
     ],
 )
 def test_files_of_priors_leave_nothing_open(tmp_path, text, says):

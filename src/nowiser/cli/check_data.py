@@ -13,14 +13,19 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nowiser.cli.file_contents import kind_of, seen_dialect
-from nowiser.errors import Misconfigured, Unreachable
+from nowiser.errors import Unreachable
+from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
+from nowiser.files.unreadable import misquoted, not_csv, recoding, unreadable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Csv, Kind, Role, Table
 from nowiser.policy.csv import spelled
 from nowiser.policy.tree import suggestion
+
+if TYPE_CHECKING:
+    from nowiser.engines.sources import Source
 
 # Declared kind → kinds of the data that are read as it without loss.
 _READ_AS = {
@@ -61,7 +66,7 @@ def inspect(policy: Policy) -> Inspection:
             engine.close()
         note = f"reachable; what stands in its tables is looked at on {policy.engine.partition(':')[0]} itself"
         return Inspection({}, (Finding("note", "engine", note),))
-    from nowiser.engines.delimited import Misquoted
+    from nowiser.files.records import Misquoted
 
     rows: dict[str, int] = {}
     findings: list[Finding] = []
@@ -70,7 +75,7 @@ def inspect(policy: Policy) -> Inspection:
             try:
                 findings += sources.written(table)
             except Misquoted as error:
-                raise error.told() from None
+                raise misquoted(error) from None
             look = _Look(sources, table)
             findings += look.findings()
             rows[table.name] = look.rows
@@ -94,6 +99,9 @@ class _Sources:
             except duckdb.Error as error:
                 raise Unreachable(f"the database {home.name} cannot be opened ({type(error).__name__})") from None
 
+    def source(self, table: Table) -> "Source":
+        return self._relations[table.name]
+
     def relation(self, table: Table) -> str:
         from nowiser.engines.delimited import options
 
@@ -111,6 +119,8 @@ class _Sources:
         source = self._relations[table.name]
         if source.csv is None:
             return
+        if (wrong := not_csv(source.path)) is not None:
+            raise wrong
         names = delimited.header(source.path, source.csv)
         seen = seen_dialect(self._connection, source.path)
         if seen is not None and len(delimited.header(source.path, Csv(seen.delimiter, None, None))) > len(names):
@@ -125,7 +135,8 @@ class _Sources:
             text = f"{lines} header: missing ones are read as missing, surplus is left out"
             yield Finding("note", table.name, text)
         if found.undecodable:
-            yield Finding("note", table.name, f"{found.undecodable} of its lines are not UTF-8: characters are lost")
+            lines = f"{found.undecodable} of its lines are not UTF-8 (the first is line {found.first_undecodable})"
+            yield Finding("note", table.name, f"{lines}: characters are lost. Convert it: {recoding(source.path)}")
         kinds = {c.name.lower(): TYPES[c.kind] for c in table.columns}
         columns = (f"TRY_CAST({_quoted(n)} AS {kinds.get(n.lower(), 'VARCHAR')}) AS {_quoted(n)}" for n in names)
         self._mended[table.name] = f"(SELECT {', '.join(columns)} FROM read_parquet({_text(str(target))}))"
@@ -135,11 +146,9 @@ class _Sources:
 
         try:
             return self._connection.execute(sql).fetchall()
-        except duckdb.Error as error:  # its words quote the data
-            raise Misconfigured(
-                f"the source of table {table.name!r} cannot be read ({type(error).__name__})",
-                hint="Is it the right file, in the right format? A csv file needs one header line.",
-            ) from None
+        except duckdb.Error:  # its words quote the data
+            source = self.source(table)
+            raise unreadable(source.path, source.csv) from None
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="nowiser-")
@@ -195,6 +204,11 @@ class _Look:
         found = self._kinds[name]
         if found not in _READ_AS[column.kind]:
             held = f"holds {found.value}" if found is not None else "holds something policies cannot say"
+            source = self._sources.source(self.table)
+            if found is Kind.TEXT and source.csv and self._one(with_decimal_commas(_quoted(name))):
+                wrong = decimal_comma(source.path, name, source.csv.delimiter)
+                yield Finding("problem", about, f"{wrong.message}. {wrong.hint}")
+                return
             yield Finding("problem", about, f"is declared of kind {column.kind.value}, the source {held}")
             return
         if column.kind is Kind.TEXT and found is not Kind.TEXT and column.role is not Role.IDENTIFIER and found:

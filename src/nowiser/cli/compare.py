@@ -10,13 +10,16 @@ from nowiser.errors import Misconfigured
 
 
 def compare(  # noqa: PLR0917 (typer passes options by name)
-    original: Annotated[Path, typer.Argument(help="The custodian's table: csv or parquet.")],
-    released: Annotated[Path, typer.Argument(help="The release: csv or parquet.")],
+    original: Annotated[Path, typer.Argument(help="The custodian's table: csv or parquet.", readable=False)],
+    released: Annotated[Path, typer.Argument(help="The release: csv or parquet.", readable=False)],
     quasi: Annotated[str, typer.Option(help="What attackers may know: column, …")] = "",
     sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:within], …")] = "",
     weights: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
     household: Annotated[str | None, typer.Option(help="A column that says who lives together.")] = None,
     key: Annotated[str | None, typer.Option(help="A column that tells which row is whose.")] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="The released rows are in the order of the original.")
+    ] = False,
     target: Annotated[str | None, typer.Option(help="What a classifier should predict.")] = None,
     victims: Annotated[int, typer.Option(help="How many victims each simulated attacker tries.")] = 1000,
     policy: Annotated[
@@ -45,6 +48,7 @@ def compare(  # noqa: PLR0917 (typer passes options by name)
         weight=weights,
         household=household,
         key=key,
+        in_order=in_order,
         target=target,
         answered=None if policy is None else answers(policy, table, secrets),
         victims=victims,

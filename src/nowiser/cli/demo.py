@@ -13,6 +13,7 @@ import typer
 
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
+from nowiser.files.writing import writing
 
 RADIUS, GAIN, ALICE = 2.0, 0.05, 20.0
 PEOPLE = 100
@@ -44,7 +45,8 @@ def demo(
     story = tell() if example is Example.CANTEEN else {}
     if story and not as_json:
         show(story)
-    walked = tour.walk(example.value, home)
+    with writing(home):
+        walked = tour.walk(example.value, home)
     drawn = save(tour.picture(walked), home / "demo.svg")
     if as_json:
         output.emit(story | {"tour": tour.plain(walked), "picture": str(drawn)})

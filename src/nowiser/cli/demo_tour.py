@@ -6,6 +6,7 @@ from typing import Any
 
 from nowiser.cli.refusals import in_flags
 from nowiser.errors import Exhausted, NotAnswerable
+from nowiser.percent import percent
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def show(tour: dict[str, Any]) -> None:
                 said.add(note)
         left = stop["standing"]["left"]
         paid = "stored, free" if answer.stored else "free" if not answer.cost else "charged"
-        out.print(Text(f"   {paid}; left of the allowance {bar(left, 20)} {left:.0%}"))
+        out.print(Text(f"   {paid}; left of the allowance {bar(left, 20)} {percent(left, 0)}"))
     out.print(Text("\nWhat every attacker knows now, at most", style="bold"))
     for g in tour["stops"][-1]["standing"]["guesses"]:
         line = f"   {g['guess']}: {points(g['before'])} → {points(g['after'], up=True)} (limit {points(g['limit'])})"

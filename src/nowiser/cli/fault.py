@@ -4,17 +4,25 @@ import os
 import sys
 from pathlib import Path
 
-from nowiser.errors import NotEvaluated
+from nowiser.errors import Misconfigured, NotEvaluated, NowiserError
 from nowiser.ledger.opening import FOLDER
 from nowiser.report import failure
 
 MESSAGE = "Something failed inside nowiser. It is a fault of ours, not of what you asked."
 
 
-def broken(error: Exception) -> NotEvaluated:
-    """The fault to show. Its cause is noted beside the policy, for the custodian alone, where there is a policy."""
+def broken(error: Exception) -> NowiserError:
+    """What to show: a file that may not be used by its name, else a fault of ours.
+
+    Its cause is noted beside the policy, for the custodian alone, where there is a policy.
+    """
+    if isinstance(error, PermissionError) and isinstance(error.filename, str):
+        return Misconfigured(
+            f"{Path(error.filename).name} may not be used by this user: {(error.strerror or 'no rights').lower()}",
+            hint="Its owner can give this user the right, or run the command.",
+        )
     folder = _policy(sys.argv[1:]).resolve().parent / FOLDER
-    if folder.is_dir():
+    if os.access(folder, os.W_OK):
         failure.record(folder, error, "of a command")
         return NotEvaluated(MESSAGE, hint=f"The custodian finds the cause in {FOLDER}/{failure.LOG} beside the policy.")
     return NotEvaluated(MESSAGE, hint=f"Please report it with this line: {' <- '.join(failure.described(error))}")

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from nowiser.engines import delimited
 from nowiser.engines.delimited import by_name
 from nowiser.errors import Misconfigured
+from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
+from nowiser.files.unreadable import explained, not_csv, separator, there, unreadable
 from nowiser.model.schema import Csv, Kind
 from nowiser.policy.draft import Profile, Seen, is_listed, table_name
 
@@ -67,14 +69,27 @@ def seen_dialect(connection: "duckdb.DuckDBPyConnection", path: Path) -> Csv | N
     return Csv(delimiter, quote, escape) if len(delimiter) == 1 and delimiter not in (quote, escape) else None
 
 
+def _well_written(connection: "duckdb.DuckDBPyConnection", path: Path) -> Csv:
+    """How a csv file seems to be written. Raises Misconfigured, with the line, where it is not well-formed."""
+    if (wrong := not_csv(path)) is not None:
+        raise wrong
+    with path.open("rb") as file:
+        first = file.readline().decode(errors="replace")
+    seen, mark = seen_dialect(connection, path) or by_name(path.name), separator(first)
+    if first.count(mark) > first.count(seen.delimiter):  # a bad line made DuckDB think of another separator
+        seen = Csv(mark)
+    if not delimited.well_formed(path, seen) and (wrong := explained(path, seen)) is not None:
+        raise wrong
+    return seen
+
+
 class Looking:
     """An open file. Use `with`; nothing is written to it."""
 
     def __init__(self, path: Path, table: str | None = None, *, beside: Path | None = None) -> None:
         import duckdb
 
-        if not path.is_file():
-            raise Misconfigured(f"there is no file {str(path)!r}", hint="Give a csv, parquet or DuckDB file.")
+        there(path)
         self.path, suffix = path, path.suffix.lower()
         self.csv: Csv | None = None  # how it is written, where that is not as usual
         written = _relative(path, beside or Path())
@@ -89,8 +104,7 @@ class Looking:
                 self.engine, self.source, stem = "duckdb", written, path.stem
                 literal, options = str(path).replace("'", "''"), ""
                 if _READERS[suffix] == "read_csv":
-                    usual = by_name(path.name)
-                    seen = seen_dialect(self.connection, path) or usual
+                    usual, seen = by_name(path.name), _well_written(self.connection, path)
                     self.csv = seen if seen != usual else None
                     options = f", {delimited.options(seen)}"
                 self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}'{options})")
@@ -108,10 +122,12 @@ class Looking:
         try:
             yield
         except duckdb.Error as error:
-            raise Misconfigured(
-                f"{self.path.name} cannot be read ({type(error).__name__})",
-                hint="Is it the right format? A csv file needs one header line and the same separator throughout.",
-            ) from None
+            if self.path.suffix.lower() in _DATABASES:
+                raise Misconfigured(
+                    f"{self.path} is no DuckDB file, or is open elsewhere ({type(error).__name__})",
+                    hint="Close the program that writes it, or give a csv or parquet file.",
+                ) from None
+            raise unreadable(self.path, self.csv) from None
 
     def __enter__(self) -> Self:
         return self
@@ -131,10 +147,17 @@ class Looking:
         described = self._all(f"DESCRIBE SELECT * FROM {self.relation}")
         kinds = [(str(name), kind) for name, kind in ((row[0], kind_of(row[1])) for row in described) if kind]
         (rows,) = self._one(f"SELECT COUNT(*) FROM {self.relation}")
+        if self.path.suffix.lower() not in _DATABASES:
+            self._no_decimal_commas([name for name, kind in kinds if kind is Kind.TEXT])
         columns = tuple(self._column(name, kind) for name, kind in kinds)
         if not columns or not rows:
             raise Misconfigured(f"{self.source} has no {'rows' if columns else 'columns'} to look at")
         return Profile(self.table, self.source, self.engine, rows, columns, self.csv)
+
+    def _no_decimal_commas(self, names: list[str]) -> None:
+        for name in names:
+            if self._one(f"SELECT {with_decimal_commas(_quoted(name))} FROM {self.relation}")[0]:
+                raise decimal_comma(self.path, name, (self.csv or by_name(self.path.name)).delimiter)
 
     def _column(self, name: str, kind: Kind) -> Seen:
         column = _quoted(name)

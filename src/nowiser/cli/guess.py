@@ -75,7 +75,10 @@ def guess(  # noqa: PLR0917 (typer passes options by name)
     joint: Annotated[
         Path | None,
         typer.Option(
-            "--joint", metavar="FILE", help="Records (csv, tsv, parquet) as the joint prior of dependent attributes."
+            "--joint",
+            metavar="FILE",
+            readable=False,
+            help="Records (csv, tsv, parquet) as the joint prior of dependent attributes.",
         ),
     ] = None,
     victim: Annotated[

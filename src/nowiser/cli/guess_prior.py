@@ -180,7 +180,8 @@ def _from_file(text: str) -> Any:
 
 def file_of(text: str) -> tuple[Path, str] | None:
     """`file.csv:column`, taken apart."""
-    from nowiser.model.priors.file import PARQUET, TEXTS
+    from nowiser.files.unreadable import PARQUET
+    from nowiser.model.priors.file import TEXTS
 
     path, _, column = text.rpartition(":")
     return (Path(path), column) if Path(path).suffix.lower() in (*TEXTS, *PARQUET) and column else None

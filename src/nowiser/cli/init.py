@@ -9,11 +9,12 @@ import typer
 
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
+from nowiser.files.writing import writing
 from nowiser.model.schema import Protect
 
 
 def init(
-    file: Annotated[Path, typer.Argument(help="csv, parquet or DuckDB file", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="csv, parquet or DuckDB file", show_default=False, readable=False)],
     *,
     target: Annotated[Path, typer.Option("-o", "--output", help="The policy to write.")] = Path("nowiser.yaml"),
     table: Annotated[str | None, typer.Option(help="Which table of a DuckDB file.")] = None,
@@ -53,7 +54,8 @@ def init(
         rows = looking.rows_per_person(who) if who else 1
     text = draft.draft(profile, draft.Wishes(who, secrets, share, protect, rows))
     parse(text, target)  # a draft that does not read back is our mistake: better found here than by the custodian
-    write_atomically(target, text)
+    with writing(target):
+        write_atomically(target, text)
     confirm = text.count(draft.CONFIRM) - 1  # once in the heading
     if as_json:
         output.emit({"policy": str(target), "table": profile.table, "to_confirm": confirm})

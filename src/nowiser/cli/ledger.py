@@ -8,6 +8,7 @@ import typer
 
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
+from nowiser.percent import percent
 
 if TYPE_CHECKING:
     from nowiser.ledger.base import Head, Ledger
@@ -151,12 +152,14 @@ def _print(read: "Account") -> None:
         out.print(f"[bold]{escape(g.guess.ljust(width))}[/bold]  {gained}")
         rows = (("before", g.before, "bright_black"), ("now", g.after, "blue"), ("limit", g.limit, "red"))
         for label, share, colour in rows:
-            out.print(f"  {label:<6} [{colour}]{bar(share, 30)}[/{colour}] {share:.2%}")
+            out.print(f"  {label:<6} [{colour}]{bar(share, 30)}[/{colour}] {percent(share, 2)}")
     if len(read.analysts) > 1 or any(granted is not None for _, _, granted in read.analysts):
         out.print()
         for name, used, granted in read.analysts:
-            of = f" of {float(granted):.1%}" if granted is not None else ""
-            out.print(f"{on_one_line(name) or 'unnamed'}: {float(used):.1%}{of} of the allowance used", markup=False)
+            of = f" of {percent(float(granted))}" if granted is not None else ""
+            out.print(
+                f"{on_one_line(name) or 'unnamed'}: {percent(float(used))}{of} of the allowance used", markup=False
+            )
     for name, failed in read.failures.items():
         state = (
             "access is closed; see failures.log, then `nowiser ledger reopen --reason`"
@@ -167,7 +170,7 @@ def _print(read: "Account") -> None:
         out.print(f"{on_one_line(name) or 'unnamed'}: {times} since the last look ({state})", markup=False)
     if read.failing:
         out.print(f"These figures hold except with probability {float(read.failing):.2g}.")
-    out.print(f"\nLeft of the allowance: [green]{bar(float(read.left), 30)}[/green] {float(read.left):.1%}")
+    out.print(f"\nLeft of the allowance: [green]{bar(float(read.left), 30)}[/green] {percent(float(read.left))}")
 
 
 def _when(line: "Line") -> str:
@@ -180,4 +183,4 @@ def _short(text: str, length: int = 100) -> str:
 
 
 def _share(line: "Line") -> str:
-    return f"{float(line.share):.2%}" if line.charge else ""
+    return percent(float(line.share), 2) if line.charge else ""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nowiser.cli import output
-from nowiser.errors import Misconfigured
+from nowiser.errors import Misconfigured, NowiserError
 
 if TYPE_CHECKING:
     from nowiser.engines.base import Estimate
+    from nowiser.model.policy import Policy
 
 
 def prepare(
@@ -34,7 +35,8 @@ def prepare(
     from nowiser import engines
     from nowiser.policy import read
 
-    engine = engines.connect(read(policy or Path(os.environ.get("NOWISER_POLICY") or "nowiser.yaml")))
+    declared = read(policy or Path(os.environ.get("NOWISER_POLICY") or "nowiser.yaml"))
+    engine = engines.connect(declared)
     try:
         estimate = engine.estimate()
         if not as_json:
@@ -43,19 +45,41 @@ def prepare(
             if as_json:
                 output.emit({"prepared": estimate.done, **asdict(estimate)})
             return
-        if estimate.free is not None and not estimate.done and estimate.bytes > estimate.free:
-            raise Misconfigured(
-                f"There is not enough room in {estimate.where}: about {_size(estimate.bytes)} are needed,"
-                f" {_size(estimate.free)} are free."
-            )
+        _check_room(estimate)
         with _bar(quiet=as_json or estimate.done) as tell:
             done = engine.prepare(tell)
+    except Misconfigured as refused:
+        raise _why(declared, refused) from None
     finally:
         engine.close()
     if as_json:
         output.emit({"prepared": True, **asdict(done)})
     elif not done.already:
         typer.echo(f"Prepared in {done.seconds:.1f} s: {_size(done.bytes)} in {done.where}.")
+
+
+def _check_room(estimate: "Estimate") -> None:
+    if estimate.free is not None and not estimate.done and estimate.bytes > estimate.free:
+        raise Misconfigured(
+            f"There is not enough room in {estimate.where}: about {_size(estimate.bytes)} are needed,"
+            f" {_size(estimate.free)} are free."
+        )
+
+
+def _why(policy: "Policy", refused: Misconfigured) -> NowiserError:
+    """What `nowiser check` says about the data: engines say one neutral sentence, and only the custodian prepares."""
+    from nowiser.cli.check_data import inspect
+    from nowiser.files.unreadable import WHY
+
+    if not policy.engine.startswith("duckdb") or (refused.hint or "").partition(",")[0] not in WHY:
+        return refused
+    try:
+        found = inspect(policy).findings
+    except NowiserError as why:
+        return why
+    problem = next((f for f in found if f.level == "problem"), None)
+    note = next((f"{f.about}: {f.text}" for f in found if f.level == "note"), None)
+    return refused if problem is None else Misconfigured(f"{problem.about}: {problem.text}", hint=note)
 
 
 def _before(estimate: "Estimate") -> str:

@@ -56,7 +56,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             source.needed(),
             source.promised(wanted),
             output=out,
-            choose=chooser(choose, ask=not as_json and not yes and interactive()),
+            choose=chooser(choose, ask=not as_json and not yes and interactive(), bar=report),
             progress=report,
             force=force,
             keep_order=keep_order,
@@ -65,7 +65,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             counting=source.counting,
             stream=stream or None,
             every=choose is not None or interactive(),
-            notice=lambda message: typer.echo(message, err=True),
+            notice=report.told,
         )
     if as_json:
         output.emit(made.to_json())
@@ -107,7 +107,7 @@ def from_file(recipe: Path, beside: Mapping[str, Any]) -> Any:
     return read(recipe)
 
 
-def chooser(choose: str | None, *, ask: bool) -> Callable[[Sequence[Any]], int]:
+def chooser(choose: str | None, *, ask: bool, bar: "Bar") -> Callable[[Sequence[Any]], int]:
     """Which candidate is taken: the one named, the one that somebody at a terminal picks, or the first."""
     from nowiser.microdata.publish import pick
 
@@ -116,9 +116,10 @@ def chooser(choose: str | None, *, ask: bool) -> Callable[[Sequence[Any]], int]:
             return pick(choose, offered)
         if not ask or len(offered) == 1:
             return 0
-        show(offered)
-        typer.echo(why_first(offered))
-        return pick(str(typer.prompt(f"Which one? 1-{len(offered)}, or best", default="1")).strip(), offered)
+        with bar.hidden():
+            show(offered)
+            typer.echo(why_first(offered))
+            return pick(str(typer.prompt(f"Which one? 1-{len(offered)}, or best", default="1")).strip(), offered)
 
     return select
 
@@ -162,19 +163,46 @@ def interactive() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
+class Bar:
+    """A bar while something takes long; without one, nothing is shown."""
+
+    def __init__(self, shown: Any = None) -> None:
+        self._shown = shown
+        self._task = None if shown is None else shown.add_task("counting", total=1.0)
+
+    def __call__(self, done: float, message: str) -> None:
+        if self._shown is not None:
+            self._shown.update(self._task, completed=done, description=message)
+
+    def told(self, message: str) -> None:
+        """A line on standard error, above the bar."""
+        with self.hidden():
+            typer.echo(message, err=True)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """While somebody is asked: the bar would be painted over the question."""
+        if self._shown is not None:
+            self._shown.stop()
+        try:
+            yield
+        finally:
+            if self._shown is not None:
+                self._shown.start()
+
+
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Callable[[float, str], None]]:
+def progress(*, quiet: bool) -> Iterator[Bar]:
     """A bar on standard error while something takes long; nothing under --json or in a pipe."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda _done, _message: None
+        yield Bar()
         return
-    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True) as bar:
-        task = bar.add_task("counting", total=1.0)
-        yield lambda done, message: bar.update(task, completed=done, description=message)
+    with Progress(BarColumn(), TextColumn("{task.description}"), console=console, transient=True) as shown:
+        yield Bar(shown)
 
 
 def show(offered: Sequence[Any], chosen: str | None = None) -> None:
@@ -182,7 +210,8 @@ def show(offered: Sequence[Any], chosen: str | None = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nowiser.report.released_table import number, optimal_words, percent
+    from nowiser.percent import percent
+    from nowiser.report.released_table import number, optimal_words
 
     grid = Table(box=None, pad_edge=False)
     for name in ("", "candidate", "loss", "suppressed", "smallest group", "gain", "proof"):

@@ -20,6 +20,8 @@ _GIVEN = re.compile(
 _FLAGS = {
     "clipped=True": "--clipped",
     "keep_order=True": "--keep-order",
+    "in_order=True": "--in-order",
+    "(key)": "(--key)",
     "stream=True": "--stream",
     "force=True": "--force",
 }

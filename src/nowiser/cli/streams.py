@@ -6,6 +6,8 @@ import io
 import os
 import sys
 
+from nowiser.errors import NotEvaluated
+
 # of the characters we draw and write with, what a terminal of ASCII shows instead
 PLAIN = str.maketrans(
     {
@@ -59,4 +61,4 @@ def lost(error: OSError) -> int:
     if error.errno == errno.EPIPE:
         return 0
     sys.stderr.write(f"nowiser: the output could not be written: {error.strerror}\n")
-    return 1
+    return NotEvaluated.exit_code

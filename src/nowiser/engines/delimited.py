@@ -15,13 +15,10 @@ which of the following lines they belong to. Then nothing is read at all, `Misqu
 DuckDB reads with one thread: its parallel reader loses a row now and then where two threads meet (version 2.0).
 """
 
-import gzip
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -29,38 +26,23 @@ from numpy.typing import NDArray
 
 from nowiser.engines.render import text
 from nowiser.errors import Misconfigured
+from nowiser.files.records import BOM, opened, records
+from nowiser.files.unreadable import NEUTRAL, WHY
 from nowiser.model.schema import Csv, Table
 
-BOM = b"\xef\xbb\xbf"
 BATCH = 50_000  # rows
 BLOCK = 2**24  # bytes
 TAB = "\t"
-UNREADABLE = "The data of the policy cannot be read."
-WHY = "The custodian sees why with `nowiser check`, where the data are."
-
-
-class Misquoted(Exception):
-    """The quotes of a file do not match. `told()` names the line, for the custodian alone."""
-
-    def __init__(self, path: Path, line: int) -> None:
-        super().__init__(path, line)
-        self.path, self.line = path, line
-
-    def told(self) -> Misconfigured:
-        return Misconfigured(
-            f"{self.path.name}: the quotes of the record that begins in line {self.line} do not match.",
-            hint="A field with quotes, separators or line breaks stands in quotes, and quotes inside of it are escaped;"
-            " `csv: {quote: …, escape: …}` in the policy says how.",
-        )
 
 
 @dataclass(frozen=True)
 class Mended:
-    """What was not well-formed: the first line with too few or too many fields, and how many there are."""
+    """What was not well-formed: lines with too few or too many fields, lines that are not UTF-8, the first of each."""
 
     ragged: int = 0
     first: int = 0
     undecodable: int = 0  # lines with bytes that are no UTF-8
+    first_undecodable: int = 0
 
 
 def is_csv(path: Path) -> bool:
@@ -78,8 +60,8 @@ def by_name(source: str) -> Csv:
 
 def header(path: Path, csv: Csv) -> list[str]:
     """The names of the columns, each once: a second `a` is called `a_1`, as DuckDB does."""
-    with _opened(path) as file:
-        found = next(_records(file, csv, path), None)
+    with opened(path) as file:
+        found = next(records(file, csv, path), None)
     names: list[str] = []
     for i, name in enumerate(found.fields if found else []):
         plain = own = name or f"column{i}"
@@ -89,7 +71,7 @@ def header(path: Path, csv: Csv) -> list[str]:
             own = f"{plain}_{again}"
         names.append(own)
     if not names:
-        raise Misconfigured(f"{path.name} is empty: its first line must name the columns.")
+        raise Misconfigured(NEUTRAL, hint=WHY)  # it is empty
     return names
 
 
@@ -130,7 +112,7 @@ def paired(path: Path, csv: Csv) -> bool:
 
 def _blocks(path: Path) -> Iterator[NDArray[np.uint8]]:
     """The bytes of a file; each block begins with the last two of the one before, as if line ends stood around all."""
-    with _opened(path) as file:
+    with opened(path) as file:
         block = b"\n" + file.read(BLOCK).removeprefix(BOM)
         while more := file.read(BLOCK):
             yield np.frombuffer(block, np.uint8)
@@ -176,12 +158,12 @@ def mend(path: Path, csv: Csv, target: Path) -> Mended:
         columns = zip(*batch, strict=True)
         writer.write_table(pa.Table.from_arrays([pa.array(c, pa.string()) for c in columns], schema=shape))
 
-    with _opened(path) as file, pq.ParquetWriter(target, shape) as writer:
+    with opened(path) as file, pq.ParquetWriter(target, shape) as writer:
         target.chmod(0o600)
         batch: list[list[str | None]] = []
-        records = _records(file, csv, path)
-        next(records)
-        for one in records:
+        lines = records(file, csv, path)
+        next(lines)
+        for one in lines:
             if not one.fields and len(names) > 1:
                 continue  # an empty line
             wrong = max(len(one.fields), 1) != len(names)
@@ -189,6 +171,7 @@ def mend(path: Path, csv: Csv, target: Path) -> Mended:
                 found.ragged + wrong,
                 found.first or (one.line if wrong else 0),
                 found.undecodable + (not one.decodable),
+                found.first_undecodable or (0 if one.decodable else one.line),
             )
             fields = [value or None for value in one.fields[: len(names)]]
             batch.append(fields + [None] * (len(names) - len(fields)))
@@ -198,90 +181,3 @@ def mend(path: Path, csv: Csv, target: Path) -> Mended:
         if batch:
             written(writer, batch)
     return found
-
-
-@dataclass(frozen=True)
-class _Record:
-    line: int  # where it begins, from 1
-    fields: list[str]  # none of an empty line
-    decodable: bool
-
-
-def _records(file: BinaryIO, csv: Csv, path: Path) -> Iterator[_Record]:
-    """Records end with a line feed outside of quotes, and the carriage return before it; others are characters."""
-    parser = _Parser(csv)
-    begun, waiting, quotes = 0, list[bytes](), 0
-    for number, line in enumerate(file, start=1):
-        if not waiting:
-            begun = number
-        waiting.append(line.removeprefix(BOM) if number == 1 else line)
-        if quotes:
-            quotes += parser.quotes(line)
-            if quotes % 2:
-                continue  # the field that was open still is
-        record, decodable = _plain(b"".join(waiting))
-        fields, quotes = parser.fields(record)
-        if fields is None and not quotes:
-            raise Misquoted(path, begun)
-        if fields is not None:
-            yield _Record(begun, fields, decodable)
-            waiting = []
-    if waiting:
-        raise Misquoted(path, begun)
-
-
-def _plain(raw: bytes) -> tuple[str, bool]:
-    raw = raw.removesuffix(b"\n").removesuffix(b"\r")
-    try:
-        return raw.decode(), True
-    except UnicodeDecodeError:
-        return raw.decode(errors="replace"), False
-
-
-class _Parser:
-    """Fields of one record."""
-
-    def __init__(self, csv: Csv) -> None:
-        self._csv = csv
-        self._quote = (csv.quote or "").encode()
-        if csv.quote is None or csv.escape is None:
-            return  # fields are told apart by delimiters alone
-        d, q, e = map(re.escape, (csv.delimiter, csv.quote, csv.escape))
-        doubled = csv.escape == csv.quote
-        inside = f"[^{q}]*(?:{q}{q}[^{q}]*)*" if doubled else f"[^{q}{e}]*(?:{e}.[^{q}{e}]*)*"
-        self._unquoted = re.compile(f"[^{d}]*")
-        self._quoted = re.compile(f"{q}({inside}){q}(?={d}|\\Z)", re.DOTALL)
-        self._open = re.compile(f"{q}{inside}\\Z", re.DOTALL)
-        self._escaped = re.compile(f"{e}([{q}{e}])")
-        self._pairs = None if doubled else re.compile(e.encode() + b".", re.DOTALL)
-
-    def quotes(self, line: bytes) -> int:
-        """How many quotes a line has, besides those another character escapes; of doubled ones both count."""
-        if self._quote not in line:
-            return 0
-        return (line if self._pairs is None else self._pairs.sub(b"", line)).count(self._quote)
-
-    def fields(self, text: str) -> tuple[list[str] | None, int]:
-        """The fields; or none, and whether (1) or not (0) the last one is open: else quotes are misplaced."""
-        delimiter, quote = self._csv.delimiter, self._csv.quote
-        if not text:
-            return [], 0
-        if quote is None or quote not in text:
-            return text.split(delimiter), 0
-        found: list[str] = []
-        at = 0
-        while at <= len(text):
-            if text.startswith(quote, at):
-                if not (match := self._quoted.match(text, at)):
-                    return None, int(bool(self._open.match(text + "\n", at)))
-                found.append(self._escaped.sub(r"\1", match[1]))
-            else:
-                match = self._unquoted.match(text, at)
-                assert match is not None, "an empty text would do"
-                found.append(match[0])
-            at = match.end() + 1
-        return found, 0
-
-
-def _opened(path: Path) -> BinaryIO:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]  # reads bytes

@@ -276,7 +276,8 @@ def _found(table: Table, name: str, present: list[str]) -> str:
     exact = [p for p in present if p == name] or [p for p in present if p.lower() == name.lower()]
     if len(exact) != 1:
         raise Misconfigured(
-            f"The source of table {table.name} has no column {name}.", hint=f"It has {', '.join(present)}."
+            f"The source of table {table.name} has no column {name}.",
+            hint="The custodian runs `nowiser check`, which names those it has.",
         )
     return f"src.{quote(exact[0])}"
 

@@ -59,8 +59,9 @@ def locate(policy: Policy, table: Table) -> Source:
     path = folder(policy) / table.source
     if path.suffix in _FILES:
         if not path.is_file():
+            what = "a folder, not a file" if path.is_dir() else "not there"
             raise Misconfigured(
-                f"The source of table {table.name} is not there: {table.source}.", hint=f"Looked for {path}."
+                f"The source of table {table.name} is {what}: {table.source}.", hint=f"Looked for {path}."
             )
         return Source(path, csv=delimited.dialect(table) if delimited.is_csv(path) else None)
     home = database(policy)

@@ -95,6 +95,11 @@ def schema(*, whole: str, binary: str) -> list[str]:
 
 def unreachable(cause: BaseException) -> Unreachable:
     """A database that cannot be used becomes one message, without its address or its password."""
+    if isinstance(cause, OSError):
+        return Unreachable(
+            f"the ledger cannot be written: {(cause.strerror or type(cause).__name__).lower()}",
+            hint="It is in .nowiser beside the policy, or where `ledger:` says. This user must be able to write there.",
+        )
     return Unreachable(
         f"the ledger's database cannot be used ({type(cause).__name__})",
         hint="Check that it is running and that this user may create and write its tables.",

@@ -1,6 +1,7 @@
 """The machine-readable description of a released table: what was done to every column, and what is promised."""
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,12 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def codebook(candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Sequence[str]) -> dict[str, Any]:
+RANDOM, KEPT = "random", "as in the original"  # the order of the rows
+
+
+def codebook(
+    candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Sequence[str], in_order: bool = False
+) -> dict[str, Any]:
     """Everything a reader of the file needs and may know: this is published beside the data.
 
     Nothing about suppressed rows but their number; nothing computed from the true values of a column whose release
@@ -35,6 +41,7 @@ def codebook(candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Seque
         "file": None,
         "rows": candidate.rows,
         "rows_of_the_original": rows,
+        "order": KEPT if in_order else RANDOM,
         "columns": columns,
         "left_out": sorted({*left_out, *roles.identifiers}),
         "steps": [{"method": s.method, **plain(s.codebook)} for s in candidate.steps],
@@ -45,6 +52,15 @@ def codebook(candidate: Candidate, recipe: Recipe, *, rows: int, left_out: Seque
         "private": sorted(private_columns(candidate.steps)),
         "loss": {"name": recipe.loss, "value": candidate.loss, "optimal": candidate.optimal},
     }
+
+
+def order_of(path: Path) -> str | None:
+    """What the codebook beside a released file says about the order of its rows; None where it says nothing."""
+    try:
+        said = json.loads(path.with_suffix(".codebook.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return said.get("order") if isinstance(said, dict) and said.get("order") in (RANDOM, KEPT) else None
 
 
 def plain(value: Any) -> Any:

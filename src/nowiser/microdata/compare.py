@@ -1,7 +1,8 @@
 """The flow `compare`: risk and utility of a release made by anybody, with any tool, held against the original.
 
-Which released row is whose is taken from a `key` column if one is named, else from the order of the rows if both
-tables have equally many and that order fits (said in the result); otherwise everything that needs it is left out.
+Which released row is whose is taken from a `key` column if one is named; from the order of the rows only where the
+caller (`in_order`) or the codebook beside the release says that it is that of the original. Otherwise everything that
+needs it is left out, and the result says what would be needed: a wrong match makes a release look far safer than it is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
+from nowiser.microdata.codebook import KEPT, RANDOM, order_of
 from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.prepare import check_weighed
 from nowiser.microdata.risk import individual, suda, uniques
@@ -35,6 +37,8 @@ from nowiser.microdata.utility.propensity import propensity
 from nowiser.microdata.utility.quantiles import quantiles
 from nowiser.microdata.utility.regression import regression
 from nowiser.microdata.utility.ru_map import Point, frontier
+
+BY_ORDER = "by the order of the rows"
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,7 @@ def compare(
     weight: str | None = None,
     household: str | None = None,
     key: str | None = None,
+    in_order: bool = False,
     target: str | None = None,
     within: Mapping[str, float] | None = None,
     answered: Mapping[str, Answered] | None = None,
@@ -137,12 +142,25 @@ def compare(
 ) -> Comparison:
     """Hold a release against its original. Both may be pandas, Polars, Arrow, or the path of a file.
 
-    `quasi` is what attackers may know, `sensitive` what they guess (`within` states how precisely a number
-    must be hit), `target` what a classifier is asked to predict (the first sensitive column if not named),
-    `answered` what the gateway's answers have cost about a sensitive column: then attackers who also have those stand
-    beside the others.
+    `quasi` is what attackers may know, `sensitive` what they guess (`within`: how precisely a number must be hit).
+    Which released row is whose: `key` names a column that tells, `in_order` says that the rows are in the order of the
+    original. Without either, and without a codebook that says so, attackers who have found the row, record linkage and
+    interval disclosure are not measured. `target` is what a classifier is asked to predict (the first sensitive column
+    if not named), `answered` what the gateway's answers have cost about a sensitive column: then attackers who also
+    have those stand beside the others.
     """
-    old, new, alignment = aligned(load(original), load(released), key)
+    said = order_of(Path(released)) if isinstance(released, str | Path) else None
+    if in_order and key is None and said == RANDOM:
+        raise Misconfigured(
+            "the codebook of the release says that its rows are in random order",
+            hint="Leave in_order=True out; publish with keep_order=True, or with a column that tells (key).",
+        )
+    old, new, alignment = aligned(load(original), load(released), key, in_order=in_order or said == KEPT)
+    if in_order and key is None and old.rows != new.rows:
+        raise Misconfigured(
+            f"the original has {old.rows:,} rows and the release {new.rows:,}: their order cannot be the same",
+            hint="Leave in_order=True out, or name a column that tells which row is whose (key).",
+        )
     if not old.rows or not new.rows:
         raise Misconfigured(
             f"a table without rows cannot be compared: the {'release' if old.rows else 'original'} has none"
@@ -178,7 +196,7 @@ def compare(
         risks(old, new, roles),
         utilities(both, quasis, target or (secrets[0] if secrets else None)),
         title,
-        _notes(old, new, both),
+        _notes(old, new, both, checked=alignment == BY_ORDER),
     )
 
 
@@ -190,16 +208,16 @@ def ru_map(original: Any, releases: Mapping[str, Any], **options: Any) -> RiskUt
     return RiskUtility(tuple(compare(base, r, title=name, **options) for name, r in releases.items()))
 
 
-def aligned(old: MicroTable, new: MicroTable, key: str | None) -> tuple[MicroTable, MicroTable, str]:
+def aligned(
+    old: MicroTable, new: MicroTable, key: str | None, *, in_order: bool = False
+) -> tuple[MicroTable, MicroTable, str]:
     """The tables with `origin` of the release pointing into the original (−1 if nobody knows)."""
     base = replace(old, origin=np.arange(old.rows, dtype=np.int64))
     if key is None:
-        unknown = replace(new, origin=np.full(new.rows, -1, dtype=np.int64))
-        if old.rows != new.rows:
-            return base, unknown, "unknown: the tables differ in length"
-        if not same_order(old, new):
-            return base, unknown, "unknown: the rows are in another order"
-        return base, replace(new, origin=np.arange(new.rows, dtype=np.int64)), "by the order of the rows"
+        if in_order and old.rows == new.rows:
+            return base, replace(new, origin=np.arange(new.rows, dtype=np.int64)), BY_ORDER
+        why = "the tables differ in length" if old.rows != new.rows else "nothing says in which order the rows are"
+        return base, replace(new, origin=np.full(new.rows, -1, dtype=np.int64)), f"unknown: {why}"
     chosen(old, [key], what="key")
     chosen(new, [key], what="key")
     true, seen = shared_codes(old[key], new[key])
@@ -222,8 +240,7 @@ def aligned(old: MicroTable, new: MicroTable, key: str | None) -> tuple[MicroTab
 def same_order(old: MicroTable, new: MicroTable) -> bool:
     """Whether row i of the release looks like row i of the original at all.
 
-    A release in random order (as `nowiser publish` writes it) taken for one in the original's order would look far
-    safer than it is. In order means: some column agrees with its original beyond chance, by five standard deviations.
+    In order means: some column agrees with its original beyond chance, by five standard deviations.
     Tables too small for such a verdict, and columns without a common value, count as in order.
     """
     if old.rows < 100:
@@ -330,8 +347,10 @@ def _linkable(old: MicroTable, new: MicroTable, name: str) -> bool:
     return len(a.values) <= 100 and len(b.values) <= 100 and bool(set(a.labels) & set(b.labels))
 
 
-def _notes(old: MicroTable, new: MicroTable, both: Pair) -> tuple[str, ...]:
+def _notes(old: MicroTable, new: MicroTable, both: Pair, *, checked: bool) -> tuple[str, ...]:
     notes = []
+    if checked and not same_order(old, new):
+        notes.append("no column agrees with the original row by row: are the rows really in its order?")
     dropped = [c for c in old.names if c not in new]
     if dropped:
         notes.append(f"not in the release: {', '.join(dropped)}")

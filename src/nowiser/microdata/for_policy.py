@@ -32,6 +32,7 @@ from nowiser.model.charge import Charge
 from nowiser.model.goal import And, Goal, In, Not, On, Or, Present, Within
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role, Table
+from nowiser.percent import percent
 
 if TYPE_CHECKING:
     from nowiser.microdata.table.counting import Counting
@@ -250,8 +251,8 @@ def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: R
         most = found.after if found.high is None else found.high
         if most - found.before > float(attacker.gain):
             raise NotAnswerable(
-                f"the policy lets `{attacker.text}` gain {float(attacker.gain):.1%}, and an attacker who "
-                f"{found.attacker} may gain {most - found.before:.1%} ({found.before:.1%} → {most:.1%})",
+                f"the policy lets `{attacker.text}` gain {percent(float(attacker.gain))}, and an attacker who "
+                f"{found.attacker} may gain {percent(most - found.before)} ({percent(found.before)} → {percent(most)})",
                 hint="Perturb more, or release the column by a private step.",
             )
 

@@ -50,6 +50,7 @@ class Published:
     files: tuple[Path, ...] = ()
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
+    in_order: bool = False  # the rows are in the order of the original
 
     @property
     def table(self) -> MicroTable:
@@ -58,7 +59,7 @@ class Published:
     @cached_property
     def codebook(self) -> Mapping[str, Any]:
         """What a reader of the release needs and may know. Made when asked for: it counts every column's values."""
-        book = codebook(self.chosen, self.recipe, rows=self.rows, left_out=self.left_out)
+        book = codebook(self.chosen, self.recipe, rows=self.rows, left_out=self.left_out, in_order=self.in_order)
         written = {} if self.file is None else {"file": self.file, "rechecked": self.rechecked}
         described: dict[str, Any] = plain(book | written)
         return described
@@ -146,7 +147,15 @@ def release(
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if check is not None:
         check(chosen, run)
-    made = Published(chosen, tuple(candidates), recipe, left_out, original.rows, beyond=loaded.rows - original.rows)
+    made = Published(
+        chosen,
+        tuple(candidates),
+        recipe,
+        left_out,
+        original.rows,
+        beyond=loaded.rows - original.rows,
+        in_order=keep_order,
+    )
     if output is None:
         return made
     separator = separator_of(source)
@@ -184,7 +193,7 @@ def release_stream(
     chosen, left_out = made.candidate, made.left_out
     if check is not None:
         check(chosen, made.run)
-    published = Published(chosen, (chosen,), recipe, left_out, made.rows)
+    published = Published(chosen, (chosen,), recipe, left_out, made.rows, in_order=keep_order)
     if output is None:
         return published
     separator = separator_of(source)

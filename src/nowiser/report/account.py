@@ -11,6 +11,7 @@ from nowiser.ledger.access import closed
 from nowiser.ledger.base import Entry
 from nowiser.model.charge import UNIT, Charge, from_json
 from nowiser.model.policy import Policy
+from nowiser.percent import percent
 from nowiser.report.theme import BETTER, LIMIT, SEQUENCE, altair, beside_lines, data, points_axis, themed, whole_axis
 
 NOTHING = Charge()
@@ -173,7 +174,7 @@ def chart(policy: Policy, read: Account) -> Any:
         base = alt.Chart(data(rows)).encode(x=x, y=y, color=colour)
         layers.append(base.mark_line(interpolate="step-after", strokeDash=dash))
         ends.append({"x": max(1, most), "y": rows[-1]["value"], "guess": text, "text": text})
-    said = f"{100 * float(read.left):.1f} % of the allowance is left" if most else "nothing has been asked yet"
+    said = f"{percent(float(read.left))} of the allowance is left" if most else "nothing has been asked yet"
     return themed(
         alt.layer(*layers, beside_lines(ends, high, colour)).properties(width=560, height=320),
         f"What all answers together tell: {said}",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import Misconfigured
+from nowiser.percent import percent
 from nowiser.report.theme import AFTER, BEFORE, GREY, altair, data, percent_axis, themed
 
 STYLE = (
@@ -25,15 +26,19 @@ def sentence(content: Mapping[str, Any]) -> str:
     if worst is not None:
         words += (
             f". The strongest attacker {worst['attacker']} and guesses {worst['goal']} right in "
-            f"{_percent(worst['after'])} of the cases, {_percent(worst['before'])} before"
+            f"{percent(worst['after'])} of the cases, {percent(worst['before'])} before"
         )
-    return words + f". {_percent(content['utility']['kept'])} of the two-column distributions are kept."
+    return words + f". {percent(content['utility']['kept'])} of the two-column distributions are kept."
 
 
 def whose(alignment: str) -> str:
     """How it is known which released row is whose, as a sentence."""
     if alignment.startswith("unknown"):
-        return f"Which row is whose is {alignment}. (Name a column that tells with --key.)"
+        return (
+            f"Which row is whose is {alignment}. So attackers who have found a row, record linkage and interval"
+            " disclosure are not measured: name a column that tells (--key, key=), or say that the rows are in the"
+            " order of the original (--in-order, in_order=True)."
+        )
     return f"Rows matched {alignment}."
 
 
@@ -42,7 +47,7 @@ def tables(content: Mapping[str, Any]) -> list[tuple[str, Sequence[str], list[Se
     out: list[tuple[str, Sequence[str], list[Sequence[str]]]] = []
     if content["guesses"]:
         rows: list[Sequence[str]] = [
-            (g["attacker"], g["goal"], _percent(g["before"]), _after(g), f"{100 * g['gain']:+.1f} points", g["how"])
+            (g["attacker"], g["goal"], percent(g["before"]), _after(g), f"{100 * g['gain']:+.1f} points", g["how"])
             for g in content["guesses"]
         ]
         out.append(("What an attacker guesses", ("attacker", "guesses", "before", "after", "gain", "how"), rows))
@@ -120,7 +125,7 @@ def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
     rows = [
         dict(g)
         | {"who": f"{g['attacker']}: {g['goal']}", "end": max(g["before"], g["after"], g["high"] or 0.0)}
-        | {"text": f"{_percent(g['before'])} → {_percent(g['after'])}"}
+        | {"text": f"{percent(g['before'])} → {percent(g['after'])}"}
         for g in guesses
     ]
     order = [r["who"] for r in rows]
@@ -154,7 +159,7 @@ def guess_chart(guesses: Sequence[Mapping[str, Any]]) -> Any:
 def column_chart(marginals: Mapping[str, float]) -> Any:
     """What was lost of each column's own distribution."""
     alt = altair()
-    rows: list[dict[str, Any]] = [{"column": k, "lost": v, "text": _percent(v)} for k, v in marginals.items()]
+    rows: list[dict[str, Any]] = [{"column": k, "lost": v, "text": percent(v)} for k, v in marginals.items()]
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("column:N", sort="-x", title=None, axis=alt.Axis(labelLimit=300, grid=False)),
         x=alt.X(
@@ -177,10 +182,10 @@ def _risk_rows(risk: Mapping[str, Any]) -> list[Sequence[str]]:
                 if isinstance(old, int | float | list):
                     rows.append((f"{title}: {name}", _number(old), _number(value["released"].get(name))))
         elif "linked" in value:
-            span = f"{_percent(value['linked'])} ({_percent(value['low'])} to {_percent(value['high'])})"
-            rows.append((f"{title}: right row found", _percent(value.get("by_chance")), span))
+            span = f"{percent(value['linked'])} ({percent(value['low'])} to {percent(value['high'])})"
+            rows.append((f"{title}: right row found", percent(value.get("by_chance")), span))
         else:
-            rows += [(f"{title}: {c}", "–", _percent(v["by_deviation"])) for c, v in value.items()]
+            rows += [(f"{title}: {c}", "–", percent(v["by_deviation"])) for c, v in value.items()]
     return rows
 
 
@@ -213,7 +218,7 @@ def _utility_rows(utility: Mapping[str, Any]) -> list[Sequence[str]]:
             (
                 f"classifier of {c['case']}: AUC",
                 f"{c['released']:.3f} of {c['original']:.3f}",
-                _percent(c["kept"]),
+                percent(c["kept"]),
                 "skill kept" if c["kept"] is not None else "no skill to keep",
             )
         )
@@ -225,12 +230,8 @@ def _utility_rows(utility: Mapping[str, Any]) -> list[Sequence[str]]:
 
 def _after(guess: Mapping[str, Any]) -> str:
     if guess["low"] is None:
-        return _percent(guess["after"])
-    return f"{_percent(guess['after'])} ({_percent(guess['low'])} to {_percent(guess['high'])})"
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
+        return percent(guess["after"])
+    return f"{percent(guess['after'])} ({percent(guess['low'])} to {percent(guess['high'])})"
 
 
 def _number(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
+from nowiser.percent import percent
 from nowiser.report.theme import AFTER, BETTER, BLUE, CONFIG, GREY, INK, LIMIT, POINTS, WHOLE, altair
 
 Spec = dict[str, Any]  # Vega-Lite as plain values: a report is drawn without waiting for Altair to be imported
@@ -23,10 +24,6 @@ STYLE = (
 
 
 EVERYBODY = ("counted", "bound")  # figures that hold for every victim; the others are about the average one
-
-
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def points(value: float) -> str:

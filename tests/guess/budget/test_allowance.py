@@ -353,7 +353,7 @@ def test_a_refusal_does_not_contradict_itself(goal):
             try:
                 admits(policy, so_far, more)
             except Exhausted as refused:
-                would, before, allowed = map(float, re.findall(r"([\d.]+)%", str(refused)))
+                would, before, allowed = map(float, re.findall(r"([\d.]+) %", refused.message))
                 assert would > allowed
                 assert allowed == pytest.approx(before + 45, abs=0.011)
                 refusals += 1

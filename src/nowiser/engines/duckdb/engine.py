@@ -24,7 +24,6 @@ import pyarrow as pa
 from nowiser.engines import progress, sources
 from nowiser.engines.arrow import column
 from nowiser.engines.base import Broken, Capabilities, Estimate, Prepared
-from nowiser.engines.delimited import UNREADABLE, WHY, Misquoted
 from nowiser.engines.duckdb import filling, memory
 from nowiser.engines.duckdb.dialect import DIALECT
 from nowiser.engines.duckdb.segments import Streamed, streamed
@@ -33,6 +32,9 @@ from nowiser.engines.owner import owner
 from nowiser.engines.render import large, text
 from nowiser.engines.statement import from_totals, statement
 from nowiser.errors import Misconfigured, Unreachable
+from nowiser.files.records import Misquoted
+from nowiser.files.unreadable import NEUTRAL, WHY
+from nowiser.files.writing import writing
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind
 from nowiser.sql.bound import clipped_totals as totals
@@ -206,8 +208,9 @@ class DuckDB:
             return False  # looking for the sources again says what is missing
 
     def _prepare(self, old: dict[str, Any]) -> dict[str, Any]:
-        stamps = {str(f): sources.stamp(f) for f in self._files()}
-        contents = {str(f): sources.content(f) for f in self._files()}
+        with _reading():
+            stamps = {str(f): sources.stamp(f) for f in self._files()}
+            contents = {str(f): sources.content(f) for f in self._files()}
         salt = old.get("salt") or secrets.token_hex(16)
         parts = [self._recipe, salt, [contents[str(f)] for f in self._files()]]
         version = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -325,8 +328,8 @@ def _reading() -> Iterator[None]:
 
     try:
         yield
-    except (duckdb.Error, Misquoted):
-        raise Misconfigured(UNREADABLE, hint=WHY) from None
+    except (duckdb.Error, Misquoted, OSError, EOFError):
+        raise Misconfigured(NEUTRAL, hint=WHY) from None
 
 
 def _write(path: Path, content: str) -> None:
@@ -342,9 +345,11 @@ def _write(path: Path, content: str) -> None:
 @contextmanager
 def _alone(state: Path) -> Iterator[None]:
     """One process prepares at a time. Where files cannot be locked (Windows), the custodian sees to that."""
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    state.chmod(0o700)  # whoever made it: the copy is for the custodian alone
-    with (state / "prepare.lock").open("w") as lock:
+    with writing(state, "The folder .nowiser beside the policy"):
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.chmod(0o700)  # whoever made it: the copy is for the custodian alone
+        lock = (state / "prepare.lock").open("w")
+    with lock:
         try:
             import fcntl
         except ImportError:

@@ -12,6 +12,8 @@ from nowiser.engines import delimited, sources
 from nowiser.engines.prepare import Raw
 from nowiser.engines.render import quote
 from nowiser.errors import Misconfigured
+from nowiser.files.records import Misquoted
+from nowiser.files.unreadable import NEUTRAL, WHY
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Csv, Protect, Role, Table
 
@@ -84,8 +86,8 @@ def _mended(policy: Policy, path: Path, csv: Csv) -> str:
         try:
             delimited.mend(path, csv, draft)
             draft.replace(target)
-        except delimited.Misquoted:
-            raise Misconfigured(delimited.UNREADABLE, hint=delimited.WHY) from None
+        except Misquoted:
+            raise Misconfigured(NEUTRAL, hint=WHY) from None
         finally:
             draft.unlink(missing_ok=True)
     for old in folder.glob(f"{mine}*"):

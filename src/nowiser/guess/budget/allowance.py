@@ -24,6 +24,7 @@ from nowiser.model.attacker import EVERY_ANSWER, Attacker
 from nowiser.model.charge import COVERED, GAUSSIAN, PICO, SQUARES, UNIT, Account, Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect, Role
+from nowiser.percent import percent
 
 NOTHING = Charge()
 
@@ -42,7 +43,7 @@ class Guess:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.guess}: {self.before:.1%} → at most {self.after:.1%} (limit {self.limit:.1%})"
+        return f"{self.guess}: {percent(self.before)} → at most {percent(self.after)} (limit {percent(self.limit)})"
 
 
 def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
@@ -77,8 +78,8 @@ def refuse_empty_promises(policy: Policy) -> None:
         if (before := empty(policy, attacker)) is not None:
             who = "the best guess is right in" if attacker.on_average else "every victim is guessed right with"
             raise Misconfigured(
-                f"the promise about `{attacker.text}` is empty: {who} {before:.1%} or more"
-                f" beforehand, so {float(attacker.gain):.1%} more would be certainty",
+                f"the promise about `{attacker.text}` is empty: {who} {percent(before)} or more"
+                f" beforehand, so {percent(float(attacker.gain))} more would be certainty",
                 hint="Choose a narrower goal, a smaller gain, or another prior.",
             )
 
@@ -252,12 +253,12 @@ def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -
     """All figures are of one victim, the most exposed one afterwards: another one may be most exposed so far."""
     before, would = _worst(policy, attacker, after)
     allowed = before + float(attacker.gain)
-    digits = next((d for d in range(2, 12) if f"{would:.{d}%}" != f"{allowed:.{d}%}"), 12)
+    digits = next((d for d in range(2, 12) if percent(would, d) != percent(allowed, d)), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
     how = " on average" if attacker.on_average else ""
     raise Exhausted(
-        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {would:.{digits}%}{how} "
-        f"afterwards ({before:.{digits}%} before any answer, {allowed:.{digits}%} allowed)",
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {percent(would, digits)}{how} "
+        f"afterwards ({percent(before, digits)} before any answer, {percent(allowed, digits)} allowed)",
         hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
     )
 

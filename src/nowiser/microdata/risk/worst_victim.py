@@ -23,6 +23,7 @@ from nowiser.microdata.risk.linking import LEVELS, is_aligned, links
 from nowiser.microdata.risk.together import Together, most_rows
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.percent import percent
 
 ATOMS = 512  # values of a column that are told apart; of more, quantiles
 FOUND = "has found the victim's row"
@@ -164,7 +165,7 @@ def worst_part(belief: JointBelief, text: str, *, seed: int = 0) -> tuple[Guesse
     worst = max(parts, key=lambda part: right[part].mean() - starts[part].mean())
     low, high = clopper_pearson(int(right[worst].sum()), len(worst), 1 - 0.05 / len(parts))
     start = float(starts[worst].mean())
-    who = f"{FOUND}, worst {1 / len(parts):.0%} of the victims"
+    who = f"{FOUND}, worst {percent(1 / len(parts), 0)} of the victims"
     return (Guessed(who, text, start, max(start, float(right[worst].mean())), max(start, low), high, "simulated"),)
 
 

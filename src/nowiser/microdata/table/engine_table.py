@@ -8,6 +8,8 @@ import pyarrow as pa
 from nowiser.engines import delimited
 from nowiser.engines.sources import folder, locate
 from nowiser.errors import Misconfigured, Unreachable
+from nowiser.files.records import Misquoted
+from nowiser.files.unreadable import misquoted
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 
@@ -33,8 +35,8 @@ def _file(path: Path, table: Table) -> Any:
         return path
     try:
         return delimited.arrow(path, table.csv)
-    except delimited.Misquoted as error:
-        raise error.told() from None
+    except Misquoted as error:
+        raise misquoted(error) from None
 
 
 def from_postgres(url: str, name: str) -> pa.Table:

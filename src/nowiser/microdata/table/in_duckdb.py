@@ -14,9 +14,10 @@ from typing import Any
 import pyarrow as pa
 
 from nowiser.engines.progress import silent
-from nowiser.errors import Misconfigured, NotEvaluated
+from nowiser.errors import NotEvaluated
+from nowiser.files.unreadable import there, unreadable
 from nowiser.microdata.table.grouper import Rewriting
-from nowiser.microdata.table.read import check_file, csv_shape, explain
+from nowiser.microdata.table.read import csv_shape
 
 
 def installed() -> int:
@@ -47,7 +48,7 @@ class InDuckDB:
     def open(path: Path) -> "InDuckDB":
         import duckdb
 
-        check_file(path)
+        there(path)
         room = tempfile.mkdtemp(prefix="nowiser-")  # for what exceeds the memory; gone with the engine
         engine = duckdb.connect(config={"temp_directory": room, "memory_limit": f"{MEMORY // 2**20}MiB"})
         silent(engine)
@@ -83,10 +84,8 @@ class InDuckDB:
 
         try:
             yield
-        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
-            if self.source.startswith("read_csv"):
-                raise explain(self.path, csv_shape(self.path), str(error).splitlines()[0]) from None
-            raise Misconfigured(f"{self.path} is not a parquet file: {str(error).splitlines()[0]}") from None
+        except (duckdb.InvalidInputException, duckdb.ConversionException):
+            raise unreadable(self.path) from None
         except duckdb.OutOfMemoryException:
             raise NotEvaluated(
                 f"{self.path} needs more memory than the {MEMORY // 2**20} MiB that may be used",

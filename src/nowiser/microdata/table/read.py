@@ -12,10 +12,13 @@ from typing import Any
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.files.decimal_comma import no_decimal_commas
+from nowiser.files.records import BOM, opened
+from nowiser.files.unreadable import reading, separator, there, unreadable
 from nowiser.microdata.table.column import mostly_distinct
 from nowiser.microdata.table.micro_table import MicroTable, no_duplicates
 
-SEPARATORS = (",", ";", "\t", "|")
+LARGE = 2**29  # bytes of a block, where one line is larger than Arrow's
 
 
 @dataclass(frozen=True)
@@ -53,40 +56,36 @@ def as_arrow(data: Any) -> pa.Table:
     )
 
 
-def check_file(path: Path) -> None:
-    if not path.exists():
-        raise Misconfigured(f"there is no file {path}")
-    if path.is_dir():
-        raise Misconfigured(f"{path} is a folder, not a csv or parquet file")
-
-
 def load_file(path: Path) -> MicroTable:
-    check_file(path)
+    there(path)
     if path.suffix.lower() in {".parquet", ".pq"}:
         import pyarrow.parquet as pq
 
         try:
             return MicroTable.from_arrow(pq.read_table(path))
-        except pa.ArrowInvalid as error:
-            raise Misconfigured(f"{path} is not a parquet file: {error}") from None
+        except (pa.ArrowException, OSError):
+            raise unreadable(path) from None
     return MicroTable.from_arrow(read_csv(path))
 
 
 def csv_shape(path: Path) -> CsvShape:
     """Separator and column names, from the first line."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error.start) from None
+        with reading(path), opened(path) as file:
+            first = file.readline().removeprefix(BOM).decode()
+        mark = separator(first)
+        header = tuple(next(csv.reader([first], delimiter=mark)))
+    except (UnicodeDecodeError, csv.Error, StopIteration):
+        raise unreadable(path) from None
     if not first.strip():
-        raise Misconfigured(f"{path} is empty: its first line must name the columns")
-    best = max(SEPARATORS, key=lambda s: (len(next(csv.reader([first], delimiter=s))), -SEPARATORS.index(s)))
-    header = tuple(next(csv.reader([first], delimiter=best)))
+        raise unreadable(path)
     no_duplicates(header)
     if "" in header:
-        raise Misconfigured(f"{path}: column {header.index('') + 1} has no name")
-    return CsvShape(best, header)
+        raise Misconfigured(
+            f"{path}: column {header.index('') + 1} has no name",
+            hint="Its first line must name every column, each otherwise.",
+        )
+    return CsvShape(mark, header)
 
 
 def read_csv(path: Path) -> pa.Table:
@@ -96,58 +95,37 @@ def read_csv(path: Path) -> pa.Table:
     shape = csv_shape(path)
     parsing = arrow_csv.ParseOptions(delimiter=shape.separator, newlines_in_values=_has_quotes(path))
 
-    def reading(kinds: dict[str, pa.DataType]) -> Any:
+    def converting(kinds: dict[str, pa.DataType]) -> Any:
         return arrow_csv.ConvertOptions(
             column_types=kinds, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         )
 
-    kinds = dict.fromkeys(shape.header, pa.string())
-    try:
-        with arrow_csv.open_csv(path, parse_options=parsing, convert_options=reading(kinds)) as opened:
-            first = next(iter(opened), None)  # one block; none if the file has nothing but its header
+    def attempt(block: int | None) -> pa.Table:
+        kinds: dict[str, pa.DataType] = dict.fromkeys(shape.header, pa.string())
+        sized = arrow_csv.ReadOptions(block_size=block)
+        with arrow_csv.open_csv(path, sized, parse_options=parsing, convert_options=converting(kinds)) as begun:
+            first = next(iter(begun), None)  # one block; none if the file has nothing but its header
         for name in shape.header:
             if first is None or name not in first.schema.names or not mostly_distinct(first.column(name)):
                 kinds[name] = pa.dictionary(pa.int32(), pa.string())
-        table = arrow_csv.read_csv(path, parse_options=parsing, convert_options=reading(kinds))
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise explain(path, shape, str(error)) from None
+        return arrow_csv.read_csv(path, sized, parse_options=parsing, convert_options=converting(kinds))
+
+    try:
+        try:
+            table = attempt(None)
+        except pa.ArrowInvalid as error:
+            if "straddl" not in str(error):
+                raise
+            table = attempt(LARGE)  # a line of megabytes
+    except (pa.ArrowException, UnicodeDecodeError, OSError):
+        raise unreadable(path) from None
+    no_decimal_commas(path, table, shape.separator)
     return table.rename_columns(list(shape.header)).unify_dictionaries().combine_chunks()
 
 
 def _has_quotes(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened(path) as file:
         while block := file.read(1 << 22):
             if b'"' in block:
                 return True
     return False
-
-
-def _not_utf8(path: Path, position: int) -> Misconfigured:
-    return Misconfigured(
-        f"{path} is not UTF-8: the byte at position {position} belongs to no character",
-        hint=f"Convert it, for example: iconv -f LATIN1 -t UTF-8 {path.name}",
-    )
-
-
-def explain(path: Path, shape: CsvShape, said: str) -> Misconfigured:
-    """Why Arrow could not read the file, in the custodian's words: encoding first, then ragged rows."""
-    position = 0
-    with path.open("rb") as raw:
-        for line in raw:
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return _not_utf8(path, position + error.start)
-            position += len(line)
-    width = len(shape.header)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=shape.separator)
-        ragged = [(reader.line_num, len(row)) for row in reader if row and len(row) != width]
-    if ragged:
-        shown = ", ".join(f"line {line} has {n}" for line, n in ragged[:5])
-        more = f", and {len(ragged) - 5} more" if len(ragged) > 5 else ""
-        return Misconfigured(
-            f"{path} is ragged: its header has {width} columns, but {shown}{more}",
-            hint=f"The separator was taken to be {shape.separator!r}; values that contain it must be quoted.",
-        )
-    return Misconfigured(f"{path} cannot be read as CSV: {said}")

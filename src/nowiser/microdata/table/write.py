@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nowiser.engines.progress import silent
 from nowiser.errors import Misconfigured
+from nowiser.files.writing import writing
 from nowiser.microdata.table.column import Coded
 from nowiser.microdata.table.micro_table import MicroTable
 
@@ -43,7 +44,8 @@ def companions(output: Path) -> tuple[Path, Path, Path]:
 def staged(output: Path) -> Iterator[Path]:
     """A folder to write into; on leaving normally its files are moved beside `output`, otherwise nothing remains."""
     home = output.resolve().parent
-    folder = Path(tempfile.mkdtemp(prefix=f".{output.stem}-", suffix=".partial", dir=home))
+    with writing(output):
+        folder = Path(tempfile.mkdtemp(prefix=f".{output.stem}-", suffix=".partial", dir=home))
     moved: list[Path] = []
     try:
         yield folder

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nowiser.errors import Misconfigured
+from nowiser.files.decimal_comma import no_decimal_commas
+from nowiser.files.records import BOM
+from nowiser.files.unreadable import PARQUET, separator, there, unreadable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PARQUET = (".parquet", ".pq")
 TEXTS = (".csv", ".tsv", ".txt")
 
 
@@ -19,8 +21,7 @@ def read_columns(path: str | Path, names: Sequence[str] | None = None) -> "pa.Ta
     Nothing is left out silently: whoever left a cell empty has to say what the prior is to make of it.
     """
     found = Path(path)
-    if not found.is_file():
-        raise Misconfigured(f"a csv, tsv or parquet file is needed, found none at {str(path)!r}")
+    there(found)
     table = _read(found)
     every = table.column_names
     twice = next((n for n in (every if names is None else names) if every.count(n) > 1), None)
@@ -63,13 +64,17 @@ def _read(path: Path) -> "pa.Table":
             return pyarrow.parquet.read_table(path)
         if ending not in TEXTS:
             raise Misconfigured(f"a .csv, .tsv or .parquet file is needed, found {path.name!r}")
-        delimiter = "\t" if ending == ".tsv" else ","
+        with path.open("rb") as file:
+            delimiter = separator(file.readline().removeprefix(BOM).decode())
         table = pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter))
         if table.num_columns == 1:  # there an empty line is an empty cell
             options = pyarrow.csv.ParseOptions(delimiter=delimiter, ignore_empty_lines=False)
             table = pyarrow.csv.read_csv(path, parse_options=options)
-    except (pa.ArrowException, OSError) as error:
-        raise Misconfigured(f"{path.name} cannot be read: {(str(error).splitlines() or ['?'])[0]}") from None
+    except (pa.ArrowException, OSError, UnicodeDecodeError):
+        raise unreadable(path) from None
+    if any(pa.types.is_binary(kind) for kind in table.schema.types):  # what Arrow makes of texts that are not UTF-8
+        raise unreadable(path)
+    no_decimal_commas(path, table, delimiter)
     return table
 
 

@@ -42,7 +42,9 @@ def summand(argument: Expression) -> Interval:
     if argument.type.kind not in (Kind.INTEGER, Kind.REAL):
         raise NotAnswerable(
             f"SUM, AVG and the like take numbers, not {argument.type.kind.value}.",
-            hint="Count rows with COUNT(*) and a condition in WHERE instead.",
+            hint="The share that is true: AVG(CAST(x AS INTEGER))."
+            if argument.type.kind is Kind.BOOLEAN
+            else "Count rows with COUNT(*) and a condition in WHERE instead.",
             span=argument.span,
         )
     bounds = argument.type.interval

@@ -7,7 +7,6 @@ cannot slip a meaning past us. The parser has already limited how deep an expres
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fractions import Fraction
 
 from sqlglot import exp
@@ -16,6 +15,7 @@ from nowiser.errors import NotAnswerable, Span
 from nowiser.model.schema import Kind
 from nowiser.sql import functions
 from nowiser.sql.interval import point
+from nowiser.sql.read import hints
 from nowiser.sql.read.constants import bare, null, read_as
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
@@ -44,7 +44,7 @@ class Binder:
     def bind(self, node: exp.Expr | None) -> Expression:
         """The typed expression. Raises NotAnswerable with the place."""
         if not isinstance(node, exp.Expr):  # f() where f(x) is wanted
-            raise NotAnswerable("Something is missing in the question.", hint="Every function takes an argument.")
+            raise NotAnswerable("A function without an argument.", hint="Rows are counted by COUNT(*).")
         _, found = self._bound.get(id(node), (node, None))
         if found is None:
             try:
@@ -84,7 +84,11 @@ class Binder:
 
     def call(self, function: str, node: exp.Expr, *args: Expression) -> Expression:
         """A call of an allowed function, at the place of the node."""
-        return functions.call(function, args, self.place(node))
+        try:
+            return functions.call(function, args, self.place(node))
+        except NotAnswerable as refusal:
+            refusal.hint = refusal.hint or hints.mismatch(args)
+            raise
 
     def place(self, node: exp.Expr) -> Span | None:
         return place(node, self.scope.text)
@@ -96,7 +100,7 @@ class Binder:
         """Refuse a node that carries more than we understand."""
         for name, value in node.args.items():
             if name not in known and value not in (None, False, [], ()):
-                raise self.refuse(node, f"{spelled(node).upper()} with {name} is not answered.")
+                raise self.refuse(node, f"{spelled(node).upper()} with {hints.words(name)} is not answered.")
 
     def unknown(self, node: exp.Expr) -> NotAnswerable:
         if isinstance(node, exp.Exists) or (isinstance(node, exp.Query) and isinstance(node.parent, exp.In)):
@@ -118,6 +122,10 @@ class Binder:
             return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
             return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
+        if type(node) in hints.EXPRESSIONS:
+            return self.refuse(node, *hints.EXPRESSIONS[type(node)])
+        if not isinstance(node, exp.Func):
+            return self.refuse(node, "This expression is not answered.", "The reference lists everything that is.")
         name = node.name if isinstance(node, exp.Anonymous) else spelled(node)
         name = SPELLED.get(name.lower(), name)
         if name.lower() in REASONS:
@@ -126,9 +134,7 @@ class Binder:
         if isinstance(node, exp.AggFunc):
             known = "COUNT, SUM, AVG, VARIANCE, STDDEV, CORR, MEDIAN, MIN, MAX are, in SELECT."
             return self.refuse(node, f"{name.upper()} is not answered here.", known)
-        near = get_close_matches(name.lower(), functions.ALLOWED, 1)
-        hint = f"Did you mean {near[0].upper()}?" if near else "The reference lists every function that is."
-        return self.refuse(node, f"{name.upper()} is not on the list of allowed functions.", hint)
+        return self.refuse(node, f"{name.upper()} is not on the list of allowed functions.", hints.function(name))
 
     # -- kinds that meet ---------------------------------------------------------------------------------
 

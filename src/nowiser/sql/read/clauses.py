@@ -7,8 +7,9 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.sql.bound import bounds
+from nowiser.sql.read import hints
 from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.names import Scope, matches
+from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.reasons import ASK_FIRST
 from nowiser.sql.read.source import Context
 from nowiser.sql.tree import Expression
@@ -65,10 +66,21 @@ def named(node: exp.Expr) -> str:
     return "?column?"
 
 
+def named_output(select: exp.Select, scope: Scope, node: exp.Column) -> exp.Expr | None:
+    """What a name of SELECT stands for in HAVING and ORDER BY, where no column is called so."""
+    clause = node.find_ancestor(exp.Having, exp.Order, exp.Select)
+    if node.args.get("table") or known(scope, node) or clause is None or clause.parent is not select:
+        return None
+    outputs = (o for o in select.expressions if isinstance(o, exp.Alias))
+    return next((o.this for o in outputs if matches(node.this, o.alias)), None)
+
+
 def condition(context: Context, binder: Binder, node: exp.Expr) -> Expression:
     found = binder.bind(node)
     if found.type.kind is not Kind.BOOLEAN:
-        raise context.refuse(node, f"A condition is true or false, not {found.type.kind.value}.")
+        raise context.refuse(
+            node, f"A condition is true or false, not {found.type.kind.value}.", hints.condition(found.type.kind)
+        )
     bounds.total(found)
     return found
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable, Span
 from nowiser.model.schema import Kind, Value
 from nowiser.sql.interval import INT64, Interval, point
+from nowiser.sql.read.hints import TRUTH
 from nowiser.sql.tree import Expression, Literal, Type
 
 _EPOCH = date(1970, 1, 1)
@@ -19,6 +20,9 @@ _TRUTH = {"true": True, "t": True, "false": False, "f": False}
 _EXAMPLE = {
     Kind.DATE: "Write dates as '2024-12-31'.",
     Kind.TIMESTAMP: "Write timestamps as '2024-12-31 23:59:59'.",
+    Kind.BOOLEAN: TRUTH,
+    Kind.INTEGER: "Write a number, without quotes.",
+    Kind.REAL: "Write a number, without quotes.",
 }
 
 

@@ -107,9 +107,24 @@ def is_(b: Binder, node: exp.Is) -> Expression:
     return b.call("not", node, result) if node.args.get("negate") else result
 
 
+def distinct_from(*, negated: bool) -> Rule:
+    """`a IS DISTINCT FROM b`: as <>, with NULL as a value of its own."""
+
+    def rule(b: Binder, node: exp.Binary) -> Expression:
+        b.only(node, "this", "expression")
+        one, other = b.meet(b.bind(node.this), b.bind(node.expression))
+        both = b.call("and", node, b.call("is_null", node, one), b.call("is_null", node, other))
+        same = b.call("coalesce", node, b.call("=", node, one, other), both)
+        return b.call("not", node, same) if negated else same
+
+    return rule
+
+
 def member(b: Binder, node: exp.In) -> Expression:
     if node.args.get("query"):
         raise b.unknown(node.args["query"])
+    if node.args.get("field"):
+        raise b.refuse(node, "IN takes a list in brackets.", "Write IN ('a', 'b').")
     b.only(node, "this", "expressions")
     return _among(b, node, node.this, node.expressions)
 
@@ -248,6 +263,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Not: unary("not"),
     exp.EQ: equal,
     exp.NEQ: binary("<>"),
+    exp.NullSafeEQ: distinct_from(negated=False),
+    exp.NullSafeNEQ: distinct_from(negated=True),
     exp.LT: binary("<"),
     exp.LTE: binary("<="),
     exp.GT: binary(">"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from sqlglot import exp
 
@@ -11,6 +10,7 @@ from nowiser.model import schema
 from nowiser.model.schema import Kind
 from nowiser.sql.functions.dates import EVER
 from nowiser.sql.interval import EVERYTHING, INT64, Interval
+from nowiser.sql.read import hints
 from nowiser.sql.read.parse import place
 from nowiser.sql.tree import Expression, Type
 
@@ -61,18 +61,32 @@ def column(scope: Scope, node: exp.Column) -> Expression:
     if qualifier is not None:
         homes = {n: home for n, home in homes.items() if matches(qualifier, n)}
         if not homes:
-            raise NotAnswerable(f"There is no table {qualifier.name} in this question.", span=span)
+            raise NotAnswerable(
+                f"There is no table {qualifier.name} in this question.",
+                hint=hints.near(qualifier.name, list(scope.sources)),
+                span=span,
+            )
     exactly, name = bool(wanted.args.get("quoted")), str(wanted.this)
     name = name if exactly else name.lower()
     found = [e for home in homes.values() for n, e in home.items() if (n if exactly else n.lower()) == name]
     if not found:
         names = sorted({name for home in homes.values() for name in home})
-        near = get_close_matches(wanted.name, names, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}."
+        everything = [e for home in homes.values() for e in home.values()]
+        hint = hints.column(node, names, everything, _beside(scope, node))
         raise NotAnswerable(f"There is no column {wanted.name}.", hint=hint, span=span)
     if len(found) > 1 and wanted.name.lower() not in scope.merged:
         raise NotAnswerable(f"More than one column is called {wanted.name}.", hint="Write table.column.", span=span)
     return replace(found[0], span=span)
+
+
+def _beside(scope: Scope, node: exp.Column) -> Expression | None:
+    """The column that a name is compared with, where that is one."""
+    other = hints.compared(node)
+    if not isinstance(other, exp.Column) or not isinstance(other.this, exp.Identifier):
+        return None
+    qualifier = other.args.get("table")
+    homes = [home for n, home in scope.sources.items() if qualifier is None or matches(qualifier, n)]
+    return next((e for home in homes for n, e in home.items() if matches(other.this, n)), None)
 
 
 def _inside(scope: Scope, node: exp.Column) -> bool:

@@ -15,7 +15,9 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
+from nowiser.sql.read.hints import unreadable
 from nowiser.sql.read.reasons import SET_OPERATIONS
+from nowiser.sql.read.spellings import respelled, topped
 from nowiser.sql.read.tokens import tokens as cut
 
 MOST_CHARACTERS = 20_000
@@ -39,6 +41,11 @@ _PREFIX = {
     )
     if hasattr(TokenType, name)
 }  # fmt: skip
+
+CHANGES = "Nothing can be changed, created or looked up here."
+_INSTEAD = {"EXPLAIN": "`nowiser explain` says what a question would cost, and `explain` in Python."} | dict.fromkeys(
+    ("AVG", "COUNT", "SUM", "MEDIAN", "MIN", "MAX"), "Write SELECT before it, and FROM with a table after it."
+)
 
 # sqlglot logs the text when it falls back to an opaque command. That is refused here, and nobody else logs questions.
 logging.getLogger("sqlglot").disabled = True
@@ -64,9 +71,10 @@ def parse(text: str) -> exp.Expr:
         raise _unreadable(text, error) from None
     measure(text, tokens)
     try:
+        tokens = topped(text, tokens)
         statements = sqlglot.Dialect.get_or_raise("postgres").parser().parse(tokens, text)
     except (SqlglotError, ValueError, RecursionError) as error:
-        raise _unreadable(text, error) from None
+        raise _unreadable(text, error, tokens) from None
     found = [s for s in statements if s is not None]
     if not found:
         raise NotAnswerable("There is no question.", hint="Ask, for example, SELECT COUNT(*) FROM …")
@@ -95,12 +103,11 @@ def parse(text: str) -> exp.Expr:
             span=place(tree, text),
         )
     if not isinstance(tree, exp.Select):
+        what = _name(tree)
         raise NotAnswerable(
-            f"Only SELECT is answered, not {_name(tree)}.",
-            hint="Nothing can be changed, created or looked up here.",
-            span=place(tree, text),
+            f"Only SELECT is answered, not {what}.", hint=_INSTEAD.get(what, CHANGES), span=place(tree, text)
         )
-    return tree
+    return respelled(tree)
 
 
 def _annotate(tree: exp.Expr) -> tuple[int, int]:
@@ -174,7 +181,7 @@ def _name(tree: exp.Expr) -> str:
     return tree.key.upper() if not isinstance(tree, exp.Command) else str(tree.this).upper()
 
 
-def _unreadable(text: str, error: Exception) -> NotAnswerable:
+def _unreadable(text: str, error: Exception, tokens: list[Token] | None = None) -> NotAnswerable:
     if isinstance(error, RecursionError):
         return NotAnswerable("The question is nested too deeply.", hint=f"At most {MOST_NESTING} levels are read.")
     details: list[dict[str, Any]] = getattr(error, "errors", [])
@@ -187,4 +194,9 @@ def _unreadable(text: str, error: Exception) -> NotAnswerable:
             starts = [0] + [i + 1 for i, c in enumerate(text) if c == "\n"]
             end = min(len(text), starts[min(line, len(starts)) - 1] + column)
             span = Span(text, max(0, end - max(1, len(marked))), end)
-    return NotAnswerable(message, hint="Check the brackets, quotes and the order of the clauses.", span=span)
+    hint, where = unreadable(text, tokens or [], None if span is None else span.start)
+    if hint is None and "`" in text:
+        hint = 'Names stand without backticks, or in double quotes: "the name".'
+    return NotAnswerable(
+        message, hint=hint or "Check the brackets, quotes and the order of the clauses.", span=where or span
+    )

@@ -17,7 +17,7 @@ from nowiser.sql.functions.base import ORDERED, ROUNDED
 from nowiser.sql.interval import INT64, Interval, hull
 from nowiser.sql.plan.cells import sum_cell
 from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.clauses import condition, no_aggregate, outputs
+from nowiser.sql.read.clauses import condition, named_output, no_aggregate, outputs
 from nowiser.sql.read.derived import derived_column
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context, Source
@@ -55,7 +55,7 @@ class _PerPerson:
         for i, key in enumerate(self._keys(inner)):
             self.keys.setdefault(key, self._key(f"key_{i}", key))
         self._check()
-        after = Binder(self.scope, lambda n: self._leaf(n, inner))
+        after = Binder(self.scope, lambda n: self._leaf(n, inner, after))
         found = dict(outputs(self.context, self.node, after))
         having = self.node.args.get("having")
         kept = condition(self.context, after, having.this) if having is not None else None
@@ -113,7 +113,7 @@ class _PerPerson:
             else "Ask it as a question of its own.",
         )
 
-    def _leaf(self, node: exp.Expr, inner: Binder) -> Expression | None:
+    def _leaf(self, node: exp.Expr, inner: Binder, after: Binder) -> Expression | None:
         if isinstance(node, exp.AggFunc | exp.Filter):
             return self._fold(node, inner)
         if isinstance(node, exp.Star):
@@ -124,6 +124,8 @@ class _PerPerson:
         if found in self.keys:
             return replace(self.keys[found], span=found.span)
         if isinstance(node, exp.Column):
+            if (output := named_output(self.node, self.scope, node)) is not None:
+                return after.bind(output)
             raise self.context.refuse(
                 node, f"{node.name} is neither aggregated nor grouped by.", "Add it to GROUP BY, or aggregate it."
             )

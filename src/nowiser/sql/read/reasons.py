@@ -2,6 +2,7 @@
 
 _TEXTS = "It would show values of single rows."
 _TELLS = "One row decides it, and noise cannot be added to yes or no."
+_WHICH = "Databases mean different things by it."
 _TIME = "Names of months and formats differ between engines."
 
 # Questions about other rows, where they are refused
@@ -51,8 +52,26 @@ REASONS: dict[str, tuple[str, str]] = {
     "any_value": (_TEXTS, "Use MEDIAN, or GROUP BY."),
     "mode": ("It would show a value of a row.", "GROUP BY x ORDER BY COUNT(*) DESC LIMIT 1"),
     "approx_count_distinct": ("Noise is added anyway.", "Use COUNT(DISTINCT x)."),
-    "quantile_cont": ("PostgreSQL calls it otherwise.", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"),
-    "quantile": ("PostgreSQL calls it otherwise.", "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)"),
+    "quantile": (_WHICH, "PERCENTILE_CONT(x, 0.5), or PERCENTILE_DISC(x, 0.5) for a value that occurs."),
+    "approx_percentile": ("Noise is added anyway.", "PERCENTILE_CONT(x, 0.5)"),
+    "approx_quantile": ("Noise is added anyway.", "PERCENTILE_CONT(x, 0.5)"),
+    "approxquantile": ("Noise is added anyway.", "PERCENTILE_CONT(x, 0.5)"),
+    "percentile_approx": ("Noise is added anyway.", "PERCENTILE_CONT(x, 0.5)"),
+    "percentile_cont": ("It takes a column and a share.", "PERCENTILE_CONT(x, 0.5)"),
+    "percentile_disc": ("It takes a column and a share.", "PERCENTILE_DISC(x, 0.5)"),
+    "std": (_WHICH, "STDDEV_SAMP(x) divides by n - 1, STDDEV_POP(x) by n."),
+    "sd": (_WHICH, "STDDEV_SAMP(x) divides by n - 1, STDDEV_POP(x) by n."),
+    "correl": ("SQL calls it otherwise.", "CORR(x, y)"),
+    "all": ("It takes a SELECT.", "x <> ALL (1, 2) is x NOT IN (1, 2)."),
+    "top": ("It stands once, after the first SELECT.", "Write ORDER BY … LIMIT 10 at the end."),
+    "histogram": ("It would show values of single rows.", "SELECT FLOOR(x / 10), COUNT(*) FROM … GROUP BY 1"),
+    "geomean": ("SQL calls it otherwise.", "EXP(AVG(LN(x)))"),
+    "kurtosis": ("One row can decide it.", "VARIANCE, or PERCENTILE_CONT(x, 0.9)."),
+    "skewness": ("One row can decide it.", "MEDIAN beside AVG, or PERCENTILE_CONT(x, 0.9)."),
+    "first": (_TEXTS, "MIN, MAX, or ORDER BY … LIMIT 10 of groups."),
+    "last": (_TEXTS, "MIN, MAX, or ORDER BY … LIMIT 10 of groups."),
+    "strftime": (_TIME, "EXTRACT(YEAR FROM x), DATE_TRUNC('month', x), TO_CHAR(x, 'YYYY-MM')."),
+    "date_format": (_TIME, "EXTRACT(YEAR FROM x), DATE_TRUNC('month', x), TO_CHAR(x, 'YYYY-MM')."),
     "regr_slope": ("It is a quotient of what is answered.", "COVAR_POP(x, y) / VAR_POP(x)"),
     "to_char": (_TIME, "Known: YYYY, YYYY-MM, YYYY-MM-DD, MM, DD. Otherwise use EXTRACT or DATE_TRUNC."),
     "to_date": (_TIME, "The custodian can declare the column as a date."),

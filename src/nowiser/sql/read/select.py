@@ -13,9 +13,18 @@ from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import rows as relation_rows
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.interval import Interval, point
+from nowiser.sql.read import hints
 from nowiser.sql.read.bi_wrappers import without_idle, wrapped
 from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.clauses import aggregates as has_aggregates, named, no_aggregate, number, starred, whole
+from nowiser.sql.read.clauses import (
+    aggregates as has_aggregates,
+    named,
+    named_output,
+    no_aggregate,
+    number,
+    starred,
+    whole,
+)
 from nowiser.sql.read.constants import null
 from nowiser.sql.read.exists import looked_up
 from nowiser.sql.read.grouping import MOST_KEYS, MOST_SETS, grouping_sets
@@ -230,13 +239,10 @@ class _Select:
             if name not in _CLAUSES and value not in (None, False, [], ()):
                 node = value[0] if isinstance(value, list) else value
                 at = node if isinstance(node, exp.Expr) else self.tree
-                word = {"windows": "WINDOW", "laterals": "LATERAL", "locks": "FOR UPDATE"}.get(
-                    name, name.strip("_").upper()
-                )
-                raise self.refuse(at, f"{word} is not answered.", "Ask with WHERE and GROUP BY.")
+                raise self.refuse(at, f"{hints.clause(name)} is not answered.", "Ask with WHERE and GROUP BY.")
         for name in ("kind", "hint"):
             if self.tree.args.get(name):
-                raise self.refuse(self.tree, f"SELECT {name.upper()} is not answered.", "Use GROUP BY.")
+                raise self.refuse(self.tree, f"{hints.clause(name)} is not answered.", "Write SELECT and the columns.")
         distinct = self.tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
             instead = (
@@ -244,7 +250,8 @@ class _Select:
             )
             raise self.refuse(self.tree, "DISTINCT ON chooses single rows and is not answered.", instead)
         if not self.tree.args.get("from_"):
-            raise self.refuse(self.tree, "The question names no table.", "Write FROM and a table of the policy.")
+            tables = ", ".join(t.name for t in self.context.policy.tables)
+            raise self.refuse(self.tree, "The question names no table.", f"Write FROM and a table: {tables}.")
         if not self.tree.expressions:
             raise self.refuse(self.tree, "The question asks for nothing.", "Write SELECT COUNT(*) FROM …")
 
@@ -256,7 +263,9 @@ class _Select:
     def condition(self, binder: Binder, node: exp.Expr, *, total: bool = True) -> Expression:
         found = binder.bind(node)
         if found.type.kind is not Kind.BOOLEAN:
-            raise self.refuse(node, f"A condition is true or false, not {found.type.kind.value}.")
+            raise self.refuse(
+                node, f"A condition is true or false, not {found.type.kind.value}.", hints.condition(found.type.kind)
+            )
         if total:
             bounds.total(found)
         return found
@@ -316,6 +325,8 @@ class _Select:
 
         def leaf(node: exp.Expr) -> Expression | None:
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+                if (output := named_output(self.tree, scope, node)) is not None:
+                    return binder.bind(output)
                 found = column(scope, node)
                 if found in keys:
                     return Grouped(keys.index(found), replace(found.type, nullable=True), found.span)

@@ -8,17 +8,17 @@ nothing if the declared keys are what they claim to be, and keeps the bound if t
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from sqlglot import exp
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Kind
+from nowiser.model.schema import Kind, Table
 from nowiser.sql import functions
 from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import Equal, different, names, rows
 from nowiser.sql.functions import ALLOWED
+from nowiser.sql.read import hints
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches
 from nowiser.sql.read.parse import place
@@ -37,6 +37,7 @@ from nowiser.sql.tree import (
     holding,
 )
 
+_FILES = (".csv", ".tsv", ".txt", ".parquet")
 MOST_TABLES = 16  # of one question, sub-selects included
 TRUE = Literal(value=True, type=Type(Kind.BOOLEAN))
 
@@ -167,8 +168,11 @@ class From:
             raise self.context.refuse(node, "FROM takes the name of a table.", f"There are {tables}.")
         self._only(node, "this", "alias", "db")
         home = node.args.get("db")
-        if home is not None and home.name.lower() not in SCHEMAS:
-            raise self.context.refuse(node, f"There is no schema {home.name}.", "Write the name of the table alone.")
+        if home is not None and home.name.lower() not in SCHEMAS and self._of_source(node) is None:
+            every = [t.name for t in self.context.policy.tables]
+            meant = next((t for t in every if t.lower() in (node.name.lower(), home.name.lower())), None)
+            hint = f"Write {meant}." if meant else hints.near(node.name, every)
+            raise self.context.refuse(node, f"There is no schema {home.name}.", hint)
         named = next((n for n in self.context.named if matches(node.this, n)), None) if home is None else None
         name = alias.this if alias is not None and alias.this is not None else node.this
         found = self._with(node, named) if named is not None else self._table(node)
@@ -185,12 +189,26 @@ class From:
         finally:
             self.context.named = everything
 
+    def _of_source(self, node: exp.Table) -> Table | None:
+        """The table whose source is called so, or stands in that schema: `source: clinic.visits`."""
+        home = node.args.get("db")
+        if home is None:
+            return None
+        named = [t for t in self.context.policy.tables if not t.source.lower().endswith(_FILES)]
+        written = f"{home.name}.{node.name}".lower()
+        found = [t for t in named if written in (t.source.lower(), f"{t.source.rpartition('.')[0]}.{t.name}".lower())]
+        return found[0] if len(found) == 1 else None
+
     def _table(self, node: exp.Table) -> Source:
         tables = self.context.policy.tables
-        found = [t for t in tables if matches(node.this, t.name)]
+        of_source = self._of_source(node)
+        found = [of_source] if of_source is not None else [t for t in tables if matches(node.this, t.name)]
         if len(found) != 1:
-            near = get_close_matches(node.name, [t.name for t in tables], 1)
-            hint = f"Did you mean {near[0]}?" if near else f"There are {', '.join(t.name for t in tables)}."
+            same = (
+                t.name for t in tables if node.name.lower() in (t.source.lower(), t.source.lower().rpartition(".")[2])
+            )
+            meant = next(same, node.name)
+            hint = hints.near(meant, [t.name for t in tables])
             raise self.context.refuse(node, f"There is no table {node.name}.", hint)
         name = self.context.fresh(node)
         return Source(
@@ -200,7 +218,9 @@ class From:
     def _only(self, node: exp.Expr, *known: str) -> None:
         for name, value in node.args.items():
             if name not in known and value not in (None, False, [], ()):
-                raise self.context.refuse(node, f"A table with {name} is not answered.", "Name the table alone.")
+                raise self.context.refuse(
+                    node, f"A table with {hints.words(name)} is not answered.", "Name the table alone."
+                )
 
     # -- how it is joined --------------------------------------------------------------------------------
 
@@ -209,7 +229,7 @@ class From:
         side, kind, method = (str(node.args.get(k) or "").upper() for k in ("side", "kind", "method"))
         for name, value in node.args.items():
             if name not in ("this", "on", "using", "side", "kind", "method") and value not in (None, False, [], ()):
-                raise self.context.refuse(node, f"JOIN with {name} is not answered.", "Write JOIN … ON ….")
+                raise self.context.refuse(node, f"JOIN with {hints.words(name)} is not answered.", "Write JOIN … ON ….")
         if side not in ("", "LEFT", "RIGHT") or method or kind not in ("", "INNER", "OUTER", "CROSS"):
             word = " ".join(w for w in (method, side, kind) if w)
             hint = "Write JOIN … USING (column)." if method == "NATURAL" else "Write JOIN … ON …."
@@ -228,7 +248,9 @@ class From:
         if on is not None:
             found = Binder(self.scope(), self._no_aggregate).bind(on)
             if found.type.kind is not Kind.BOOLEAN:
-                raise self.context.refuse(on, f"A condition is true or false, not {found.type.kind.value}.")
+                raise self.context.refuse(
+                    on, f"A condition is true or false, not {found.type.kind.value}.", hints.condition(found.type.kind)
+                )
             bounds.total(found)
             return found
         parts: list[Expression] = []
