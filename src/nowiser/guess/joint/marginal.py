@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from nowiser.guess.joint.rates import Rates
+from nowiser.guess.joint.terms import Rates
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Histogram, JointHistogram, MultivariateNormal, Normal, Prior
 from nowiser.model.priors.base import Floats

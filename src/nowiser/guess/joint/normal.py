@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.guess.figures import lifted
-from nowiser.guess.joint.inside import limits, parts_of
-from nowiser.guess.joint.rates import Rates, rates_of
+from nowiser.guess.joint.terms import Rates, limits, parts_of, rates_of
 from nowiser.model.cost import Cost
 from nowiser.model.goal import And, Goal, In, Not, On, Within
 from nowiser.model.prior import MultivariateNormal

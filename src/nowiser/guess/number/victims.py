@@ -14,9 +14,8 @@ from nowiser.guess.number import closed
 from nowiser.guess.number.conditions import Form, form, forms, widest
 from nowiser.guess.number.family import ALL_BUT_ONE, Family
 from nowiser.guess.number.law import law_of
-from nowiser.guess.number.listed import worst_listed
 from nowiser.guess.number.pieces import Pieces, pieces_of
-from nowiser.guess.number.search import Best, Objective, worst
+from nowiser.guess.number.search import Best, Objective, worst, worst_listed
 from nowiser.guess.number.sums import crossing
 from nowiser.guess.rounding import EPS, told
 from nowiser.model.cost import Cost
