@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nowiser.guess.figures import lifted
-from nowiser.guess.number.conditions import Form
-from nowiser.guess.number.family import ONE, Family
+from nowiser.guess.number.family import ONE, Family, Form
 from nowiser.guess.number.pieces import Flags, Ints, Place, chosen
 from nowiser.guess.number.sums import tilted
 from nowiser.guess.rounding import EPS
