@@ -166,8 +166,9 @@ class Grid:
         """A bound on the odds of what has this share of the cells, without the jump of axes with cells."""
         lean, cap = (np.exp(np.minimum(x, 700.0)) for x in (self.lean, self.spans))
         whole = np.minimum(lean, cap)
-        rise = np.where(share < 1, np.minimum(lean / (share + (1 - share) / cap), cap), whole)
-        fall = np.where(share > 0, np.minimum(lean * (1 - share + share * cap), cap), whole)
+        with np.errstate(over="ignore"):
+            rise = np.where(share < 1, np.minimum(lean / (share + (1 - share) / cap), cap), whole)
+            fall = np.where(share > 0, np.minimum(lean * (1 - share + share * cap), cap), whole)
         inside, outside = self.masses * (1 + 1e-9) * share * rise, self.masses * (1 - 1e-9) * (1 - share) / fall
         if not np.isfinite(inside).all():
             return math.inf, np.zeros(self.masses.shape)

@@ -18,9 +18,9 @@ from nowiser.errors import Misconfigured
 from nowiser.guess.figures import EPS, Figures, Found, lifted
 from nowiser.guess.joint.carried import Effort, Pairs, carried
 from nowiser.guess.joint.programme import Indices, Mask, Solution, solve
-from nowiser.guess.joint.terms import Rates, checked_labels, is_number, limits, parts_of
+from nowiser.guess.joint.terms import Rates, checked_labels, guesses_about, is_number, limits, parts_of
 from nowiser.guess.rounding import grain
-from nowiser.model.goal import Exactly, Goal, In, On, Within
+from nowiser.model.goal import Goal, In, On, Within
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
@@ -124,24 +124,11 @@ class Right:
         return np.asarray((values >= goal.low) & (values <= goal.high))
 
     def events(self, column: int) -> Floats | None:
-        """One guess for each set of values that conditions on this column alone can be right about; None where discs
-        are about it too. A single one where the goal does not depend on it.
-
-        Every guess counts, also one that is no possible value: between the ages 20 and 23 the guess 21.5 is right
-        within 1.5 for both.
-        """
-        name, values = self.table.names[column], np.unique(self.table.columns[column])
-        own = [part.goal for part in self.parts if name in part.attributes]
-        if any(name in part.attributes for part in self.parts if len(part.attributes) > 1):
+        """One guess for each set of values of this column that can be right; None where discs are about it too."""
+        own = [part for part in self.parts if self.table.names[column] in part.attributes]
+        if any(len(part.attributes) > 1 for part in own):
             return None
-        if not any(isinstance(goal, (Within, Exactly)) for goal in own):
-            return values[:1]
-        radii = [goal.radius for goal in own if isinstance(goal, Within)]
-        if not radii:
-            return values
-        every = np.concatenate([values, *[values + side * r for r in radii for side in (-1, 1)]])
-        events = np.unique(np.clip(every, values[0], values[-1]))
-        return np.unique(np.concatenate([events, events[:-1] / 2 + events[1:] / 2]))
+        return guesses_about(np.unique(self.table.columns[column]), [part.goal for part in own])
 
 
 @dataclass(frozen=True, eq=False)

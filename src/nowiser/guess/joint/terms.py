@@ -1,4 +1,4 @@
-"""A question about several attributes in its terms: named simple goals, the shares that a formula has of them, and rates.
+"""A question about several attributes in its terms: simple goals, the shares that a formula has of them, rates.
 
 *Shares* of records, cells or boxes. Whatever parts have in common: `and` has at most the least of their shares and at
 least what their sum has above a whole; `or` at least the most and at most the sum. Where shares are 0 or 1 that is
@@ -8,7 +8,7 @@ plain logic. What `not` has at most is what its part has not at least.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,20 @@ def _renamed(goal: Goal, name: str) -> Goal:
 def parts_of(goal: Goal) -> list[On]:
     """The simple goals of a goal that names its attributes, each once."""
     return [part for part in dict.fromkeys(simple_goals(goal)) if isinstance(part, On)]
+
+
+def guesses_about(values: Floats, goals: Sequence[Goal]) -> Floats:
+    """One guess for each set of these values that conditions on them can be right about; a single one without any.
+
+    Every guess counts, also one that is no possible value: between the ages 20 and 23 the guess 21.5 is right within
+    1.5 for both.
+    """
+    radii = [goal.radius for goal in goals if isinstance(goal, Within)]
+    if not radii:
+        return values if any(isinstance(goal, Exactly) for goal in goals) else values[:1]
+    every = np.concatenate([values, *[values + side * r for r in radii for side in (-1, 1)]])
+    events = np.unique(np.clip(every, values[0], values[-1]))
+    return np.unique(np.concatenate([events, events[:-1] / 2 + events[1:] / 2]))
 
 
 def checked_labels(part: On, name: str) -> None:

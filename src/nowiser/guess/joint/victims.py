@@ -28,7 +28,7 @@ from nowiser.guess.joint.carried import QUICK
 from nowiser.guess.joint.cells import enclosing
 from nowiser.guess.joint.grid import Box, Grid
 from nowiser.guess.joint.grids import Asked
-from nowiser.guess.joint.terms import Shares, limits, parts_of, radii_of
+from nowiser.guess.joint.terms import Shares, guesses_about, limits, parts_of, radii_of
 from nowiser.model.goal import Exactly, On, Within
 from nowiser.model.prior import MultivariateNormal
 from nowiser.model.priors.base import Floats
@@ -98,21 +98,11 @@ class _Search:
                 middle = sum(self.asked.ends(name)) / 2
                 choices.append([(x, x) for x in ([middle, *self.asked.singles(name)] if exact else [middle])])
             else:
-                choices.append([(x, x) for x in self._values(axis, own)])
+                codes = guesses_about(axis.low, own).tolist()
+                values = codes if axis.labels is None else [axis.labels[int(code)] for code in codes]
+                choices.append([(x, x) for x in values])
         for each in itertools.product(*choices):
             yield dict(zip(self.asked.names, each, strict=True))
-
-    def _values(self, axis: Any, own: list[Any]) -> list[Any]:
-        """One guess for each set of single values or labels that can be right."""
-        if not any(isinstance(g, (Within, Exactly)) for g in own):
-            return [axis.labels[0] if axis.labels is not None else float(axis.low[0])]
-        radii = [g.radius for g in own if isinstance(g, Within)]
-        if axis.labels is not None or not radii:
-            return list(axis.labels if axis.labels is not None else axis.low.tolist())
-        events = np.unique(
-            np.clip(np.concatenate([axis.low + s * r for r in radii for s in (-1, 0, 1)]), axis.low[0], axis.low[-1])
-        )
-        return list(np.unique(np.concatenate([events, (events[:-1] + events[1:]) / 2])).tolist())
 
     def _sides(self, name: str) -> list[tuple[float, float]]:
         """Stretches of victims to begin with: up to where an end of a band meets an edge of the prior or another."""
