@@ -48,7 +48,7 @@ from nowiser.sql.answer.vectors import vector
 from nowiser.sql.bound import clipping
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import precision
-from nowiser.sql.plan.cache import Known
+from nowiser.sql.plan.cache import QueryCache
 from nowiser.sql.plan.groups import Listed
 from nowiser.sql.plan.marginals import Marginals
 from nowiser.sql.plan.plan import Noise, Plan, Way, keys_to_read, plan
@@ -106,7 +106,7 @@ class Gateway:
         self._ledger.declare(policy)
         self._frontiers = Frontiers(policy)
         self._entropy: Entropy = OS
-        self._known = Known(policy, self._free)
+        self._known = QueryCache(policy, self._free)
 
     def query(
         self,

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 import nowiser as nw
-from nowiser.guess.number.conditions import form
+from nowiser.guess.number.family import form
 from nowiser.model.goal import Goal
 from nowiser.model.witness import Witness
 

@@ -107,7 +107,7 @@ def _bounds_table(bounds: Any) -> Any:
 
 def _question_rows(asked: Question, count: int) -> list[dict[str, float]]:
     from nowiser.guess.ask import guess as ceiling
-    from nowiser.guess.average.repeated import after_questions
+    from nowiser.guess.average.expected import after_questions
 
     _within_only(asked)
     steps = sorted({1, 2, 5, 10, 20, 50, 100, 200, 500, count} & set(range(1, count + 1)))

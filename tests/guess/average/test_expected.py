@@ -13,8 +13,7 @@ from scipy.stats import poisson
 import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.guess.ask import guess
-from nowiser.guess.average.expected import expected
-from nowiser.guess.average.repeated import after_questions
+from nowiser.guess.average.expected import after_questions, expected
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, In, On, Within
 from nowiser.model.prior import (

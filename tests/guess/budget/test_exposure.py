@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.budget.exposure import concentrated, exposure, failing, radius, up
-from nowiser.guess.budget.goal_bounds import before_after
-from nowiser.guess.budget.most import most
+from nowiser.guess.budget.goal_bounds import before_after, most
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import ATTO, PICO, Account, Charge
 from nowiser.model.goal import parse_goal

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import nowiser as nw
-from nowiser.guess.budget.most import most
+from nowiser.guess.budget.goal_bounds import most
 
 VALUES = st.dictionaries(st.integers(0, 40).map(lambda i: i / 4), st.floats(0.01, 1), min_size=1, max_size=8)
 

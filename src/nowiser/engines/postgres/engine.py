@@ -30,7 +30,7 @@ LOOK_AGAIN = 5.0  # seconds after which a table prepared by somebody else is not
 
 
 @dataclass(frozen=True)
-class Known:
+class PostgresState:
     """The tables as they are now: what to call this state, and how to read each of them."""
 
     stamps: list[str]
@@ -51,7 +51,7 @@ class Postgres:
         self._policy = policy
         self._tables = tuple(preparing.in_order(policy))
         self._pool = Pool(policy.engine, seconds)
-        self._known: Known | None = None
+        self._known: PostgresState | None = None
         self._guard = threading.Lock()
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
@@ -93,7 +93,7 @@ class Postgres:
 
     # -- what is there -----------------------------------------------------------------------------------
 
-    def _look(self) -> Known:
+    def _look(self) -> PostgresState:
         try:
             with self._guard, self._pool.reading() as connection:
                 stamps = catalog.stamps(connection, self._tables)
@@ -106,7 +106,7 @@ class Postgres:
         except Broken:
             raise Unreachable("PostgreSQL stopped answering while it was asked about the tables.") from None
 
-    def _read(self, connection: Any, stamps: list[str]) -> Known:
+    def _read(self, connection: Any, stamps: list[str]) -> PostgresState:
         version = hashlib.sha256(json.dumps([self._recipe, stamps]).encode()).hexdigest()
         found = {t.name: catalog.look(connection, t) for t in self._tables}
         stored = {t.name: self._place(version, i) for i, t in enumerate(self._tables)}
@@ -124,7 +124,7 @@ class Postgres:
             **({"totals": lambda scan: added[scan.table.name, scan.by]} if there else {"units": lambda _: None}),
         )
         size = sum(f.bytes for f in found.values())
-        return Known(stamps, version, dialect, bool(there), size, time.monotonic())
+        return PostgresState(stamps, version, dialect, bool(there), size, time.monotonic())
 
     def _on_the_fly(self, raws: dict[str, preparing.Raw]) -> dict[str, str]:
         places: dict[str, str] = {}
@@ -158,7 +158,7 @@ class Postgres:
         for i, table in enumerate(self._tables):
             yield from ((i, j, by) for j, by in enumerate(totals.stored(table)))
 
-    def _store(self, known: Known, tell: Callable[[float, str], None]) -> None:
+    def _store(self, known: PostgresState, tell: Callable[[float, str], None]) -> None:
         with self._pool.writing() as connection:
             connection.execute(f"SELECT pg_advisory_xact_lock(hashtext({text(SCHEMA + self._recipe)}))")
             if not connection.execute("SELECT to_regnamespace(%s) IS NOT NULL", (SCHEMA,)).fetchone()[0]:

@@ -33,7 +33,7 @@ from nowiser.sql.plan.tally import Tally
 
 
 @dataclass(frozen=True)
-class Known:
+class SparkState:
     """The tables as they are now."""
 
     stamps: list[str]
@@ -54,7 +54,7 @@ class Spark:
         self._tables = tuple(preparing.in_order(policy))
         self._session: Any = None
         self._inputs: dict[str, Input] = {}
-        self._known: Known | None = None
+        self._known: SparkState | None = None
         self._guard = threading.RLock()
         self._recipe = hashlib.sha256(json.dumps(sources.recipe(policy), default=str).encode()).hexdigest()
 
@@ -107,7 +107,7 @@ class Spark:
                 self._session = open_session(self._policy.engine)
             return self._session
 
-    def _look(self) -> Known:
+    def _look(self) -> SparkState:
         """The tables as they are; with a new session where the old one has gone, for nothing is charged yet."""
         with self._guard:
             for last in (False, True):
@@ -124,7 +124,7 @@ class Spark:
                         raise Unreachable(f"Spark stopped answering ({type(error).__name__}).") from None
             raise AssertionError("the second time ends it")
 
-    def _seen(self, session: Any) -> Known:
+    def _seen(self, session: Any) -> SparkState:
         if not self._inputs:
             self._inputs = {t.name: look(session, self._policy, t) for t in self._tables}
         stamps = [stamp(session, self._inputs[t.name]) for t in self._tables]
@@ -133,7 +133,7 @@ class Spark:
             self._known = self._read(session, stamps)
         return self._known
 
-    def _read(self, session: Any, stamps: list[str]) -> Known:
+    def _read(self, session: Any, stamps: list[str]) -> SparkState:
         version = hashlib.sha256(json.dumps([self._recipe, stamps]).encode()).hexdigest()
         folder = self._folder()
         place = f"{folder}/{version[:16]}" if folder else ""
@@ -153,7 +153,7 @@ class Spark:
                 session.read.parquet(f"{place}/{i}_{j}").createOrReplaceTempView(name)
                 added[self._tables[i].name, by] = quote(name)
             dialect = replace(dialect, totals=lambda scan: added[scan.table.name, scan.by])
-        return Known(stamps, version, dialect, there)
+        return SparkState(stamps, version, dialect, there)
 
     def _totals(self) -> Iterator[tuple[int, int, str]]:
         """Which table, which of its totals, and by which column these are."""
@@ -183,7 +183,7 @@ class Spark:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
         return str(state / "spark")
 
-    def _store(self, known: Known, folder: str, tell: Callable[[float, str], None]) -> None:
+    def _store(self, known: SparkState, folder: str, tell: Callable[[float, str], None]) -> None:
         session, place = self._opened(), f"{folder}/{known.version[:16]}"
         try:
             places: dict[str, str] = {}

@@ -24,11 +24,11 @@ from nowiser.guess.budget.goal_bounds import (
     before_after,
     costs,
     known_beforehand,
+    most,
     nats,
     only_jumps,
     whole_record,
 )
-from nowiser.guess.budget.most import most
 from nowiser.guess.budget.tables import Part
 from nowiser.guess.figures import raised
 from nowiser.guess.formula import Formula, Leaf, merged, value

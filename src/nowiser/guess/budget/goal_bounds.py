@@ -1,22 +1,27 @@
 """How well a goal can be guessed, from what it has suffered: the ceiling of the calculus where the attributes of the
 goal are independent, the odds bound over the whole record where they are not (the arguments stand in `exposure`).
+And how well it can be believed at most beforehand: over all victims, however its attributes depend on each other.
 """
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
+from nowiser.guess import labels
 from nowiser.guess.budget.exposure import Exposure, radius, up, width
-from nowiser.guess.budget.most import most, most_if_independent
 from nowiser.guess.ceiling import gain_of
+from nowiser.guess.formula import merged, value
+from nowiser.guess.number import victims as number
 from nowiser.model.attacker import Attacker
 from nowiser.model.cost import Cost
-from nowiser.model.goal import Goal, On, Within
+from nowiser.model.goal import And, Goal, On, Or, Within
 from nowiser.model.policy import Policy
 from nowiser.model.prior import Atoms, Mixture, Prior, Unknown
 
 FAR = 60  # nats: beyond, certainty and ignorance cannot be told apart from a float anyway
 
+SLACK = 1e-12  # far above the float error of a sum of masses
 ROUNDING = 1e-9  # who is left that far from certainty is not protected either
 
 Priors = tuple[tuple[str, Prior], ...]
@@ -99,11 +104,34 @@ def whole_record(priors: Priors, goal: Goal, reach: Fraction) -> tuple[float, fl
     beyond, so on [0, most] the worst p is the smaller of the two.
     """
     far = nats(reach)
-    before = min(_most(priors, goal), 1 / (1 + math.exp(far / 2)))
+    before = min(most(dict(priors), goal), 1 / (1 + math.exp(far / 2)))
     odds = math.exp(far) * (1 + 2.0**-48)
     return before, min(1.0, before * odds / (1 - before + before * odds) * (1 + 2.0**-48))
 
 
+def most(priors: Mapping[str, Prior], goal: Goal) -> float:
+    """An upper bound on the goal's prior probability, for any victim and any dependence between attributes.
+
+    Fréchet: `and` is at most its smallest part, `or` at most the sum of its parts.
+    """
+    if len(goal.attributes) == 1 and goal.attributes[0] in priors:
+        return _most_of_one(priors[goal.attributes[0]], goal)
+    match goal:
+        case And():
+            return min(most(priors, part) for part in goal.parts)
+        case Or():
+            return min(1.0, sum(most(priors, part) for part in goal.parts) + SLACK)
+        case _:
+            return 1.0
+
+
+def most_if_independent(priors: Mapping[str, Prior], goal: Goal) -> float:
+    """The same when all parts of the goal are about independent attributes, so that probabilities multiply."""
+    of, parts = merged(goal)
+    return float(value(of, [most(priors, part) for part in parts]))
+
+
 @lru_cache(maxsize=1024)
-def _most(priors: Priors, goal: Goal) -> float:
-    return most(dict(priors), goal)
+def _most_of_one(prior: Prior, goal: Goal) -> float:
+    about = number.victims_of if prior.kind == "line" else labels.victims_of
+    return about(prior, goal, Cost(), goal.attributes[0]).likeliest()

@@ -3,10 +3,7 @@
 Each has an exact posterior and says by which factor the ordinary ceiling is wrong. None may enter a ledger.
 """
 
-from nowiser.guess.correlated.databases import all_equal, databases
-from nowiser.guess.correlated.group import group
-from nowiser.guess.correlated.markov import markov
-from nowiser.guess.correlated.network import network
+from nowiser.guess.correlated.models import all_equal, databases, group, markov, network
 from nowiser.guess.correlated.normals import normals
 from nowiser.guess.correlated.revealed import WARNING, Revealed
 

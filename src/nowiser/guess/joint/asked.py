@@ -19,12 +19,10 @@ from nowiser.guess.joint.axis import points_of
 from nowiser.guess.joint.cells import one_on_cells
 from nowiser.guess.joint.grids import Asked
 from nowiser.guess.joint.guesses import worst_of_records
-from nowiser.guess.joint.inside import is_number, named, parts_of
 from nowiser.guess.joint.marginal import Dense, alone, that_matters, without_others
 from nowiser.guess.joint.normal import halfspace, mass_of, shares_of_all
-from nowiser.guess.joint.rates import Rates, radii_of, rates_of
-from nowiser.guess.joint.records import Costs, one_of_records
-from nowiser.guess.joint.table import Right, Table
+from nowiser.guess.joint.records import Costs, Right, Table, one_of_records
+from nowiser.guess.joint.terms import Rates, is_number, named, parts_of, radii_of, rates_of
 from nowiser.guess.joint.victims import worst_on_cells
 from nowiser.guess.number import victims as numbers
 from nowiser.guess.number.law import support

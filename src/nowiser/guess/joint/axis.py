@@ -6,24 +6,20 @@ per unit. So from one stretch to another, m being any place between them, plain 
     average over a  ≤  f(m)·E_a e^{k(m − X)},        average over b  ≥  f(m)·E_b e^{−k(X − m)},
 
 and the cost between them is k·gap + ln E_a e^{k·(way to the end of a)} − ln E_b e^{−k·(way from the end of b)}; over
-one stretch they are the same. Endless cells are bounded layer by layer; where tails are too heavy, nothing is carried
-from them.
+one stretch they are the same.
 """
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.number.law import Law, law_of
+from nowiser.guess.number.pieces import lnmean
 from nowiser.model.prior import Categories, Presence, Prior, Unknown
 from nowiser.model.priors.base import Floats
-
-Shares = tuple[Floats, Floats]  # at least, at most
-LAYERS = 80  # of an endless cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +32,6 @@ class Axis:
     labels: tuple[Any, ...] | None = None
     masses: Floats | None = None
     slopes: Floats | None = None
-    tails: Mapping[int, Shares] = field(default_factory=dict)  # endless cells in layers: ways to their ends, and shares
 
     @property
     def size(self) -> int:
@@ -53,25 +48,17 @@ class Axis:
 
     @property
     def middle(self) -> Floats:
-        inner = np.where(np.isinf(self.high), self.low, self.low / 2 + self.high / 2)
-        return np.where(np.isinf(self.low), self.high, inner)
+        return self.low / 2 + self.high / 2
 
     def tilts(self, k: float) -> tuple[Floats, Floats]:
         """Ln E e^{k·way} and −ln E e^{−k·way} of each cell, for ways to an end of it."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            v = k * self.wide
-            leaving = np.where(np.isinf(v), np.inf, _ln_mean(v))
-            arriving = v - leaving
-            for i, (ways, shares) in self.tails.items():
-                leaving[i] = np.log(np.where(shares > 0, shares * np.exp(k * ways), 0.0).sum())
-                arriving[i] = -np.log(np.maximum((shares * np.exp(-k * ways)).sum(), 1e-300))
-        return leaving, arriving
+        leaving = lnmean(k * self.wide)
+        return leaving, k * self.wide - leaving
 
     def gaps(self) -> Floats:
         """Between each two cells."""
         right = np.arange(self.size)[:, None] < np.arange(self.size)
-        with np.errstate(invalid="ignore"):
-            gap = np.where(right, self.low[None] - self.high[:, None], self.low[:, None] - self.high[None])
+        gap = np.where(right, self.low[None] - self.high[:, None], self.low[:, None] - self.high[None])
         return np.where(np.eye(self.size, dtype=bool), 0.0, np.maximum(gap, 0.0))
 
     def table(self, k: float, jump: float) -> Floats:
@@ -92,32 +79,19 @@ class Axis:
         if not k:
             return found
         leaving, arriving = self.tilts(k)
-        mean = -arriving if sign > 0 else leaving
-        with np.errstate(invalid="ignore"):  # in endless cells: on average over them, not at the worst place
-            wide = np.where(np.isinf(self.wide), leaving if sign > 0 else np.inf, k * self.wide)
-            away = np.where(other | np.isinf(self.wide), -sign * (k * self.gaps() + wide[:, None]), 0.0)
-            return np.asarray(found + mean + away)
+        away = np.where(other, k * (self.gaps() + self.wide[:, None]), 0.0)
+        return np.asarray(found + (-arriving if sign > 0 else leaving) - sign * away)
 
-    def seen(self, k: float, jump: float, sign: float) -> Shares:
-        """E e^{∓k·distance} over each cell (column) from the middle of another (row), at least and at most."""
+    def seen(self, k: float, jump: float, sign: float) -> Floats:
+        """E e^{∓k·distance} over each cell (column) from the middle of another (row)."""
         other = ~np.eye(self.size, dtype=bool)
         if self.labels is not None or not k:
-            found = np.exp(np.where(other & self.single, -sign * min(jump, 600.0), 0.0))
-            return found, found
-        u, away = k * np.where(np.isinf(self.wide), 0.0, self.wide) / 2, k * np.abs(self.middle[:, None] - self.middle)
+            return np.exp(np.where(other & self.single, -sign * min(jump, 600.0), 0.0))
+        u, away = k * self.wide / 2, k * np.abs(self.middle[:, None] - self.middle)
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             mean = np.where(u > 1e-6, np.sinh(np.minimum(u, 700.0)) / u, 1.0)
             own = np.where(u > 1e-6, np.expm1(-sign * u) / (-sign * u), 1 - sign * u / 2)
-            found = np.where(other, np.exp(-sign * (away + np.where(self.single, jump, 0.0))) * mean, own)
-            endless = np.isinf(self.wide)
-            low, high = (np.where(endless, 0.0, found), np.where(endless, np.exp(-k * self.gaps()), found))
-            return (low, high) if sign > 0 else (np.where(endless, 1.0, found), np.where(endless, np.inf, found))
-
-
-def _ln_mean(v: Floats) -> Floats:
-    """ln((e^v − 1)/v)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(v < 1e-4, v / 2 + v * v / 24, v + np.log1p(-np.exp(-v)) - np.log(v))
+            return np.where(other, np.exp(-sign * (away + jump * self.single)) * mean, own)
 
 
 def points_of(name: str, prior: Prior) -> Axis | None:
@@ -134,36 +108,13 @@ def points_of(name: str, prior: Prior) -> Axis | None:
 
 
 def cells_of(name: str, prior: Prior, borders: Floats) -> Axis:
-    """An independent attribute with a density, on these borders; endless cells beyond them, and its single values."""
+    """An independent attribute with a density, on these borders; and its single values."""
     law = law_of(prior)
-    tails = law.ends[0] < borders[0], law.ends[1] > borders[-1]
-    edges = np.concatenate([[-np.inf] if tails[0] else [], borders, [np.inf] if tails[1] else []])
-    low, high = np.append(edges[:-1], law.values), np.append(edges[1:], law.values)
+    low, high = np.append(borders[:-1], law.values), np.append(borders[1:], law.values)
     order = np.lexsort((high, low))
-    masses = np.append(_dense(law, edges), law.masses)[order]
-    low, high = low[order], high[order]
-    return Axis(name, low, high, None, masses, _slopes(law, low, high), _tails(law, low, high))
-
-
-def _dense(law: Law, edges: Floats) -> Floats:
-    """Masses between neighbouring edges, without single values."""
-    return np.asarray(sum((w * p.masses(edges) for w, p in law.parts), np.zeros(edges.size - 1)))
-
-
-def _tails(law: Law, low: Floats, high: Floats) -> dict[int, Shares]:
-    """Endless cells in layers: how far the farther ends of these are from that of the cell, and their shares."""
-    found, inner = {}, high[np.isfinite(high)].max() - low[np.isfinite(low)].min()
-    ways = np.append(0.0, inner * 1e-3 * 1.25 ** np.arange(LAYERS))
-    for i in np.flatnonzero(np.isinf(high - low)):
-        up = np.isinf(high[i])
-        masses = (
-            _dense(law, np.append(low[i] + ways, np.inf))
-            if up
-            else _dense(law, np.append(-np.inf, (high[i] - ways)[::-1]))
-        )
-        masses = masses if up else masses[::-1]
-        found[int(i)] = np.append(ways[1:], np.inf), masses / max(float(masses.sum()), 1e-300)
-    return found
+    dense = sum((w * p.masses(borders) for w, p in law.parts), np.zeros(borders.size - 1))
+    low, high, masses = low[order], high[order], np.append(dense, law.masses)[order]
+    return Axis(name, low, high, None, masses, _slopes(law, low, high))
 
 
 def _slopes(law: Law, low: Floats, high: Floats) -> Floats:
@@ -171,14 +122,13 @@ def _slopes(law: Law, low: Floats, high: Floats) -> Floats:
 
     It is nowhere farther from its chord than twice its deviation in the middle.
     """
-    tiny = 1e-9 * np.where(np.isfinite(high - low), high - low, 0.0)
-    found = np.zeros(low.size)
+    tiny, found = 1e-9 * (high - low), np.zeros(low.size)
     with np.errstate(all="ignore"):
         for _, part in law.parts:
             l, m, u = (part.logpdf(x) for x in (low + tiny, low / 2 + high / 2, high - tiny))
             steep = (np.abs(u - l) + 4 * np.abs(l + u - 2 * m)) / (high - low)
             found = np.maximum(found, np.where(high > low, np.nan_to_num(steep, nan=np.inf, posinf=np.inf), 0.0))
-    return np.where(np.isinf(high - low), 0.0, found)
+    return found
 
 
 def lines(

@@ -9,9 +9,9 @@ from nowiser.guess.figures import Figures
 from nowiser.guess.joint.carried import FULL, QUICK
 from nowiser.guess.joint.grid import Grid
 from nowiser.guess.joint.grids import Asked
-from nowiser.guess.joint.inside import is_number, parts_of
+from nowiser.guess.joint.terms import is_number, parts_of
 from nowiser.guess.rounding import told
-from nowiser.model.goal import Exactly, In, Within
+from nowiser.model.goal import Exactly, In, Not, Within
 from nowiser.model.witness import Witness
 
 MASSES = 60_000  # cells on which the mass of a disc is told
@@ -37,7 +37,7 @@ def one_on_cells(asked: Asked, victim: dict[str, Any]) -> Seen:
     low, high = grid.weigh(least, most)
     if not asked.rates:
         return Seen(Figures(low, low, low), Witness("product", victim=who), low, high)
-    top = grid.after(grid.odds(most, FULL)[0])
+    top = grid.after(grid.odds(most, FULL)[0], asked.goal)
     sure = low, high
     if any(len(part.attributes) > 1 for part in parts_of(asked.goal)):  # masses of discs are known better on more cells
         fine = asked.grid(box, many=False, most=MASSES)
@@ -46,7 +46,7 @@ def one_on_cells(asked: Asked, victim: dict[str, Any]) -> Seen:
     gain = enclosing(top, high, sure[0], grid.extent(most))
     # whichever mass his goal has, from `low` to `high`: no posterior is above this, and no gain is larger
     after = max(min(1.0, max(top, sure[1]), sure[1] + gain), sure[0])
-    smallest = 1 - grid.after(grid.odds(1 - least, QUICK)[0])
+    smallest = 1 - grid.after(grid.odds(1 - least, QUICK)[0], Not(asked.goal))
     at, sign, attained = grid.peak(least)
     before = sure[0]
     figures = Figures(before, after, min(max(smallest, 0.0), before))

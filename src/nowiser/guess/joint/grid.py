@@ -7,11 +7,13 @@ inequality). *Parts of cells:* a part with the share s of a cell has an average 
 times that of the cell, and at least 1/(s + (1 − s)e^{span}) times. Both are counted into masses. *Distances on a map*:
 at most the length of the way on which one box is moved and stretched to become the other. *Jumps* of labels and single
 values are paid along their axes, those of axes with cells once, by all: with h(x) = min over x' of e^{d(x,x')}f(x')
-along these axes, h ≤ f ≤ e^J·h, and h has no jump.
+along these axes, h ≤ f ≤ e^J·h, and h has no jump. *Beyond the grid* lies what is too rare to be cut. Outside a goal it
+may be left out, for that only raises the odds; where a goal may hold there, its largest posterior is added (`lost`).
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,16 +21,16 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.figures import lifted
-from nowiser.guess.joint.axis import Axis, Shares
+from nowiser.guess.joint.axis import Axis
 from nowiser.guess.joint.carried import FULL, Along, Effort, Pairs, along, carried
-from nowiser.guess.joint.inside import checked_labels, is_number, limits, parts_of
-from nowiser.guess.joint.rates import Rates
+from nowiser.guess.joint.terms import Rates, Shares, checked_labels, is_number, limits, parts_of
 from nowiser.guess.rounding import EPS, grain
 from nowiser.model.goal import Exactly, Goal, In, On, Within
 from nowiser.model.priors.base import Floats
 
 FINE = 8  # parts of a cell along each axis, where a disc cuts it
 PEAKS = 100  # places that are tried on a map
+BEYOND = 4e-13  # mass beyond an axis, at most
 SLIP = 1e-12  # of a place: ends of cells and goals that are nearer than that are the same
 Box = dict[str, tuple[Any, Any]]  # victims: between which values of each attribute; twice the same for one
 
@@ -41,7 +43,7 @@ class Grid:
     masses: Floats
     slopes: tuple[Floats, ...]
     rates: Rates  # in the order of the axes
-    lost: float = 0.0  # at most the posterior of all that is not on the grid
+    tails: Mapping[str, float] = field(default_factory=dict)  # at most the posterior of what lies beyond an axis
     smooth: bool = False  # whether the slopes hold from cell to cell, too
 
     def on(self, i: int, values: Floats) -> Floats:
@@ -62,18 +64,9 @@ class Grid:
         return np.asarray(sum(found, np.zeros(self.masses.shape)))
 
     @cached_property
-    def endless(self) -> Any:
-        """Which cells are."""
-        return np.isinf(sum((self.on(i, a.wide) for i, a in enumerate(self.axes)), np.zeros(self.masses.shape)))
-
-    @cached_property
     def steep(self) -> Floats:
         """By how much the density's logarithm varies in each cell, at most."""
-        with np.errstate(invalid="ignore"):
-            every = [
-                np.nan_to_num(m * self.on(i, a.wide))
-                for i, (m, a) in enumerate(zip(self.slopes, self.axes, strict=True))
-            ]
+        every = [m * self.on(i, a.wide) for i, (m, a) in enumerate(zip(self.slopes, self.axes, strict=True))]
         return np.asarray(sum(every, np.zeros(self.masses.shape)))
 
     @cached_property
@@ -82,12 +75,11 @@ class Grid:
         part = np.zeros(self.masses.shape)
         with np.errstate(invalid="ignore", over="ignore"):
             for i, (k, m, a) in enumerate(zip(self.rates.along, self.slopes, self.axes, strict=True)):
-                part = part + k * m * self.on(i, np.where(np.isinf(a.wide), 0.0, a.wide)) ** 2
+                part = part + k * m * self.on(i, a.wide) ** 2
             far = np.cosh(np.minimum(self.spans / 2, 300.0)) * np.cosh(np.minimum(self.steep / 2, 300.0))
             part = np.nan_to_num(part * far / math.pi**2, nan=np.inf)
         small = part < 1 - 1e-9
-        found = np.where(small, -np.log1p(-np.where(small, part, 0.0)), np.inf)
-        return np.where(np.isinf(self.spans), found, np.minimum(found, self.spans))
+        return np.minimum(np.where(small, -np.log1p(-np.where(small, part, 0.0)), np.inf), self.spans)
 
     @cached_property
     def tables(self) -> tuple[Floats, ...]:
@@ -123,7 +115,6 @@ class Grid:
             return self.on(i, found.astype(float)), self.on(i, found.astype(float))
         single, (inner, outer) = axis.low == axis.high, _ends(goal, box.get(axis.name, (0.0, 0.0)))
         room = SLIP * np.maximum(np.abs(axis.low), np.abs(axis.high))
-        room = np.where(np.isinf(room), 0.0, room)
         some = (axis.high > outer[0] + room) & (axis.low < outer[1] - room) & (not isinstance(goal, Exactly))
         every = (axis.low >= inner[0] - room) & (axis.high <= inner[1] + room) & (not isinstance(goal, Exactly))
         near = float(grain(np.asarray(max(map(abs, outer))), goal.radius)) if isinstance(goal, Within) else 0.0
@@ -144,30 +135,20 @@ class Grid:
         if points or any(box[self.axes[i].name][0] != box[self.axes[i].name][1] for i in own):
             return (most, most) if points and (near == far).all() else (least, most)
         cut = np.argwhere(most > least)
-        parts = np.stack(np.meshgrid(*[np.arange(FINE)] * len(own), indexing="ij"), -1).reshape(-1, len(own))
-        close, away = np.zeros((len(cut), len(parts))), np.zeros((len(cut), len(parts)))
-        with np.errstate(invalid="ignore"):
-            for n, i in enumerate(own):
-                axis, x = self.axes[i], box[self.axes[i].name][0]
-                low, wide = axis.low[cut[:, i]][:, None], axis.wide[cut[:, i]][:, None] / FINE
-                l, u = low + wide * parts[:, n], low + wide * (parts[:, n] + 1)
-                close += np.maximum(np.maximum(l - x, x - u), 0.0) ** 2
-                away += np.maximum(np.abs(l - x), np.abs(u - x)) ** 2
-        endless = ~np.isfinite(close + away).all(axis=1)
-        lean = np.exp(
-            np.minimum(
-                np.broadcast_to(
-                    self.steep.max(axis=tuple(j for j in range(len(self.axes)) if j not in own), keepdims=True),
-                    most.shape,
-                )[tuple(cut.T)],
-                50.0,
-            )
-        )
+        at, parts = tuple(cut.T), np.indices([FINE] * len(own)).reshape(len(own), -1)
+        close, away = np.zeros((len(cut), parts.shape[1])), np.zeros((len(cut), parts.shape[1]))
+        for n, i in enumerate(own):
+            axis, x = self.axes[i], box[self.axes[i].name][0]
+            low, wide = axis.low[cut[:, i]][:, None], axis.wide[cut[:, i]][:, None] / FINE
+            l, u = low + wide * parts[n], low + wide * (parts[n] + 1)
+            close += np.maximum(np.maximum(l - x, x - u), 0.0) ** 2
+            away += np.maximum(np.abs(l - x), np.abs(u - x)) ** 2
+        others = tuple(j for j in range(len(self.axes)) if j not in own)
+        lean = np.exp(np.minimum(np.broadcast_to(self.steep.max(axis=others, keepdims=True), most.shape)[at], 50.0))
         inner, outer = (away <= rim * (1 - 8e-12)).mean(axis=1), (close <= rim).mean(axis=1)
-        at = tuple(cut.T)
         least, most = least.copy(), most.copy()
-        most[at] = np.where(endless, 1.0, np.minimum(1.0, outer * lean / np.maximum(1 - outer + outer * lean, 1e-300)))
-        least[at] = np.where(endless, 0.0, inner / np.maximum(inner + (1 - inner) * lean, 1e-300))
+        most[at] = np.minimum(1.0, outer * lean / np.maximum(1 - outer + outer * lean, 1e-300))
+        least[at] = inner / np.maximum(inner + (1 - inner) * lean, 1e-300)
         return least, most
 
     def squares(self, own: list[int], box: Box) -> Shares:
@@ -183,29 +164,18 @@ class Grid:
 
     def odds(self, share: Floats, effort: Effort = FULL, start: Floats | None = None) -> tuple[float, Floats]:
         """A bound on the odds of what has this share of the cells, without the jump of axes with cells."""
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            lean, cap = np.exp(np.minimum(self.lean, 700.0)), np.exp(np.minimum(self.spans, 700.0))
-            rise = np.minimum(lean / (share + (1 - share) / cap), cap)
-            fall = np.minimum(lean * (1 - share + share * cap), cap)
-            rise, fall = (np.where(np.isinf(self.lean), np.inf, np.nan_to_num(x, posinf=np.inf)) for x in (rise, fall))
-            inside = np.where(
-                share > 0, self.masses * (1 + 1e-9) * share * np.where(share < 1, rise, np.minimum(lean, cap)), 0.0
-            )
-            outside = np.where(
-                share < 1,
-                self.masses * (1 - 1e-9) * (1 - share) / np.where(share > 0, fall, np.minimum(lean, cap)),
-                0.0,
-            )
-        inside, outside = np.where(self.masses > 0, inside, 0.0), np.where(self.masses > 0, outside, 0.0)
+        lean, cap = (np.exp(np.minimum(x, 700.0)) for x in (self.lean, self.spans))
+        whole = np.minimum(lean, cap)
+        with np.errstate(over="ignore"):
+            rise = np.where(share < 1, np.minimum(lean / (share + (1 - share) / cap), cap), whole)
+            fall = np.where(share > 0, np.minimum(lean * (1 - share + share * cap), cap), whole)
+        inside, outside = self.masses * (1 + 1e-9) * share * rise, self.masses * (1 - 1e-9) * (1 - share) / fall
         if not np.isfinite(inside).all():
             return math.inf, np.zeros(self.masses.shape)
-        endless = self.endless
-        if not self.rates.on_map or (inside * endless).any():  # a distance is at most the sum of the differences
+        if not self.rates.on_map:
             return carried(inside, outside, Along(self.tables), effort, start)
-        outside = np.where(endless, 0.0, outside)
         a, z = np.nonzero(inside), np.nonzero(outside)
-        found, heights = carried(inside[a], outside[z], Pairs(self._distances(a, z)), effort)
-        return found, heights
+        return carried(inside[a], outside[z], Pairs(self._distances(a, z)), effort)
 
     def _distances(self, a: tuple[Any, ...], z: tuple[Any, ...]) -> Floats:
         total = np.zeros((a[0].size, z[0].size))
@@ -217,15 +187,20 @@ class Grid:
                     total += np.maximum(low, np.abs(ends[a[i]][:, None] - ends[z[i]])) ** 2
         return self.rates.map_rate * np.sqrt(total) * (1 + 4 * EPS)
 
-    def after(self, odds: float) -> float:
+    def lost(self, goal: Goal) -> float:
+        """At most the posterior of all that lies beyond the grid and may meet the goal."""
+        ends = {a.name: (a.low[0], a.high[-1]) for a in self.axes}
+        return min(1.0, sum(tail for name, tail in self.tails.items() if _holds_beyond(goal, name, *ends[name])))
+
+    def after(self, odds: float, goal: Goal) -> float:
         """The posterior, with the jump and what is not on the grid."""
         share = float(lifted(odds, self.jump)) if math.isfinite(odds) else 1.0
-        return min(1.0, share + (1 - share) * self.lost)
+        return min(1.0, share + (1 - share) * self.lost(goal))
 
     def weigh(self, least: Floats, most: Floats) -> tuple[float, float]:
         """The prior probability of a goal with these shares, from below and above."""
         low, high = float((self.masses * least).sum()), float((self.masses * most).sum())
-        return max(low * (1 - 1e-9), 0.0), min(high * (1 + 1e-9) + (1e-14 if self.lost else 0.0), 1.0)
+        return max(low * (1 - 1e-9), 0.0), min(high * (1 + 1e-9) + BEYOND * len(self.tails), 1.0)
 
     def extent(self, share: Floats) -> float:
         """The largest cost between two points of what has some share of the cells."""
@@ -249,8 +224,9 @@ class Grid:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             least = 1 / along(tables, self.masses * np.exp(np.minimum(self.lean, 600.0)))
             most = 1 / self.near(np.ones(self.masses.shape))
-        least = np.where(np.isinf(self.spans) | (self.lost > 0), 0.0, np.nan_to_num(least))
-        return least * (1 - 1e-8), np.nan_to_num(most, nan=np.inf, posinf=np.inf) * (1 + 1e-8)
+        return np.nan_to_num(least) * (not self.tails) * (1 - 1e-8), np.nan_to_num(most, nan=np.inf, posinf=np.inf) * (
+            1 + 1e-8
+        )
 
     @cached_property
     def _near(self) -> list[Floats]:
@@ -269,10 +245,10 @@ class Grid:
             inside = self.masses * share * np.exp(-self.lean)
             outside = self.masses * (1 - share) * np.exp(np.minimum(self.lean, 600.0))
         best: tuple[tuple[int, ...], float, float] = ((0,) * inside.ndim, 1.0, 0.0)
-        for sign in (1.0, -1.0):
+        for sign in (1.0, -1.0) if self.smooth or not self.tails else (1.0,):
             one, other = self._told_by_peaks(inside, outside, sign)
             with np.errstate(all="ignore"):
-                found = np.nan_to_num(one / (one + other + (self.lost > 0) * 1e-12), nan=0.0)
+                found = np.nan_to_num(one / (one + other + BEYOND * len(self.tails)), nan=0.0)
             at = np.unravel_index(int(np.argmax(found)), found.shape)
             if found[at] > best[2]:
                 best = tuple(int(x) for x in at), sign, float(found[at]) * (1 - 1e-8)
@@ -282,25 +258,33 @@ class Grid:
         """What noise around each cell has inside, at least, and outside, at most."""
         if not self.rates.on_map:
             every = zip(self.axes, self.rates.along, self.rates.jumps, strict=True)
-            low, high = zip(*[a.seen(k, j, sign) for a, k, j in every], strict=True)
+            tables = [a.seen(k, j, sign) for a, k, j in every]
             with np.errstate(over="ignore", invalid="ignore"):
-                return along(list(low), inside), along(list(high), outside)
+                return along(tables, inside), along(tables, outside)
         places = np.stack(np.meshgrid(*[a.middle for a in self.axes], indexing="ij"), -1).reshape(-1, len(self.axes))
         one, other = np.zeros(inside.size), np.full(inside.size, np.inf)
-        wide = [self.on(i, np.where(np.isinf(a.wide), 0.0, a.wide)) ** 2 for i, a in enumerate(self.axes)]
+        wide = [self.on(i, a.wide) ** 2 for i, a in enumerate(self.axes)]
         room = self.rates.map_rate * np.sqrt(sum(wide, np.zeros(self.masses.shape))).ravel() / 2
-        endless = np.isinf(
-            sum((self.on(i, a.wide) for i, a in enumerate(self.axes)), np.zeros(self.masses.shape))
-        ).ravel()
         for at in np.argsort(-(inside if sign > 0 else outside).ravel())[:PEAKS].tolist():
             away = self.rates.map_rate * np.sqrt(((places - places[at]) ** 2).sum(axis=1))
             with np.errstate(over="ignore", invalid="ignore"):
                 f = np.exp(-sign * (away - away[at]))
                 # the average over a cell is at least that at its middle where it is convex, and a little more
                 curve = np.where(away > room, np.minimum(room**2, room), room)
-                one[at] = np.where(endless & (sign > 0), 0.0, inside.ravel() * f * np.exp(-curve)).sum()
-                other[at] = (outside.ravel() * np.where(endless & (sign < 0), np.inf, f * np.exp(curve))).sum()
+                one[at] = (inside.ravel() * f * np.exp(-curve)).sum()
+                other[at] = (outside.ravel() * f * np.exp(curve)).sum()
         return one.reshape(inside.shape), other.reshape(inside.shape)
+
+
+def _holds_beyond(goal: Goal, name: str, low: float, high: float) -> bool:
+    """Whether a goal may be met by values of an attribute beyond these ends; victims' bands and discs lie between."""
+
+    def met(part: On) -> Shares:
+        ends = (part.goal.low, part.goal.high) if isinstance(part.goal, In) else (None, None)
+        between = all(end is None or low <= end <= high for end in ends)
+        return np.zeros(()), np.asarray(0.0 if between and name in part.attributes else 1.0)
+
+    return bool(limits(goal, met)[1] > 0)
 
 
 def _ends(goal: Goal, where: tuple[Any, Any]) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -9,11 +9,12 @@ import numpy as np
 
 from nowiser.guess.joint.axis import Axis, cells_of, lines, points_of
 from nowiser.guess.joint.grid import Box, Grid
-from nowiser.guess.joint.inside import is_number, parts_of
 from nowiser.guess.joint.normal import halfspace
-from nowiser.guess.joint.rates import Rates, radii_of
+from nowiser.guess.joint.terms import Rates, is_number, parts_of, radii_of
 from nowiser.guess.number.law import corners, law_of, support
-from nowiser.model.goal import Goal, In, Within
+from nowiser.guess.number.victims import victims_of
+from nowiser.model.cost import Cost
+from nowiser.model.goal import Goal, In, Not, Within
 from nowiser.model.prior import JointHistogram, MultivariateNormal, Prior
 from nowiser.model.priors.base import Floats
 
@@ -143,19 +144,27 @@ def grid_on(asked: Asked, borders: Mapping[str, Floats], points: Mapping[str, Ax
             np.broadcast_to(s.reshape([-1 if j == i else 1 for j in range(len(axes))]), shape)
             for i, s in enumerate(every)
         )
-        return Grid(axes, masses, slopes, rates)
+        return Grid(axes, masses, slopes, rates, {n: t for n, b in borders.items() if (t := _tail(asked, n, b))})
     axes = tuple(Axis(n, borders[n][:-1], borders[n][1:]) for n in asked.names)
     if isinstance(prior, JointHistogram):
         return Grid(axes, _of_histogram(prior, axes), (np.zeros([a.size for a in axes]),) * len(axes), rates)
     masses, slopes = _of_normal(prior, axes)
-    tail = len(axes) * math.erfc(_far(prior, axes) / math.sqrt(2))
-    return Grid(axes, masses, slopes, rates, halfspace(prior, rates).after(min(tail, 1.0)), smooth=True)
+    space, spread = halfspace(prior, rates), np.sqrt(np.diag(prior.covariance))
+    tails = {}
+    for axis, mean, sd in zip(axes, prior.mean, spread, strict=True):
+        far = min(mean - axis.low[0], axis.high[-1] - mean) / sd
+        tails[axis.name] = space.after(math.erfc(far / math.sqrt(2)))
+    return Grid(axes, masses, slopes, rates, tails, smooth=True)
 
 
-def _far(prior: MultivariateNormal, axes: tuple[Axis, ...]) -> float:
-    """How many standard deviations a grid has on each side, at least."""
-    ends = zip(axes, prior.mean, np.sqrt(np.diag(prior.covariance)), strict=True)
-    return float(min(min(m - a.low[0], a.high[-1] - m) / s for a, m, s in ends))
+def _tail(asked: Asked, name: str, borders: Floats) -> float:
+    """The largest posterior of what lies beyond the borders of an independent attribute, by its own cost."""
+    assert isinstance(asked.prior, Mapping)
+    prior, i, low, high = asked.prior[name], asked.names.index(name), float(borders[0]), float(borders[-1])
+    if law_of(prior).ends[0] >= low and law_of(prior).ends[1] <= high:
+        return 0.0
+    cost = Cost(asked.rates.along[i], asked.rates.jumps[i] + asked.rates.map_jump)
+    return float(victims_of(prior, Not(In.between(low, high)), cost, name).at(None).after)
 
 
 def _of_histogram(prior: JointHistogram, axes: tuple[Axis, ...]) -> Floats:

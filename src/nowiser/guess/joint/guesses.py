@@ -17,16 +17,16 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.figures import Found, raised
-from nowiser.guess.joint.programme import Indices
-from nowiser.guess.joint.records import Costs, Told, found_of
-from nowiser.guess.joint.table import Mask, Right
+from nowiser.guess.joint.carried import FULL, QUICK
+from nowiser.guess.joint.programme import Indices, Mask
+from nowiser.guess.joint.records import Costs, Right, Told, found_of
 from nowiser.model.goal import Within
 from nowiser.model.priors.base import Floats
 
 RECORDS = 4_000  # up to which the worst guess is looked for
 COMBINATIONS = 20_000  # of guesses about single attributes that are looked at one by one
 PROGRAMMES = 60
-ROUNDS = 12, 150  # of sharing out, before a programme is solved
+EFFORTS = QUICK, FULL  # to sharpen a bound, before a programme is solved
 BOXES, WORK = 20_000, 2e10  # of guesses, and pairs of records, that may be looked at in a search
 BATCH = 128
 # of the range: smaller boxes are settled with two, and with more records undecided; by how many axes have boxes
@@ -95,16 +95,16 @@ class _Search:
             _, inside, at = self.sets[key]
             if real is not None and -bound <= max(rest, real[0].gain):
                 break
-            if key not in self.told and stage < len(ROUNDS):
+            if key not in self.told and stage < len(EFFORTS):
                 mass = float(inside @ self.costs.table.masses)
-                sharper = max(0.0, self.costs.shared(inside, ROUNDS[stage]) - mass + 1e-13)
+                sharper = max(0.0, self.costs.sharper(inside, EFFORTS[stage]) - mass + 1e-13)
                 heapq.heappush(ranked, (-min(-bound, sharper), stage + 1, key))
             elif key not in self.told and programmes >= PROGRAMMES:
                 rest = max(rest, -bound)
-            elif stage <= len(ROUNDS):
+            elif stage <= len(EFFORTS):
                 programmes += key not in self.told
                 self.told[key] = told = self.told.get(key) or self.costs.told(inside)
-                heapq.heappush(ranked, (-told.gain, len(ROUNDS) + 1, key))
+                heapq.heappush(ranked, (-told.gain, len(EFFORTS) + 1, key))
             elif self._is_real(key):
                 real = self.told[key], at
             else:

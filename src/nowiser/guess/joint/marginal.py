@@ -4,18 +4,16 @@ The goal is about the attributes A. The likelihood of A alone is the average ove
 the others, given A, be moved from their law at v to that at v', none of them (y) by more than d_y. Averages of
 likelihoods that stay within a factor stay within it, so ln ℓ_A moves by at most what A's own costs say, and Σ_y
 k_y·d_y, and all jumps. In a multivariate normal prior y is β·A and noise that does not depend on A: d_y = Σ_a
-|β_ya|·|v_a − v'_a|, a slope. In a histogram d_y is at most the farthest that a quantile of y moves between two bins (of
-one attribute and one other), else its range: a jump.
+|β_ya|·|v_a − v'_a|, a slope. In a histogram d_y is at most the range of y: a jump.
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from nowiser.guess.joint.rates import Rates
+from nowiser.guess.joint.terms import Rates
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Histogram, JointHistogram, MultivariateNormal, Normal, Prior
-from nowiser.model.priors.base import Floats
 
 ROOM = 1 + 1e-12  # for the roundings of an effective cost
 Dense = MultivariateNormal | JointHistogram
@@ -58,31 +56,6 @@ def without_others(prior: Dense, goal: Goal, rates: Rates) -> tuple[Dense, Rates
         moved = np.linalg.solve(prior.covariance[np.ix_(kept, kept)], prior.covariance[np.ix_(kept, rest)])
         own = (own + np.abs(moved) @ every[rest]) * ROOM
     else:
-        one = len(kept) == 1 and sum(every[rest] > 0) == 1
-        far = [(_quantiles_move(prior, kept[0], i) if one else float(np.ptp(prior.edges[i]))) for i in rest if every[i]]
-        jump += float(sum(k * d for k, d in zip(every[[i for i in rest if every[i]]], far, strict=True)))
+        jump += float(sum(every[i] * np.ptp(prior.edges[i]) for i in rest))
     jumps = (jump * ROOM, *[0.0] * (len(names) - 1))
     return about(prior, names), Rates(names, tuple(own.tolist()), jumps)
-
-
-def _quantiles_move(prior: JointHistogram, i: int, j: int) -> float:
-    """The farthest a quantile of attribute j moves between two bins of attribute i."""
-    table = prior.masses.sum(axis=tuple(a for a in range(len(prior.names)) if a not in (i, j)))
-    table = table if i < j else table.T
-    table = table[table.sum(axis=1) > 0]
-    below = np.concatenate([np.zeros((len(table), 1)), np.cumsum(table, axis=1)], axis=1)
-    below /= below[:, -1:]
-    shares = np.unique(below)
-    # between two of these shares every quantile function is a straight line: the ends of the pieces suffice
-    first, last = (np.stack([_quantile(row, prior.edges[j], shares, side) for row in below]) for side in (1, -1))
-    far = max(float(np.ptp(first[:, :-1], axis=0).max()), float(np.ptp(last[:, 1:], axis=0).max()))
-    return far * (1 + 1e-9) + 1e-12 * float(np.ptp(prior.edges[j]))
-
-
-def _quantile(below: Floats, edges: Floats, shares: Floats, side: int) -> Floats:
-    """The quantile function just behind (1) or just before (−1) these shares."""
-    k = np.clip(np.searchsorted(below, shares, "right" if side > 0 else "left"), 1, below.size - 1)
-    a, b = below[k - 1], below[k]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(b > a, (shares - a) / (b - a), 0.0)
-    return np.asarray(edges[k - 1] + np.clip(part, 0.0, 1.0) * (edges[k] - edges[k - 1]))

@@ -3,12 +3,8 @@
 Let the prior be standard normal in any number of dimensions and let ln f, f a likelihood, change by at most K per unit
 of Euclidean distance. Then a goal of prior probability p has a posterior of at most Φ(Φ⁻¹(p) + K), whatever its shape.
 
-*Proof.* Let F on the line, rising, have as much of the standard normal law above each value as f has. Points within ε
-of {f > s} have f > s·e^{−Kε}, and by the Gaussian isoperimetric inequality (Sudakov & Tsirelson, Borell 1974-75) they
-weigh at least Φ(Φ⁻¹(weight of {f > s}) + ε); so ln F, too, rises by at most K per unit. A goal of weight p has no more
-of f than the ray [t, ∞) of the same weight has of F, for there F is largest, and both integrals over everything are
-the same. On the ray F is at most F(t)·e^{K(x − t)}, before it at least that: the odds are at most those of the tilted
-law N(K, 1), Pr(N(K, 1) ≥ t) = Φ(K − t) = Φ(K + Φ⁻¹(p)). A half-space and f = e^{Kx} attain it. ∎
+A half-space and f = e^{Kx} attain it. The proof, by the Gaussian isoperimetric inequality, stands in
+docs/mathematics/programme.md.
 
 A multivariate normal prior is A·z for a standard normal z, and a cost of k_i per unit of each attribute at most K per
 unit of z with K = max over signs s of √((s∘k)ᵀ Σ (s∘k)); a rate of k per unit of distance is k·√(largest eigenvalue of
@@ -25,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.guess.figures import lifted
-from nowiser.guess.joint.inside import limits, parts_of
-from nowiser.guess.joint.rates import Rates, rates_of
+from nowiser.guess.joint.terms import Rates, limits, parts_of, rates_of
 from nowiser.model.cost import Cost
 from nowiser.model.goal import And, Goal, In, Not, On, Within
 from nowiser.model.prior import MultivariateNormal

@@ -1,12 +1,10 @@
-"""What it costs to tell records apart, and ceilings for sets of them: quick ones, sharper ones, and the programme's.
+"""Records with a probability each: which of them are right, what it costs to tell them apart, and ceilings for sets.
 
 f(x)·Σ_z π(z)·e^{−D(x,z)} ≤ Σ_z π(z)·f(z) for every x inside, z running over the outside. Hence, without a programme,
 
     odds after  ≤  Σ over x inside of π(x) / S(x),        S(x) = Σ over z outside of π(z)·e^{−D(x,z)}.
 
-More generally let every x share itself out among the z, Σ_z s(x,z) = 1. Then the odds are at most the largest of
-Σ_x s(x,z)·π(x)·e^{D(x,z)}/π(z) over z. This is the dual of the programme; shares that fall as e^{−β·D} and burden all z
-alike come near the best (`shared`).
+Plans that carry what is inside outside (`carried`) are sharper, and the programme is exact.
 """
 
 import math
@@ -18,14 +16,119 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.guess.figures import EPS, Figures, Found, lifted
-from nowiser.guess.joint.programme import Indices, Solution, solve
-from nowiser.guess.joint.rates import Rates
-from nowiser.guess.joint.table import Mask, Right, Table
+from nowiser.guess.joint.carried import Effort, Pairs, carried
+from nowiser.guess.joint.programme import Indices, Mask, Solution, solve
+from nowiser.guess.joint.terms import Rates, checked_labels, guesses_about, is_number, limits, parts_of
+from nowiser.guess.rounding import grain
+from nowiser.model.goal import Goal, In, On, Within
 from nowiser.model.priors.base import Floats
 from nowiser.model.witness import Witness
 
-SHARPER = (4.0, 16.0)  # how fast shares fall with the cost, one after the other
 PAIRS = 20_000_000  # of records across a border that a programme may look at
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Numbers as floats, labels as indices into `labels`; masses sum to one."""
+
+    names: tuple[str, ...]
+    columns: tuple[Floats, ...]
+    labels: tuple[tuple[Any, ...] | None, ...]  # None for numbers
+    masses: Floats
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], records: list[tuple[Any, ...]], masses: Any) -> "Table":
+        columns: list[Floats] = []
+        labels: list[tuple[Any, ...] | None] = []
+        for values in zip(*records, strict=True):
+            known = None if is_number(values[0]) else {v: float(i) for i, v in enumerate(dict.fromkeys(values))}
+            columns.append(np.array([float(v) if known is None else known[v] for v in values]))
+            labels.append(None if known is None else tuple(known))
+        share = np.array(masses, float)
+        return cls(names, tuple(columns), tuple(labels), share / math.fsum(share))
+
+    def record(self, i: int) -> tuple[Any, ...]:
+        return tuple(self.value(j, float(column[i])) for j, column in enumerate(self.columns))
+
+    def value(self, column: int, code: float) -> Any:
+        known = self.labels[column]
+        return code if known is None else known[int(code)]
+
+    def code(self, name: str, value: Any) -> float:
+        """The value as it stands in its column; Misconfigured where nobody can have it."""
+        i = self.names.index(name)
+        known, column = self.labels[i], self.columns[i]
+        if known is not None:
+            if value not in known:
+                some = ", ".join(map(str, known[:10]))
+                raise Misconfigured(f"victim must be one of the values of {name} ({some}), found {value!r}")
+            return float(known.index(value))
+        low, high = float(column.min()), float(column.max())
+        if not is_number(value) or not low <= value <= high:
+            raise Misconfigured(f"victim must have a possible value of {name} ({low:g} to {high:g}), found {value!r}")
+        return float(value)
+
+
+@dataclass(frozen=True, eq=False)
+class Right:
+    """Which records are right, for boxes of guesses: a low and a high end for each column, one box in a row."""
+
+    table: Table
+    goal: Goal
+
+    @cached_property
+    def parts(self) -> list[On]:
+        found = parts_of(self.goal)
+        for part in found:
+            for name in part.attributes:
+                if self.table.labels[self.table.names.index(name)] is not None:
+                    checked_labels(part, name)
+        return found
+
+    def __call__(self, low: Floats, high: Floats) -> tuple[Mask, Mask]:
+        """The records that are right for all guesses of each box, and for some of them."""
+        answers = {part: self._met(part, low, high) for part in self.parts}
+        least, most = limits(self.goal, answers.__getitem__)
+        return least > 0.5, most > 0.5
+
+    def at(self, guess: Floats) -> Mask:
+        """The records that are right for one guess."""
+        return np.asarray(self(guess[None], guess[None])[0][0])
+
+    def _met(self, part: On, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        own = [self.table.names.index(name) for name in part.attributes]
+        if isinstance(part.goal, In):
+            found = np.broadcast_to(self._in(part.goal, own[0]).astype(float), (len(low), self.table.masses.size))
+            return found, found
+        near, far, size = (np.zeros((len(low), self.table.masses.size)) for _ in range(3))
+        for i in own:
+            v, l, u = self.table.columns[i][None, :], low[:, i, None], high[:, i, None]
+            with np.errstate(over="ignore"):
+                near = np.hypot(near, np.maximum(np.maximum(l - v, v - u), 0.0))
+                far = np.hypot(far, np.maximum(np.abs(v - l), np.abs(v - u)))
+            size = np.maximum(size, np.maximum(np.abs(l), np.abs(u)))
+        # a value at the very radius is inside, also when its distance is rounded
+        radius = part.goal.radius if isinstance(part.goal, Within) else 0.0
+        reach = radius + grain(size, radius) if radius else 4 * EPS * size * (self.table.labels[own[0]] is None)
+        return (far <= reach).astype(float), (near <= reach).astype(float)
+
+    def _in(self, goal: In, column: int) -> Mask:
+        values, labels = self.table.columns[column], self.table.labels[column]
+        if labels is not None:
+            allowed = [i for i, label in enumerate(labels) if goal.values is not None and label in goal.values]
+            return np.isin(values, np.array(allowed, float))
+        if goal.values is not None:
+            return np.isin(values, [float(v) for v in goal.values if not isinstance(v, str)])
+        assert goal.low is not None
+        assert goal.high is not None
+        return np.asarray((values >= goal.low) & (values <= goal.high))
+
+    def events(self, column: int) -> Floats | None:
+        """One guess for each set of values of this column that can be right; None where discs are about it too."""
+        own = [part for part in self.parts if self.table.names[column] in part.attributes]
+        if any(len(part.attributes) > 1 for part in own):
+            return None
+        return guesses_about(np.unique(self.table.columns[column]), [part.goal for part in own])
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +155,11 @@ class Costs:
     table: Table
     rates: Rates
 
+    def __post_init__(self) -> None:
+        for name, rate, labels in zip(self.table.names, self.rates.rates, self.table.labels, strict=True):
+            if labels is not None and rate:
+                raise Misconfigured(f"{name} has labels, which have no distances: its slope must be 0")
+
     def block(self, a: Indices, z: Indices) -> Floats:
         """The costs between some records and others."""
         total, differs = np.zeros((a.size, z.size)), np.zeros((a.size, z.size), bool)
@@ -62,8 +170,6 @@ class Costs:
                     total, differs = np.hypot(total, away), differs | (away > 0)
                 continue
             rate, jump = self.rates.rates[i], self.rates.jumps[i]
-            if self.table.labels[i] is not None and rate:
-                raise Misconfigured(f"{name} has labels, which have no distances: its slope must be 0")
             with np.errstate(over="ignore"):  # beyond doubles is certainty
                 total += rate * away * (self.table.labels[i] is None) + jump * (away > 0)
         with np.errstate(over="ignore"):
@@ -77,7 +183,9 @@ class Costs:
 
     @cached_property
     def reach(self) -> float:
-        return float(self.between.max()) * (1 + 1e-12)
+        """A bound on the largest cost of all."""
+        every = zip(self.rates.along, self.table.columns, strict=True)
+        return (self.rates.jump + sum(rate * float(np.ptp(column)) for rate, column in every)) * (1 + 1e-12)
 
     @cached_property
     def carried(self) -> Floats:
@@ -99,25 +207,10 @@ class Costs:
         peaks = (inside.astype(float) @ self.carried.T) / self.carried.sum(axis=1)
         return np.asarray(np.where(inside, peaks, 0.0).max(axis=1, initial=0.0))
 
-    def shared(self, inside: Mask, rounds: int) -> float:
-        """A sharper upper bound on the posterior of one set: the sharper, the more often burdens are evened out."""
-        if inside.all() or not inside.any():
-            return float(inside.all())
-        masses, distance = self.table.masses, self.between[np.ix_(inside, ~inside)]
-        nearest = distance.min(axis=1, keepdims=True)
-        with np.errstate(over="ignore"):
-            burden = masses[inside][:, None] * np.exp(distance) / masses[~inside][None, :]
-        if not np.isfinite(burden).all():
-            return 1.0
-        best, weight = np.inf, np.log(masses[~inside])
-        for beta in SHARPER:
-            for _ in range(rounds):
-                shares = np.exp(beta * (nearest - distance) + weight[None, :])
-                loads = (shares / shares.sum(axis=1, keepdims=True) * burden).sum(axis=0)
-                best = min(best, float(loads.max()))
-                weight = weight - 1.5 * np.log(np.maximum(loads / loads.mean(), 1e-9))
-                weight = np.maximum(weight - weight.max(), -200.0)
-        return float(lifted(best * (1 + 1e-10), 0.0))
+    def sharper(self, inside: Mask, effort: Effort) -> float:
+        """A sharper upper bound on the posterior of one set, without a programme."""
+        pairs, masses = Pairs(self.between[np.ix_(inside, ~inside)]), self.table.masses
+        return float(lifted(carried(masses[inside], masses[~inside], pairs, effort)[0], 0.0))
 
     def told(self, inside: Mask) -> Told:
         """What the programme says about one set; beyond `PAIRS`, e^{largest cost} times the odds."""
@@ -127,19 +220,8 @@ class Costs:
         a, z = np.flatnonzero(inside), np.flatnonzero(~inside)
         if a.size * z.size > PAIRS:
             odds = before / math.fsum(masses[z]) * (1 + 1e-12)
-            return Told(inside, before, Solution(float(lifted(odds, self._extent())), np.zeros(a.size), before))
+            return Told(inside, before, Solution(float(lifted(odds, self.reach)), np.zeros(a.size), before))
         return Told(inside, before, solve(masses[a], masses[z], self.block(a, z)))
-
-    def _extent(self) -> float:
-        """A bound on the largest cost of all."""
-        total = self.rates.jump
-        for name, rate, column, known in zip(
-            self.table.names, self.rates.along, self.table.columns, self.table.labels, strict=True
-        ):
-            if known is not None and rate:
-                raise Misconfigured(f"{name} has labels, which have no distances: its slope must be 0")
-            total += rate * float(np.ptp(column))
-        return total * (1 + 1e-12)
 
     def likelihood(self, told: Told) -> Floats:
         """One that keeps all costs, of each record: the programme's, continued from the records inside."""

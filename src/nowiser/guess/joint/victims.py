@@ -28,8 +28,7 @@ from nowiser.guess.joint.carried import QUICK
 from nowiser.guess.joint.cells import enclosing
 from nowiser.guess.joint.grid import Box, Grid
 from nowiser.guess.joint.grids import Asked
-from nowiser.guess.joint.inside import Shares, limits, parts_of
-from nowiser.guess.joint.rates import radii_of
+from nowiser.guess.joint.terms import Shares, guesses_about, limits, parts_of, radii_of
 from nowiser.model.goal import Exactly, On, Within
 from nowiser.model.prior import MultivariateNormal
 from nowiser.model.priors.base import Floats
@@ -65,8 +64,7 @@ class _Local:
     def up(self) -> Shares:
         (low, high), jump, masses = self.grid.limits, min(self.grid.jump, 600.0), self.grid.masses
         with np.errstate(over="ignore", invalid="ignore"):
-            less = np.where(self.grid.endless, 0.0, 1.0)  # there `high` is an average
-            up = np.nan_to_num(masses * np.maximum(math.exp(jump) * high - less, 0.0), nan=0.0, posinf=np.inf)
+            up = np.nan_to_num(masses * np.maximum(math.exp(jump) * high - 1, 0.0), nan=0.0, posinf=np.inf)
         return up, masses * np.maximum(1 - math.exp(-jump) * low, 0.0)
 
 
@@ -100,21 +98,11 @@ class _Search:
                 middle = sum(self.asked.ends(name)) / 2
                 choices.append([(x, x) for x in ([middle, *self.asked.singles(name)] if exact else [middle])])
             else:
-                choices.append([(x, x) for x in self._values(axis, own)])
+                codes = guesses_about(axis.low, own).tolist()
+                values = codes if axis.labels is None else [axis.labels[int(code)] for code in codes]
+                choices.append([(x, x) for x in values])
         for each in itertools.product(*choices):
             yield dict(zip(self.asked.names, each, strict=True))
-
-    def _values(self, axis: Any, own: list[Any]) -> list[Any]:
-        """One guess for each set of single values or labels that can be right."""
-        if not any(isinstance(g, (Within, Exactly)) for g in own):
-            return [axis.labels[0] if axis.labels is not None else float(axis.low[0])]
-        radii = [g.radius for g in own if isinstance(g, Within)]
-        if axis.labels is not None or not radii:
-            return list(axis.labels if axis.labels is not None else axis.low.tolist())
-        events = np.unique(
-            np.clip(np.concatenate([axis.low + s * r for r in radii for s in (-1, 0, 1)]), axis.low[0], axis.low[-1])
-        )
-        return list(np.unique(np.concatenate([events, (events[:-1] + events[1:]) / 2])).tolist())
 
     def _sides(self, name: str) -> list[tuple[float, float]]:
         """Stretches of victims to begin with: up to where an end of a band meets an edge of the prior or another."""
@@ -150,7 +138,9 @@ class _Search:
     def _screened(self, box: Box, local: _Local) -> float:
         least, most = local.grid.shares(self.asked.goal, box)
         up, down = local.up
-        found = min(float(up[most > 0].sum()), float(down[least < 1].sum())) * (1 + SPARE) + local.grid.lost
+        found = min(float(up[most > 0].sum()), float(down[least < 1].sum())) * (1 + SPARE) + local.grid.lost(
+            self.asked.goal
+        )
         return min(found, 1.0)
 
     def look(self, box: Box, local: _Local) -> float:
@@ -164,7 +154,7 @@ class _Search:
             local.heights["last"] = heights
             low, high = grid.weigh(least, most)
             share = odds / (1 + odds) if math.isfinite(odds) else 1.0
-            share = share + (1 - share) * grid.lost
+            share = share + (1 - share) * grid.lost(self.asked.goal)
             local.gains[key] = enclosing(share, high, low, grid.extent(most) - grid.jump)
             if all(a == b for a, b in box.values()):
                 gain = self._lifted(local.gains[key], low, high, grid)
@@ -184,7 +174,7 @@ class _Search:
     def _bent(self, box: Box, local: _Local) -> dict[str, float]:
         """How far those inside a box may be above its corners, for each axis that moves."""
         grid, wide = local.grid, {n: box[n][1] - box[n][0] for n in self.moving}
-        met, top, zero = {p: grid.met(p, box) for p in self.parts}, self._top(box, grid), np.zeros(grid.masses.shape)
+        met, top, zero = {p: grid.met(p, box) for p in self.parts}, grid.limits[1], np.zeros(grid.masses.shape)
         found = dict.fromkeys(self.moving, 0.0)
         for part in self.parts:
             names = [n for n in part.attributes if wide.get(n)]
@@ -200,19 +190,6 @@ class _Search:
                 for way in self._ways(part, name, box, grid):
                     found[name] += _added(grid, name, wide[name], way, (top, live, odd)) * wide[name] / 4
         return found
-
-    def _top(self, box: Box, grid: Grid) -> Floats:
-        """The largest value in each cell of a likelihood that exposes somebody in the box more than the best so far.
-
-        It leaves at most 1 − a outside all goals of the box, a being the posterior that it must give, and no less than
-        f(x)·∫ e^{−cost of x to y} dπ(y) over what is outside.
-        """
-        least, most = grid.shares(self.asked.goal, box)
-        asked = min(max(self.best, 0.0) + grid.weigh(least, most)[0], 1.0)
-        grow = math.exp(min(grid.jump, 300.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = (1 - asked / (grow - (grow - 1) * asked)) / grid.near((most <= 0).astype(float))
-        return np.minimum(grid.limits[1], np.nan_to_num(left, nan=np.inf, posinf=np.inf) * (1 + SPARE))
 
     def _ways(self, part: On, name: str, box: Box, grid: Grid) -> list[Shares]:
         """Between which places on an axis the lower and the upper end of a part move; not at all beside a disc."""
@@ -268,7 +245,7 @@ class _Search:
         else:
             self.look(box | {n: (box[n][0] / 2 + box[n][1] / 2,) * 2 for n in self.moving}, local)
             gain = self.look(box, local)
-        found = max(self._lifted(gain * (1 + SPARE) + grid.lost, low, high, grid), self.best)
+        found = max(self._lifted(gain * (1 + SPARE) + grid.lost(self.asked.goal), low, high, grid), self.best)
         return min(bound, found), more if 0 < total < math.inf else wide
 
     def found(self) -> tuple[dict[str, Any], float]:

@@ -291,11 +291,7 @@ def support(prior: Prior) -> Ends:
 
 def bounded(prior: Prior) -> bool:
     """Whether `support` leaves nothing out."""
-    if isinstance(prior, Frozen):
-        return bool(np.isfinite(prior.scipy().support()).all())
-    if isinstance(prior, Mixture):
-        return all(bounded(p) for _, p in prior.parts)
-    return isinstance(prior, Uniform | Histogram | Atoms | Truncated)
+    return bool(np.isfinite(law_of(prior).ends).all())
 
 
 def atoms(prior: Prior) -> tuple[Floats, Floats]:

@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nowiser.guess.figures import lifted
-from nowiser.guess.number.conditions import Form
-from nowiser.guess.number.family import ONE, Family
+from nowiser.guess.number.family import ONE, Family, Form
 from nowiser.guess.number.pieces import Flags, Ints, Place, chosen
 from nowiser.guess.number.sums import tilted
 from nowiser.guess.rounding import EPS
@@ -28,6 +27,7 @@ FINEST = 1e-13  # remainders that are none
 MOST = 100_000  # victims that are looked at
 ROUNDS = 80
 FEW = 512  # marks that are all looked at first
+BATCH = 4096  # single values at a time
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,21 @@ def worst(
         settled = max(settled, float(bound.max(initial=-np.inf)))
     every = np.concatenate(kept, axis=1)
     return replace(top, value=max(top.value, settled)), every[:, np.argsort(every[0], kind="stable")]
+
+
+def worst_listed(family: Family, aim: Objective, seen: Floats | None) -> tuple[Best, Floats]:
+    """The worst victim of single values, exactly: one guess for each set of them that is within the radius of somebody.
+
+    The rows (victims, before, odds) serve other objectives.
+    """
+    if seen is None:
+        x, radius, form = family.pieces.values, family.form.ends[1].at, family.form
+        if radius:  # where a value comes or goes, and between
+            x = np.unique(np.clip(np.concatenate([x - radius, x + radius]), form.first, form.last))
+            x = np.append(x, x[:-1] + np.diff(x) / 2)
+        some = np.array_split(x, -(-x.size // BATCH))
+        seen = np.concatenate([np.array([part, *family.figures(part)[:2]]) for part in some], axis=1)
+    return winner(aim, seen), seen
 
 
 def winner(aim: Objective, rows: Floats) -> Best:

@@ -2,21 +2,26 @@
 
 The odds are at most o if z with z' = −k|z| + s·π, s = o outside and −1 inside, z(−∞) = 0, ends with z ≥ 0; for the
 smallest such o they are attained. Between two ends of the goal z follows from tilted integrals; where it changes its
-sign in between, that place is looked up in them. Many victims at once; o is found by false position in logarithms.
+sign in between, that place is looked up in them. Many victims at once; o is found in logarithms.
+
+For one interval this says: what is inside left of some t is paid for by what lies left of the interval, the rest by
+what lies right of it; the largest odds are attained by a Laplace peak at that t.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from nowiser.guess.number.pieces import Pieces, Place
+from nowiser.guess.number.pieces import Pieces, Place, chosen
 from nowiser.guess.number.sums import Tilted, tilted
 from nowiser.guess.rounding import EPS
 from nowiser.model.priors.base import Floats
 
-SHARP = 5e-7  # of the odds
+SHARP = 1e-11  # of the odds
 MOST = 1e30  # odds that are certainty
 ROUNDS = 80
+NEAR = 4  # pieces that are tried around one that was looked up
 
 
 def swept(pieces: Pieces, k: float, places: Sequence[Place], inside: Sequence[bool], least: Floats) -> Floats:
@@ -29,24 +34,56 @@ def swept(pieces: Pieces, k: float, places: Sequence[Place], inside: Sequence[bo
         low, at_low = np.where(short, high, low), np.where(short, at_high, at_low)
         high = np.where(short, high + step, high)
         at_high, step = sweep.left(np.exp(high)), step * 2
-    side = np.zeros(low.shape)
-    for turn in range(ROUNDS):
-        going = (high - low > SHARP) & (at_low < 0)
+    new, other, third = (high, at_high), (low, at_low), (high, at_high)  # Chandrupatla's method, as in `bracket`
+    for _ in range(ROUNDS):
+        apart = np.abs(new[0] - other[0])
+        going = (apart > SHARP) & (at_low < 0) & (at_high >= 0)
         if not going.any():
             break
-        share = np.clip(-at_low / (at_high - at_low), 0.02, 0.98) if turn % 4 else np.full(low.shape, 0.5)
-        new = np.where(going, low + (high - low) * share, high)
-        at = sweep.left(np.exp(new))
-        good, bad = going & (at >= 0), going & (at < 0)
-        at_low, at_high = (
-            np.where(good & (side > 0), at_low / 2, at_low),
-            np.where(bad & (side < 0), at_high / 2, at_high),
-        )
-        low, at_low = np.where(bad, new, low), np.where(bad, at, at_low)
-        high, at_high = np.where(good, new, high), np.where(good, at, at_high)
-        side = np.where(good, 1.0, -1.0)
-    spare = 1e-9 + 16 * EPS * k * (pieces.x[-1] - pieces.x[0])
-    return np.where((at_high < 0) | (high >= np.log(MOST)), np.inf, np.exp(high) * (1 + min(spare, 1.0)))
+        (x1, f1), (x2, f2), (x3, f3) = new, other, third
+        xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+        share = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+        share = np.where((phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi), share, 0.5)
+        aside = np.minimum(SHARP / (3 * apart), 0.5)
+        probe = np.where(going, x1 + np.clip(np.nan_to_num(share, nan=0.5), aside, 1 - aside) * (x2 - x1), x1)
+        found = probe, sweep.left(np.exp(probe))
+        same = (found[1] >= 0) == (f1 >= 0)
+        third = np.where(same, x1, x2), np.where(same, f1, f2)
+        other = np.where(same, x2, x1), np.where(same, f2, f1)
+        new = found
+    at_high = np.maximum(new[1], other[1])
+    high = np.where(new[1] >= other[1], new[0], other[0])
+    spare = np.minimum(1e-12 + 16 * EPS * k * (places[-1].y - places[0].y), 1.0)
+    return np.where((at_high < 0) | (high >= np.log(MOST)), np.inf, np.exp(high) * (1 + spare))
+
+
+def peak(pieces: Pieces, k: float, low: Place, high: Place, odds: Floats) -> Place:
+    """Where a likelihood e^{−k·distance} reaches about these odds of what is between two places; k < 0: of the rest.
+
+    There what is left of it and inside is paid for by what is left of it and outside.
+    """
+    t, mirror = tilted(pieces, abs(k)), tilted(pieces, -abs(k))
+    at = _paid_off(t, low, odds * t.below(low) if k > 0 else mirror.below(low) / odds, math.copysign(1.0, k))
+    return chosen(low.upto(at), chosen(at.upto(high), at, high), low)
+
+
+def reached(pieces: Pieces, k: float, t: Place, places: Sequence[Place], inside: Sequence[bool]) -> Floats:
+    """The odds of what is inside after the likelihood e^{−k·distance from t}, from below."""
+    tilt, shape = tilted(pieces, k), t.y.shape
+    first, last = (pieces.place(np.full(shape, pieces.x[end]), after=bool(end)) for end in (0, -1))
+    edges, own, rest = [first, *places, last], np.zeros(shape), np.zeros(shape)
+    for flag, a, b in zip(inside, edges[:-1], edges[1:], strict=True):
+        (left, near), (start, end) = ([chosen(e.upto(t) == lower, e, t) for e in (a, b)] for lower in (True, False))
+        (below, off), (above, wrong) = tilt.to_right(left, near), tilt.to_left(start, end)
+        fade, grow = np.exp(-k * (t.y - near.y)), np.exp(-k * (start.y - t.y))
+        if flag:
+            own = own + np.maximum(below - off, 0.0) * fade + np.maximum(above - wrong, 0.0) * grow
+        else:
+            rest = rest + (below + off) * fade + (above + wrong) * grow
+    for side, flag, way in ((0, inside[0], t.y - pieces.x[0]), (1, inside[-1], pieces.x[-1] - t.y)):
+        if pieces.lost[side] and not flag:
+            rest = rest + (pieces.lost[side] if k > 0 else tilt.tail(side)) * np.exp(-k * way)
+    return np.nan_to_num(own / rest * (1 - 1e-12), nan=0.0)
 
 
 class _Sweep:
@@ -85,8 +122,7 @@ class _Sweep:
 
     def _rest(self, flag: bool, a: Place, b: Place, due: Floats) -> Floats:
         """What the stretch from a to b adds after it has paid what was due: per unit of weight."""
-        find = _credit_ends if flag else _debt_ends
-        at = find(self.tilted, a, due)
+        at = _paid_off(self.tilted, a, due, 1.0 if flag else -1.0)
         y = np.clip(at.y, a.y, b.y)
         at = Place(np.clip(at.i, a.i, b.i), y, np.where(at.y < a.y, 0.0, np.where(at.y > b.y, 1.0, at.s)), at.over)
         if flag:  # then debt grows until b, also what the credit may be short of
@@ -104,31 +140,27 @@ def _down(found: Floats, off: Floats) -> Floats:
     return np.maximum(found - off * 1.01, 0.0)
 
 
-def _credit_ends(t: Tilted, a: Place, due: Floats) -> Place:
-    """Where ∫ e^{k(x−a)} from a onward reaches what is due."""
-    p, k = t.pieces, t.k
-    middle = p.x[p.x.size // 2]
-    target = np.log(t.below(a) + due) + k * (a.y - middle)
-    i = np.clip(np.searchsorted(t.totals[0], target, "right") - 1, a.i, p.m.size - 1)
-    rest = np.maximum(np.exp(target - k * (p.x[i] - middle)) - t.a[i], 0.0)  # ∫ e^{k(x − left edge)} of the part
-    g = p.c[i] + k
-    way = np.where(np.abs(g * p.w[i]) < 1e-9, rest / p.p[i], np.log1p(g * rest / p.p[i]) / g)
-    y = np.where(p.w[i] > 0, np.minimum(p.x[i] + np.nan_to_num(way, nan=0.0), p.x[i + 1]), p.x[i])
-    s = np.where(p.w[i] > 0, 1.0, np.clip(rest / p.m[i], 0.0, 1.0))
-    return Place(i, y, s, np.zeros(y.shape))
-
-
-def _debt_ends(t: Tilted, a: Place, due: Floats) -> Place:
-    """Where ∫ e^{−k(x−a)} from a onward reaches what is due."""
-    p, k = t.pieces, t.k
-    middle = p.x[p.x.size // 2]
-    target = np.log(np.maximum(t.above(a) - due, 0.0)) - k * (a.y - middle)
-    i = np.clip(p.m.size - np.searchsorted(t.totals[1], target, "left"), a.i, p.m.size - 1)
-    whole = np.exp(target + k * (p.x[i] - middle))
-    rest = np.maximum(whole - t.b[i + 1] * np.exp(-k * p.w[i]), 0.0)  # ∫ e^{−k(x − left edge)} of what is left of it
-    g, w = p.c[i] - k, p.w[i]
-    tall = p.p[i] * np.exp(g * w)
-    way = np.where(np.abs(g * w) < 1e-9, w - rest / tall, w + np.log1p(-g * rest / tall) / g)
-    y = np.where(w > 0, np.maximum(np.minimum(p.x[i] + np.nan_to_num(way, nan=0.0), p.x[i + 1]), p.x[i]), p.x[i])
-    s = np.where(w > 0, 1.0, np.clip(1 - rest / p.m[i], 0.0, 1.0))
-    return Place(i, y, s, np.zeros(y.shape))
+def _paid_off(t: Tilted, a: Place, due: Floats, sign: float) -> Place:
+    """Where ∫ e^{±k(x−a)} from a onward reaches what is due."""
+    p, k, last = t.pieces, sign * t.k, t.pieces.m.size - 1
+    start = k * (a.y - p.x[p.x.size // 2])
+    if sign > 0:
+        i = np.searchsorted(t.totals[0], np.log(t.below(a) + due) + start, "right") - 1
+    else:
+        i = p.m.size - np.searchsorted(t.totals[1], np.log(np.maximum(t.above(a) - due, 0.0)) + start, "left")
+    i = np.clip(i, a.i, last)
+    for turn in range(NEAR):  # the tables are exact around the middle; far from it the piece may be another
+        later, none = i > a.i, np.zeros(a.y.shape)
+        base = chosen(later, Place(i, p.x[i], none, none), Place(i, a.y, a.s, none))
+        so_far = t.to_right(a, base)[0] if sign > 0 else t.to_left(a, base)[0] * np.exp(k * (a.y - base.y))
+        rest = due * np.exp(-k * (base.y - a.y)) - np.where(later, so_far, 0.0)
+        g, h, tall = p.c[i] + k, p.x[i + 1] - base.y, p.p[i] * np.exp(p.c[i] * (base.y - p.x[i]))
+        way = np.where(np.abs(g * h) < 1e-9, rest / tall, np.log1p(np.maximum(g * rest / tall, -1.0)) / g)
+        share = np.where(p.w[i] > 0, way / h, rest / p.m[i] + base.s)
+        new = np.clip(i - (later & (rest < 0)) + (share > 1 + 1e-9), a.i, last)
+        if (new == i).all() or turn == NEAR - 1:
+            break
+        i = new
+    y = np.where(p.w[i] > 0, base.y + h * np.clip(np.nan_to_num(share), 0.0, 1.0), p.x[i])
+    s = np.where(p.w[i] > 0, 1.0, np.clip(share, 0.0, 1.0))
+    return Place(i, y, s, none)

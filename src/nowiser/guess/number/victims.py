@@ -10,14 +10,11 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess.figures import Figures, Worst, lifted
 from nowiser.guess.formula import bare, radius_of, simple_goals
-from nowiser.guess.number import closed
-from nowiser.guess.number.conditions import Form, form, forms, widest
-from nowiser.guess.number.family import ALL_BUT_ONE, Family
+from nowiser.guess.number import closed, sweep
+from nowiser.guess.number.family import ALL_BUT_ONE, Family, Form, form, forms, widest
 from nowiser.guess.number.law import law_of
-from nowiser.guess.number.listed import worst_listed
 from nowiser.guess.number.pieces import Pieces, pieces_of
-from nowiser.guess.number.search import Best, Objective, worst
-from nowiser.guess.number.sums import crossing
+from nowiser.guess.number.search import Best, Objective, worst, worst_listed
 from nowiser.guess.rounding import EPS, told
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, Within
@@ -189,17 +186,17 @@ class Victims:
             outside=flags[0],
         )
         share = float(family.before(places, flags, x.shape)[0])
-        reached = [(share / (1 - share) if share < 1 else math.inf, plain)]
+        found = [(share / (1 - share) if share < 1 else math.inf, plain)]
         if self.slope and ends:  # a valley where all but one interval is inside, else a peak in one of them
-            sign = -1 if flags == ALL_BUT_ONE else 1
+            k, odds = -self.rate if flags == ALL_BUT_ONE else self.rate, family.odds(places, flags, x.shape)
             for j, flag in enumerate(flags[1:-1]):
-                if flag == (sign > 0):
-                    _, met, t = crossing(self.pieces, sign * self.rate, places[j], places[j + 1])
+                if flag == (k > 0):
+                    t = sweep.peak(self.pieces, k, places[j], places[j + 1], odds)
                     at = float(np.clip(t.y[0], ends[j], ends[j + 1]))  # also beyond the pieces
-                    peak = replace(plain, kind="laplace", peak=at, rate=sign * self.rate)
-                    reached.append((float((met**sign)[0]), peak))
-        odds, found = max(reached[1:] or reached, key=lambda one: one[0])
-        return found, float(lifted(odds, self.jump)) * (1 - 32 * EPS)
+                    met = float(sweep.reached(self.pieces, k, t, places, flags)[0])
+                    found.append((met, replace(plain, kind="laplace", peak=at, rate=k)))
+        met, witness = max(found[1:] or found, key=lambda one: one[0])
+        return witness, float(lifted(met, self.jump)) * (1 - 32 * EPS)
 
 
 def _range(p: Pieces, wide: float) -> tuple[float, float]:

@@ -38,8 +38,7 @@ def questions(
     The promise is that for `victim`; without one, for everybody. The average is over all people in any case.
     """
     from nowiser.guess.ask import guess
-    from nowiser.guess.average.expected import expected
-    from nowiser.guess.average.repeated import after_questions
+    from nowiser.guess.average.expected import after_questions, expected
 
     alt = altair()
     if getattr(prior, "kind", None) != "line" or not isinstance(goal, Within):

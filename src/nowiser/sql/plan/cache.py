@@ -9,7 +9,7 @@ from nowiser.sql.tree import Literal, Query
 MOST = 256  # texts
 
 
-class Known:
+class QueryCache:
     """Reads questions under one policy. Safe to use from several threads.
 
     What a text asks depends on the policy alone, which is frozen; unless a number of a public table stands in it.
