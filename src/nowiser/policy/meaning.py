@@ -90,6 +90,8 @@ def _plain(value: Any) -> Any:
             body = {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in ("name", "columns")}
             if value.csv is None:  # said by no policy before 0.1.1, whose digests stay
                 del body["csv"]
+            if value.people is None:
+                del body["people"]
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():

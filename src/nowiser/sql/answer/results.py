@@ -57,6 +57,17 @@ def results(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int] | 
     return Results(tuple(c.values for c in columns), tuple(_one_or_many(c.errors) for c in columns))
 
 
+def columns_of(
+    plan: Plan,
+    noise: Sequence[Noise],
+    cells: Sequence[Sequence[int] | NDArray[Any]],
+    expressions: Sequence[Expression],
+) -> list[Estimates]:
+    """Some expressions in all groups, as they come: before HAVING, ORDER BY and LIMIT."""
+    found = _Results(plan, Bars(plan, noise, cells))
+    return [found.column(e) for e in expressions]
+
+
 def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
     """The bars that are known before any data is read: not those of averages, which depend on how many rows."""
     bars = Bars(plan, noise)

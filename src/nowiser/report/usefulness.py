@@ -1,0 +1,163 @@
+"""Whether an answer would be worth its price, judged before anything is charged.
+
+A number is useless if its error bar (95 %, half-width) is a fifth or more of what the number is measured by:
+
+* averages, quantiles, MIN and MAX, moments: the width of their declared range;
+* counts: the number of rows that is expected; sums: what so many rows add up to in the middle of their range;
+* other expressions: the value they have for such rows.
+
+An answer is useless if half or more of its noisy numbers are. One that shows only the groups it finds in the data is
+useless if no group can reach the threshold at which groups are shown.
+
+How many rows are expected is public, or was told before, or is said by the custodian (`people:` in the policy). Where
+none of this is known, a million persons are assumed: then only answers are refused that are useless almost everywhere.
+Conditions, and keys whose counts are secret, are taken to spread rows evenly over declared values. Nothing here looks
+at a secret, so neither a judgement nor its words tell anything.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from typing import Any, Literal
+
+import numpy as np
+
+from nowiser.model.policy import Policy
+from nowiser.noise.laplace import Laplace
+from nowiser.report.answer import rounded
+from nowiser.sql.answer.expected import Expected, Floats, evenly, expected, share
+from nowiser.sql.plan.plan import Noise, Plan
+from nowiser.sql.tree import holding, scans
+
+USELESS = 0.2  # of the range or of the size
+ASSUMED = 1_000_000  # persons, where nobody said how many
+
+Source = Literal["public", "answered", "declared", "assumed"]
+_KNOWN: dict[str, str] = {
+    "public": "",
+    "answered": "as an answer told before",
+    "declared": "as the policy says under `people`",
+    "assumed": "how many there are is secret, so this many are assumed",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many rows are expected in each group of a plan, and how that is known.
+
+    exact: cells of the plan that are public, as they are.
+    """
+
+    rows: Floats
+    source: Source = "public"
+    exact: Mapping[int, Any] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        return float(self.rows.sum())
+
+    def times(self, factor: float) -> "Size":
+        """The same groups with so many times as many rows."""
+        return Size(self.rows * factor, self.source)
+
+
+def size_of(policy: Policy, plan: Plan, rows: Mapping[str, tuple[float, Source]] | None = None) -> Size:
+    """What is expected where groups cannot be counted. `rows`: per table how many it has, and how that is known."""
+    table = next((s.table for s in scans(plan.query.relation) if not s.table.is_public), None)
+    total, source = _rows_of(policy, table.name if table is not None else "", dict(rows or {}))
+    return Size(evenly(plan, total * share(holding(plan.query.relation))), source)
+
+
+def _rows_of(policy: Policy, name: str, rows: dict[str, tuple[float, Source]]) -> tuple[float, Source]:
+    if name in rows:
+        return rows[name]
+    table = policy.table(name)
+    while table is not None:
+        if table.people is not None:
+            return float(table.people), "declared"
+        table = policy.table(table.link.table) if table.link is not None else None
+    return float(ASSUMED), "assumed"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One noisy column: its middle group, and how many groups are useless.
+
+    bar, scale: of the group in the middle; scale is the width of the range, or the expected size (`size`).
+    """
+
+    name: str
+    bar: float
+    scale: float
+    size: bool
+    groups: int
+    useless: int
+
+    @property
+    def share(self) -> float:
+        return self.bar / self.scale
+
+    def __str__(self) -> str:
+        """What is wrong with it, as a sentence without its stop."""
+        where = f" in {self.useless:,} of {self.groups:,} groups" if self.groups > 1 else ""
+        by = f"± {rounded(self.bar)}{where}"
+        if not self.size:
+            told = "no information" if self.share >= 0.5 else f"{self.share:.0%} of it"
+            return f"{self.name} would be {by} on a range of width {rounded(self.scale)}: {told}"
+        told = "no information" if self.share >= 1 else f"{self.share:.0%} of it"
+        return f"{self.name} would be {by} where about {rounded(self.scale)} is expected: {told}"
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """A judgement. `figures`: the noisy columns that could be judged, the worst first."""
+
+    figures: tuple[Figure, ...]
+    size: Size
+    threshold: int | None = None  # from how many persons on a group found in the data is shown
+
+    @property
+    def useless(self) -> bool:
+        if self.threshold is not None:
+            return self.threshold > self.size.total
+        numbers = sum(f.groups for f in self.figures)
+        return numbers > 0 and 2 * sum(f.useless for f in self.figures) >= numbers
+
+    @property
+    def worst(self) -> Figure | None:
+        return self.figures[0] if self.figures else None
+
+    def __str__(self) -> str:
+        """Why it is useless, in one or two sentences."""
+        how = _KNOWN[self.size.source]
+        known = f" ({rounded(self.size.total)} rows: {how})" if how else ""
+        if self.threshold is not None:
+            return (
+                f"The answer would be empty: a group is shown from {self.threshold:,} persons on, "
+                f"and about {rounded(self.size.total)} are expected in all{f' ({how})' if how else ''}."
+            )
+        return "; ".join(str(f) for f in self.figures if f.useless) + f"{known}."
+
+
+def judged(plan: Plan, noise: Sequence[Noise], size: Size) -> Usefulness:
+    """The judgement of a plan with this noise and so many rows."""
+    if plan.discovery is not None:
+        mechanism = noise[plan.discovery.cell]
+        assert isinstance(mechanism, Laplace), "discovered groups are planned with Laplace noise only"
+        return Usefulness((), size, plan.discovery.threshold(mechanism))
+    found = [_figure(column) for column in expected(plan, noise, size.rows, size.exact)]
+    return Usefulness(tuple(sorted((f for f in found if f is not None), key=lambda f: -f.share)), size)
+
+
+def _figure(column: Expected) -> Figure | None:
+    shares = column.shares
+    known = np.flatnonzero(~np.isnan(shares))
+    if not len(known):
+        return None
+    order = known[np.argsort(shares[known], kind="stable")]
+    middle = order[len(order) // 2]
+    bar, scale = float(column.bars[middle]), float(column.scales[middle])
+    if isnan(bar) or not scale:
+        return None
+    useless = int((shares[known] >= USELESS * (1 - 1e-9)).sum())
+    return Figure(column.name, bar, scale, column.size, len(known), useless)
