@@ -10,11 +10,10 @@ import contextlib
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from html import escape
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -41,22 +40,36 @@ from nowiser.report.answer import Allowance, Answer
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.report.kept import again, keep
-from nowiser.sql.aggregates.top import Top
+from nowiser.report.levers import Case
+from nowiser.report.usefulness import (
+    USELESS,
+    Size,
+    Source,
+    judged,
+    person_table,
+    shows_nothing,
+    size_of,
+    without_rows,
+)
+from nowiser.report.useless import useless
 from nowiser.sql.answer import results as release
+from nowiser.sql.answer.expected import cells_of, evenly, share
 from nowiser.sql.answer.thresholds import shown
 from nowiser.sql.answer.vectors import vector
 from nowiser.sql.bound import clipping
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.cache import Known
+from nowiser.sql.plan.choice import FREE, Chosen, choose
 from nowiser.sql.plan.groups import Listed
-from nowiser.sql.plan.marginals import Marginals
-from nowiser.sql.plan.plan import Noise, Plan, Way, keys_to_read, plan
+from nowiser.sql.plan.plan import Noise, Plan, keys_to_read, plan
+from nowiser.sql.plan.public_rows import counting, how_many, per_group
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.bi import Setting, setting
 from nowiser.sql.read.catalogue import described
 from nowiser.sql.read.constants import shown_as
-from nowiser.sql.tree import Literal, Query
+from nowiser.sql.read.select import read
+from nowiser.sql.tree import Literal, Query, Scan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,7 +82,8 @@ UNPLANNED = "The question could not be evaluated. Nothing was charged: no data h
 
 UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
 
-FREE = Charge()
+REMEMBERED = 64  # counts of public rows
+OFTEN = tuple(Fraction(n, 100) for n in (1, 2, 5, 10, 20, 25, 50, 100))  # shares that people spend on a count
 
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
@@ -77,19 +91,6 @@ UNREAD = "The question could not be evaluated. Nothing was charged: only somethi
 def open(path: str | Path | None = None) -> "Gateway":  # noqa: A001 (nw.open reads as intended)
     """Open the gateway of a policy file (default: $NOWISER_POLICY, else ./nowiser.yaml)."""
     return Gateway(policy.read(Path(path or os.environ.get("NOWISER_POLICY") or "nowiser.yaml")))
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What an answer will cost and how precise it will be. Without noise: free."""
-
-    charge: Charge
-    noise: tuple[Noise, ...]
-    name: str
-    top: Top | None = None  # groups are picked first, at this total cost in nats
-    nats: Fraction = Fraction(0)
-    summed: Marginals | None = None  # grouping sets are sums of the finest
-    unit: Charge = FREE  # what the noise costs at its base scale; without any, nothing secret is read
 
 
 class Gateway:
@@ -106,6 +107,7 @@ class Gateway:
         self._frontiers = Frontiers(policy)
         self._entropy: Entropy = OS
         self._known = Known(policy, self._free)
+        self._counts: dict[tuple[Tally, str], pa.Table] = {}  # of public rows
 
     def query(
         self,
@@ -115,25 +117,28 @@ class Gateway:
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
         clipped: bool = False,
+        anyway: bool = False,
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
+        `anyway`: also where the bars would be so wide that the answer is useless.
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
         where the allowance has no room for that any more, the answer is given and says so.
 
-        Raises NotAnswerable, Exhausted, NotAuthorised, or Misconfigured (the policy was changed elsewhere): nothing
-        charged, no data touched. Raises NotEvaluated: the engine failed, the charge stays.
+        Raises NotAnswerable (Useless among them), Exhausted, NotAuthorised, or Misconfigured (the policy was changed
+        elsewhere): nothing charged, no secret touched. Raises NotEvaluated: the engine failed, the charge stays.
         """
         who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql) or described(sql, self.policy)) is not None:
             return self._constant(found)
         with self._before_charging():
             question = self._known.read(sql)
-        answer = self._asked(question, sql, wish, who)
+        answer = self._asked(question, sql, wish, who, anyway=anyway)
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
             try:
-                estimate = self._asked(second, f"{sql} -- how many rows were clipped or left out", wish, who)
+                text = f"{sql} -- how many rows were clipped or left out"
+                estimate = self._asked(second, text, wish, who, anyway=True)
             except Exhausted as short:  # the answer is charged, so it is given; only the estimate is not
                 note = f"how many rows were clipped or left out is not estimated: {short.message}"
                 return replace(answer, bounding=(*answer.bounding, note))
@@ -146,11 +151,11 @@ class Gateway:
             )
         return answer
 
-    def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
+    def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with failure.wall(ledger.state_folder(self.policy), UNANSWERED, "while it was charged"):
-            return self._ask(question, sql, wish, who)
+            return self._ask(question, sql, wish, who, anyway=anyway)
 
-    def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
+    def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with self._before_charging():
             planned = self._plan(question)
             version = self._engine.prepared_version()
@@ -161,16 +166,21 @@ class Gateway:
         said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
+            size = self._size(question, planned)
+            if without_rows(planned, size):
+                return self._empty(planned, said)
             try:
                 planned, chosen, answer = self._priced(planned, wish, who, said)
             except Exhausted as refusal:
                 raise self._short(refusal, planned, wish, who, said) from None
+            if not anyway and (judgement := judged(planned, chosen.noise, size)).useless:
+                raise useless(judgement, self._case(sql, planned, wish, size, said, who))
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
             allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=own)
             if totals != said:  # somebody else was answered in between
-                answer, said = self._standing(answer, totals + chosen.charge), totals
+                answer, said = self._standing(answer, totals + chosen.charge, chosen.charge), totals
 
         try:
             reservation = self._ledger.reserve(
@@ -218,14 +228,22 @@ class Gateway:
         if (constant := setting(sql) or described(sql, self.policy)) is not None:
             return replace(self._constant(constant), values=None, price=0.0)
         with self._before_charging():
-            planned = self._plan(self._known.read(sql))
+            question = self._known.read(sql)
+            planned = self._plan(question)
             totals = self._ledger.totals()
+            size = self._size(question, planned)
+            if without_rows(planned, size):
+                return replace(self._empty(planned, totals), values=None, price=0.0)
             try:
-                _, chosen, answer = self._priced(planned, wish, who, totals)
+                through, chosen, answer = self._priced(planned, wish, who, totals)
                 allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
             except Exhausted as refusal:
                 return self._not_admitted(refusal, planned, wish, who, totals)
-            return replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
+            found = judged(through, chosen.noise, size)
+            why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None
+            return replace(
+                answer, price=float(shortage.share_of(self.policy, chosen.charge)), expected=found.bars, useless=why
+            )
 
     def tables(self) -> "Tables":
         """What may be asked about: tables, columns, roles, types, values and ranges, as the custodian declares them.
@@ -324,7 +342,9 @@ class Gateway:
     ) -> tuple[Plan, Chosen, Answer]:
         """How it will be blurred, and the answer but for its rows. Raises NotAnswerable where nobody could write it."""
         try:
-            chosen = self._choose(planned, wish, who, totals)
+            own = self._ledger.totals(who) if who else FREE
+            fewest = None if wish.error is None else self._fewest(planned)
+            chosen = choose(self.policy, planned, wish, totals, analyst=who, own=own, fewest=fewest)
             planned = planned.through(chosen.summed)
             return planned, chosen, self._dry(planned, chosen, totals)
         except OverflowError:
@@ -332,31 +352,6 @@ class Gateway:
                 "The noise would be larger than any number that can be shown.",
                 hint="Spend more on it, or ask about smaller numbers.",
             ) from None
-
-    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge) -> Chosen:
-        """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""
-        if planned.free:
-            return Chosen(Charge(), tuple(None for _ in planned.reaches), "exact")
-        own = self._ledger.totals(who) if who else Charge()
-        fewest = None if wish.error is None else self._fewest(planned)
-        options: list[tuple[Fraction, Way, Fraction]] = []
-        refusal: Exhausted | None = None
-        for way in planned.ways:
-            if wish.error is not None and way.top is not None:
-                continue  # an error is promised for counts, not for which groups are picked
-            try:
-                if wish.spend is not None:
-                    s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
-                    options.append((precision.width(planned, way, way.noise(_coarse(s))), way, _coarse(s)))
-                else:
-                    s = precision.needed(planned, way, wish.error or Fraction(0), fewest)
-                    options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
-            except Exhausted as found:
-                refusal = found
-        if not options:
-            raise refusal or AssertionError("a plan that is not free has a way")
-        _, way, s = min(options, key=lambda option: option[0])
-        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed, way.unit)
 
     def _short(
         self,
@@ -386,7 +381,7 @@ class Gateway:
             raise refusal from None
         short = self._short(refusal, planned, wish, who, totals, charge=chosen.charge)
         return replace(
-            self._standing(answer, totals + chosen.charge),
+            self._standing(answer, totals + chosen.charge, chosen.charge),
             left=self._left(totals),
             price=short.needed,
             admitted=False,
@@ -401,6 +396,72 @@ class Gateway:
         public = [i for i, r in enumerate(planned.reaches) if r.exact]
         cells = aligned(self._public(planned.public), planned)
         return min((int(n) for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
+
+    # -- usefulness ----------------------------------------------------------------------------------------
+
+    def _size(self, question: Query, planned: Plan) -> Size:
+        """How many rows are expected in each group: counted where that is public, else told, declared or assumed."""
+        if planned.free or shows_nothing(planned):
+            return Size(np.zeros(len(planned.groups)))
+        asked = counting(question, self.policy)
+        if asked is None:
+            return size_of(self.policy, planned, self._told(planned))
+        counted = self._plan(asked.query)
+        (found,) = aligned(self._counted(counted.tally), counted)
+        rows = per_group(planned, counted, asked.keys, found)
+        rows = evenly(planned, float(found.sum())) if rows is None else rows
+        public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
+        exact = aligned(self._counted(planned.public), planned) if public else []
+        return Size(rows * share(asked.left_out), "public", dict(zip(public, exact, strict=True)))
+
+    def _counted(self, tally: Tally) -> "pa.Table":
+        """Something public, read once for each state of the data."""
+        version = self._engine.prepared_version()
+        if (found := self._counts.get((tally, version))) is None:
+            self._counts = {} if len(self._counts) >= REMEMBERED else self._counts
+            found = self._counts[tally, version] = self._public(tally)
+        return found
+
+    def _told(self, planned: Plan) -> dict[str, tuple[float, Source]]:
+        """How many rows the table has, where an answer told that to within a fifth."""
+        table = person_table(planned)
+        if table is None or not self._engine.estimate().done:  # of data that were never read nobody was told anything
+            return {}
+        version = self._engine.prepared_version()
+        counted = how_many(Scan("t0", table))
+        for spent in dict.fromkeys((self.policy.spend, *OFTEN)):
+            kept = self._ledger.stored(digest(counted, str(precision.Wish(spend=spent))), version)
+            if kept is not None:
+                ((value,),), (bar,) = again(kept).rows or ((0,),), again(kept).error
+                if isinstance(bar, float) and bar < USELESS * value:
+                    return {table.name: (float(value), "answered")}
+        return {}
+
+    def _case(  # noqa: PLR0917 (what a question was planned with)
+        self, sql: str, planned: Plan, wish: precision.Wish, size: Size, totals: Charge, who: str | None
+    ) -> Case:
+        """What levers are worked out from, when somebody looks at them: nothing of it changes or is secret."""
+        own = self._ledger.totals(who) if who else FREE
+        left = shortage.left_for(self.policy, totals, who, own)
+        return Case(self.policy, planned, wish, size, totals, left, who, own, lambda p: plan(read(sql, p), p))
+
+    def _empty(self, planned: Plan, totals: Charge) -> Answer:
+        """Of no rows everything is known: nothing is read, and nothing charged."""
+        cells = cells_of(planned, np.zeros(len(planned.groups)))
+        found = release.results(planned, [None] * len(planned.reaches), cells)
+        names = tuple(o.name for o in planned.query.outputs)
+        answer = Answer(
+            columns=names,
+            values=found.values,
+            bars=tuple(0.0 for _ in names),
+            exact=names,
+            cost={},
+            guesses=(),
+            left=0.0,
+            stored=False,
+            bounding=planned.bounding,
+        )
+        return self._standing(answer, totals)
 
     def _public(self, tally: Tally) -> "pa.Table":
         """Something public, read before anything is charged."""
@@ -475,13 +536,14 @@ class Gateway:
             left=0.0,
             stored=False,
             bounding=planned.bounding,
+            ranges=release.ranges(planned),
             notes=derivation(planned, chosen.name, chosen.noise) + self._loose(chosen.charge),
         )
-        return self._standing(answer, totals + chosen.charge)
+        return self._standing(answer, totals + chosen.charge, chosen.charge)
 
-    def _standing(self, answer: Answer, totals: Charge) -> Answer:
-        """With how every attacker stands after these totals, and what is left."""
-        return replace(answer, guesses=self._guesses(totals), left=self._left(totals))
+    def _standing(self, answer: Answer, totals: Charge, charge: Charge = FREE) -> Answer:
+        """With how every attacker stands after these totals, of which the last charge is part, and what is left."""
+        return replace(answer, guesses=self._guesses(totals, charge), left=self._left(totals))
 
     def _loose(self, charge: Charge) -> tuple[str, ...]:
         """What this would be charged for although no attacker is declared who is after it."""
@@ -504,16 +566,12 @@ class Gateway:
             bounding=(),
         )
 
-    def _guesses(self, totals: Charge) -> tuple[dict[str, Any], ...]:
-        return tuple(
-            {"guess": g.guess, "before": g.before, "after": g.after, "limit": g.limit}
-            for g in allowance.standing(self.policy, totals)
-        )
+    def _guesses(self, totals: Charge, charge: Charge = FREE) -> tuple[dict[str, Any], ...]:
+        found = []
+        for attacker, guess in zip(self.policy.attackers, allowance.standing(self.policy, totals), strict=True):
+            used, answers = allowance.answers_left(self.policy, attacker, totals, charge)
+            found.append(guess.to_json() | {"used": float(used), "answers": answers})
+        return tuple(found)
 
     def _left(self, totals: Charge) -> float:
         return float(max(Fraction(0), 1 - allowance.share_used(self.policy, totals)))
-
-
-def _coarse(s: Fraction) -> Fraction:
-    """A slightly smaller multiple with a short denominator: scales are drawn from and printed."""
-    return Fraction(floor(s * 2**40), 2**40) or s

@@ -9,7 +9,8 @@ mean = %nowiser SELECT AVG(time) FROM visits   a question on one line
 SELECT faculty, AVG(time)
 FROM visits GROUP BY faculty
 
-Options: -p or --policy FILE, --spend SHARE, --error NUMBER, --analyst NAME, --explain, --clipped.
+Options: -p or --policy FILE, --spend SHARE, --error NUMBER, --analyst NAME, --explain, --clipped, --yes (ask also
+where the answer would be useless).
 """
 
 import os
@@ -22,7 +23,7 @@ from nowiser import gateway
 from nowiser.errors import Misconfigured
 
 VALUED = {"-p": "policy", "--policy": "policy", "--spend": "spend", "--error": "error", "--analyst": "analyst"}
-FLAGS = {"--explain": "explain", "--clipped": "clipped"}
+FLAGS = {"--explain": "explain", "--clipped": "clipped", "--yes": "yes"}
 _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
 _INTO = re.compile(r"\s*(\S+)\s*<<\s*(.*)", re.DOTALL)
 USAGE = "As in: %%nowiser --spend 1% result <<"
@@ -110,7 +111,7 @@ class Magic:
         gate = self._gate()
         if "explain" in line.flags:
             return gate.explain(sql, **wish)
-        return gate.query(sql, **wish, clipped="clipped" in line.flags)
+        return gate.query(sql, **wish, clipped="clipped" in line.flags, anyway="yes" in line.flags)
 
     def _choose(self, path: str) -> None:
         """Open a policy anew: it may have changed since."""

@@ -5,7 +5,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from nowiser.report.answer import EXPOSED, Answer, spoken_guess, with_bar
+from nowiser.report.answer import EXPOSED, Answer, binding_first, spoken_guess
 from nowiser.report.shown import bar_words, price_words
 from nowiser.report.visible import on_one_line, visible
 
@@ -15,8 +15,8 @@ def table_of(answer: Answer) -> Table:
     table = Table(show_edge=False, pad_edge=False)
     for name in answer.columns:
         table.add_column(Text(on_one_line(name)), overflow="fold")
-    for row, errors in zip(answer.rows or (), answer.errors(), strict=True):
-        table.add_row(*(Text(on_one_line(with_bar(v, e))) for v, e in zip(row, errors, strict=True)))
+    for row in answer.cells():
+        table.add_row(*(Text(on_one_line(cell)) for cell in row))
     return table
 
 
@@ -81,7 +81,7 @@ def _plain(text: str) -> str:
 
 
 def _account(answer: Answer, out: Console) -> None:
-    for g in answer.guesses:
+    for g in binding_first(answer.guesses):
         out.print(spoken_guess(g), markup=False)
     out.print(f"Left of the allowance: {answer.left:.1%}")
     if answer.guesses:

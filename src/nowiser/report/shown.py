@@ -2,7 +2,7 @@
 
 from html import escape
 
-from nowiser.report.answer import Answer, drawn, rounded, spoken_guess, with_bar
+from nowiser.report.answer import Answer, binding_first, drawn, points_used, rounded, spoken_guess
 from nowiser.report.visible import on_one_line, visible
 
 MOST = 20  # rows of an answer that are printed
@@ -14,14 +14,14 @@ def text(answer: Answer) -> str:
     """The rows with their error bars, and what is left; or what an explanation says."""
     if answer.values is None:
         return _explanation(answer)
-    rows = [answer.columns, *_cells(answer)[:MOST]]
+    rows = [answer.columns, *answer.cells()[:MOST]]
     rows = [tuple(map(on_one_line, row)) for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(answer.columns))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     more = len(answer.rows or ()) - MOST
     if more > 0:
         lines.append(f"… {more:,} more rows")
-    return "\n".join([*lines, _price_of(answer)])
+    return "\n".join([*lines, _price_of(answer), *(f"Note: {visible(note)}" for note in answer.news)])
 
 
 def html_of(answer: Answer) -> str:
@@ -29,28 +29,24 @@ def html_of(answer: Answer) -> str:
         return _explanation_html(answer)
     head = "".join(f"<th>{escape(c)}</th>" for c in answer.columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in _cells(answer)[:MOST_DRAWN]
+        "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in answer.cells()[:MOST_DRAWN]
     )
     more = len(answer.rows or ()) - MOST_DRAWN
     if more > 0:
         body += f"<tr><td>… {more:,} more rows</td></tr>"
     account = drawn(answer.guesses, answer.left) if answer.cost else f"<p>{_price_of(answer)}</p>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{account}"
-
-
-def _cells(answer: Answer) -> list[tuple[str, ...]]:
-    return [
-        tuple(with_bar(v, e) for v, e in zip(row, errors, strict=True))
-        for row, errors in zip(answer.rows or (), answer.errors(), strict=True)
-    ]
+    notes = "".join(f"<p>Note: {escape(note)}</p>" for note in answer.news)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{account}{notes}"
 
 
 def _price_of(answer: Answer) -> str:
     if answer.stored:
         return f"The stored answer, again, free; {answer.left:.1%} of the allowance is left."
     if not answer.cost:
-        return "Exact and free."
-    return f"± is the 95 % error bar; {answer.left:.1%} of the allowance is left."
+        return "Exact and free." if not answer.bounding else "Without noise, and free."
+    binds = binding_first(answer.guesses)[:1]
+    used = "".join(f" {g['guess']}: {points_used(g)}." for g in binds)
+    return f"± is the 95 % error bar; {answer.left:.1%} of the allowance is left.{used}"
 
 
 # -- explanations ----------------------------------------------------------------------------------------------
@@ -97,7 +93,11 @@ def _explanation(answer: Answer) -> str:
     lines += ["Error bar (95 %)", *(f"  {on_one_line(name)}: {words}" for name, words in bar_words(answer))]
     if answer.cost:
         lines += ["Noise", *(f"  {visible(line)}" for line in _derivation(answer))]
-    lines += ["Price", f"  {price_words(answer)}", *(f"  {visible(spoken_guess(g))}" for g in answer.guesses)]
+    lines += [
+        "Price",
+        f"  {price_words(answer)}",
+        *(f"  {visible(spoken_guess(g))}" for g in binding_first(answer.guesses)),
+    ]
     if advice := _advice(answer):
         lines += ["Advice", *map(visible, advice)]
     return "\n".join(lines)

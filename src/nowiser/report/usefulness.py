@@ -23,9 +23,11 @@ from typing import Any, Literal
 import numpy as np
 
 from nowiser.model.policy import Policy
+from nowiser.model.schema import Table
 from nowiser.noise.laplace import Laplace
 from nowiser.report.answer import rounded
 from nowiser.sql.answer.expected import Expected, Floats, evenly, expected, share
+from nowiser.sql.plan.groups import Listed
 from nowiser.sql.plan.plan import Noise, Plan
 from nowiser.sql.tree import holding, scans
 
@@ -63,9 +65,24 @@ class Size:
 
 def size_of(policy: Policy, plan: Plan, rows: Mapping[str, tuple[float, Source]] | None = None) -> Size:
     """What is expected where groups cannot be counted. `rows`: per table how many it has, and how that is known."""
-    table = next((s.table for s in scans(plan.query.relation) if not s.table.is_public), None)
+    table = person_table(plan)
     total, source = _rows_of(policy, table.name if table is not None else "", dict(rows or {}))
     return Size(evenly(plan, total * share(holding(plan.query.relation))), source)
+
+
+def person_table(plan: Plan) -> Table | None:
+    """The first table about persons that a question looks at."""
+    return next((s.table for s in scans(plan.query.relation) if not s.table.is_public), None)
+
+
+def shows_nothing(plan: Plan) -> bool:
+    """Whether the answer has no rows, whatever the data are: LIMIT 0, or conditions that leave no declared value."""
+    return plan.query.limit == 0 or (not isinstance(plan.groups, Listed) and not len(plan.groups))
+
+
+def without_rows(plan: Plan, size: Size) -> bool:
+    """Whether everything is known of an answer that would be charged: it shows nothing, or nobody is in its groups."""
+    return not plan.free and (shows_nothing(plan) or (size.source == "public" and not size.total))
 
 
 def _rows_of(policy: Policy, name: str, rows: dict[str, tuple[float, Source]]) -> tuple[float, Source]:
@@ -97,6 +114,16 @@ class Figure:
     def share(self) -> float:
         return self.bar / self.scale
 
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "column": self.name,
+            "error": self.bar,
+            "of": self.scale,
+            "share": self.share,
+            "groups": self.groups,
+            "useless": self.useless,
+        }
+
     def __str__(self) -> str:
         """What is wrong with it, as a sentence without its stop."""
         where = f" in {self.useless:,} of {self.groups:,} groups" if self.groups > 1 else ""
@@ -124,6 +151,11 @@ class Usefulness:
         return numbers > 0 and 2 * sum(f.useless for f in self.figures) >= numbers
 
     @property
+    def bars(self) -> dict[str, float]:
+        """The bar that is expected for each noisy column."""
+        return {f.name: f.bar for f in self.figures}
+
+    @property
     def worst(self) -> Figure | None:
         return self.figures[0] if self.figures else None
 
@@ -141,6 +173,8 @@ class Usefulness:
 
 def judged(plan: Plan, noise: Sequence[Noise], size: Size) -> Usefulness:
     """The judgement of a plan with this noise and so many rows."""
+    if plan.free:
+        return Usefulness((), size)
     if plan.discovery is not None:
         mechanism = noise[plan.discovery.cell]
         assert isinstance(mechanism, Laplace), "discovered groups are planned with Laplace noise only"

@@ -29,8 +29,8 @@ from nowiser.sql.tree import Expression, Grouped, Released, columns, conjuncts, 
 Floats = NDArray[np.float64]
 
 POINTS = 64  # of a range, at which a condition is tried
-MOST_VALUES = 1_000  # of a column that are tried one by one
-MOST_TRIED = 4_096  # combinations
+MOST_VALUES = 256  # of a column that are tried one by one
+MOST_TRIED = 1_024  # combinations
 UNKNOWN = 0.5  # of the rows: where nothing is known of a condition
 LARGEST = 2.0**62
 
@@ -102,10 +102,8 @@ def evenly(plan: Plan, rows: float) -> Floats:
     return np.full(many, rows / max(1, many))
 
 
-def expected(
-    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
-) -> tuple[Expected, ...]:
-    """The noisy columns of the answer. `rows`: expected in each group; `exact`: cells that are public, as they are."""
+def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None) -> list[NDArray[np.int64]]:
+    """What an engine would compute if rows were spread evenly; nothing but zeros where there are none."""
     exact = exact or {}
     cells = [
         np.asarray(exact[i]) if i in exact else _whole(_typical(cell, rows)) for i, cell in enumerate(plan.tally.cells)
@@ -115,6 +113,14 @@ def expected(
         spread = np.repeat(rows[:, None] / size, size, axis=1) if histogram.grouped else rows[None, :]
         counts = np.diff(np.rint(np.cumsum(spread, axis=1)), axis=1, prepend=0.0)
         cells.append(histogram.strategy.measure(counts.astype(np.int64)))
+    return cells
+
+
+def expected(
+    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
+) -> tuple[Expected, ...]:
+    """The noisy columns of the answer. `rows`: expected in each group; `exact`: cells that are public, as they are."""
+    cells = cells_of(plan, rows, exact)
     noisy = [o for o in plan.query.outputs if not all(plan.exact(plan.readings[i]) for i in _released(o.expression))]
     found = []
     for output, column in zip(noisy, columns_of(plan, noise, cells, [o.expression for o in noisy]), strict=True):

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind
-from nowiser.sql.answer.estimates import Bars, Estimates, Half, tidy
+from nowiser.sql.aggregates.quantiles import grid_of
+from nowiser.sql.aggregates.syntax import QUANTILES
+from nowiser.sql.answer.estimates import Bars, Estimates, Half, ends_of, tidy
 from nowiser.sql.answer.vectors import Vector, listed, vector
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
@@ -80,6 +82,21 @@ def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
         else:
             found.append(bars.known(used[0], _among(plan)) if plain else None)
     return tuple(found)
+
+
+def ranges(plan: Plan) -> tuple[tuple[float, float] | None, ...]:
+    """For each output the declared range that it lies in and that its bar is clamped to; None where there is none."""
+    return tuple(_range_of(plan, o.expression) for o in plan.query.outputs)
+
+
+def _range_of(plan: Plan, e: Expression) -> tuple[float, float] | None:
+    if not isinstance(e, Released) or e.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return None
+    reading = plan.readings[e.index]
+    if plan.histogram(reading) is not None and reading.aggregate.function in QUANTILES:
+        grid = grid_of(reading.aggregate, plan.query, len(plan.groups))
+        return float(grid.low), float(grid.high)
+    return ends_of(plan.tally.cells[reading.top]) if reading.aggregate.function == "avg" else None
 
 
 def _among(plan: Plan) -> int:
