@@ -19,7 +19,7 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
         "Ask questions",
         (
             "How to use them: [Use notebooks and Python](../how-to/use-notebooks.md). Raised: `NotAnswerable`, "
-            "`Exhausted`, `NotAuthorised`, `Misconfigured`, `Unreachable`, `NotEvaluated`, `LedgerBroken`; see "
+            "`Useless`, `Exhausted`, `NotAuthorised`, `Misconfigured`, `Unreachable`, `NotEvaluated`, `LedgerBroken`; see "
             "[Errors](#errors)."
         ),
         "open Gateway Answer connect",

@@ -36,7 +36,7 @@ from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.integers import add
 from nowiser.policy.file import PolicyFile
 from nowiser.report import failure, shortage
-from nowiser.report.answer import Allowance, Answer
+from nowiser.report.answer import Allowance, Answer, gist
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.report.kept import again, keep
@@ -107,6 +107,7 @@ class Gateway:
         self._frontiers = Frontiers(policy)
         self._entropy: Entropy = OS
         self._known = Known(policy, self._free)
+        self._said: set[str] = set()  # notes: each is shown once
         self._counts: dict[tuple[Tally, str], pa.Table] = {}  # of public rows
 
     def query(
@@ -133,7 +134,7 @@ class Gateway:
             return self._constant(found)
         with self._before_charging():
             question = self._known.read(sql)
-        answer = self._asked(question, sql, wish, who, anyway=anyway)
+        answer = self._with_news(self._asked(question, sql, wish, who, anyway=anyway))
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
             try:
@@ -141,15 +142,23 @@ class Gateway:
                 estimate = self._asked(second, text, wish, who, anyway=True)
             except Exhausted as short:  # the answer is charged, so it is given; only the estimate is not
                 note = f"how many rows were clipped or left out is not estimated: {short.message}"
-                return replace(answer, bounding=(*answer.bounding, note))
+                return replace(answer, bounding=(*answer.bounding, note), news=(*answer.news, note))
+            notes = clipping.notes(estimate.columns, estimate.rows or (), estimate.errors())
             answer = replace(
                 answer,
                 guesses=estimate.guesses,
                 left=estimate.left,
                 cost=added(answer.cost, estimate.cost),
-                bounding=answer.bounding + clipping.notes(estimate.columns, estimate.rows or (), estimate.errors()),
+                bounding=answer.bounding + notes,
+                news=answer.news + notes,
             )
         return answer
+
+    def _with_news(self, answer: Answer) -> Answer:
+        """Marked with the notes that were not said yet."""
+        news = tuple(note for note in answer.bounding if gist(note) not in self._said)
+        self._said.update(map(gist, news))
+        return replace(answer, news=news)
 
     def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with failure.wall(ledger.state_folder(self.policy), UNANSWERED, "while it was charged"):
@@ -242,7 +251,11 @@ class Gateway:
             found = judged(through, chosen.noise, size)
             why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None
             return replace(
-                answer, price=float(shortage.share_of(self.policy, chosen.charge)), expected=found.bars, useless=why
+                answer,
+                price=float(shortage.share_of(self.policy, chosen.charge)),
+                expected=found.bars,
+                expected_for=found.size.words,
+                useless=why,
             )
 
     def tables(self) -> "Tables":

@@ -69,9 +69,10 @@ def query(
     if as_json:
         output.emit(answer.to_dict())
         return
+    from nowiser.cli.query_notes import with_news
     from nowiser.report.printed import print_answer
 
-    print_answer(answer)
+    print_answer(with_news(answer, gate.policy))
 
 
 def wanted_anyway(refusal: Useless) -> bool:
@@ -85,7 +86,10 @@ def wanted_anyway(refusal: Useless) -> bool:
 def in_flags_of(answer: "Answer") -> "Answer":
     """The notes of an answer in the words of the command line."""
     refusal = None if answer.refusal is None else in_flags(answer.refusal)
-    return replace(answer, bounding=tuple(map(in_flags, answer.bounding)), refusal=refusal)
+    if answer.useless is not None:
+        answer.useless.hint = in_flags(answer.useless.hint or "")
+    bounding, news = (tuple(map(in_flags, notes)) for notes in (answer.bounding, answer.news))
+    return replace(answer, bounding=bounding, news=news, refusal=refusal)
 
 
 ENOUGH = 1_000_000  # characters; no question is so long, and a device may have no end

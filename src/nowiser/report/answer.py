@@ -49,6 +49,7 @@ class Answer:
     ranges: tuple[tuple[float, float] | None, ...] = ()  # per column, the declared range of averages and quantiles
     news: tuple[str, ...] = ()  # of `bounding`, the notes that this gateway had not said before
     expected: Mapping[str, float] = field(default_factory=dict)  # the bar each noisy column is expected to have
+    expected_for: str = ""  # how many rows that is for
     useless: Useless | None = None  # why the answer would not be worth its price: `query` refuses it with this
 
     @cached_property
@@ -152,6 +153,11 @@ class Answer:
         return html_of(self)
 
 
+def gist(note: str) -> str:
+    """What a note is about: further figures behind a semicolon are no news."""
+    return note.partition(";")[0]
+
+
 class Allowance(dict[str, Any]):
     """How every attacker stands (`guesses`), the share of the allowance that is `left`, and the sensitive attributes
     no attacker is after (`unguarded`), about which any number of answers is given.
@@ -236,7 +242,8 @@ def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None =
         return f"{shown} ± ?"
     if not error:
         return shown
-    covered = ends is not None and value - error <= ends[0] and value + error >= ends[1]
+    spare = 0.01 * (ends[1] - ends[0]) if ends is not None else 0.0  # values are rounded
+    covered = ends is not None and value - error <= ends[0] + spare and value + error >= ends[1] - spare
     return f"{shown} ± {rounded(error)}" + (" (no information)" if covered else "")
 
 

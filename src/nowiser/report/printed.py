@@ -6,7 +6,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from nowiser.report.answer import EXPOSED, Answer, binding_first, spoken_guess
-from nowiser.report.shown import bar_words, price_words
+from nowiser.report.shown import BOUNDED, bar_words, free_words, price_words
 from nowiser.report.visible import on_one_line, visible
 
 
@@ -27,10 +27,14 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     if answer.stored:
         out.print("The answer given before to this question, again, free.")
     elif not answer.cost:
-        out.print("Exact and free: nothing secret was touched.")
-    _account(answer, out)
-    for note in answer.bounding:
+        out.print(f"{free_words(answer)} Nothing secret was touched.")
+    else:
+        out.print("± is the 95 % error bar of the noise" + (f"; {BOUNDED}." if answer.bounding else "."))
+    _account(answer, out, told=not answer.news)
+    for note in answer.news:
         out.print(f"Note: {visible(note)}", style="dim", markup=False)
+    if len(answer.news) < len(answer.bounding):
+        out.print("(Notes were said before; explain repeats them.)", style="dim")
 
 
 def print_explanation(answer: Answer, console: Console | None = None) -> None:
@@ -45,10 +49,13 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
     if answer.notes:
         out.print(root)
         out.print()
+    if answer.useless is not None:
+        out.print(f"Useless: {visible(str(answer.useless))}", markup=False)
+        out.print()
     if not answer.admitted:
         out.print(f"Not admitted: {visible(answer.refusal or '')}", markup=False)
     if not answer.cost:
-        out.print("Exact and free: nothing secret would be touched.")
+        out.print(f"{free_words(answer)} Nothing secret would be touched.")
     else:
         known = ", ".join(f"{name} {words}" for name, words in bar_words(answer))
         out.print(f"Error bar (95 %): {visible(known)}", markup=False)
@@ -80,9 +87,9 @@ def _plain(text: str) -> str:
     return escape(visible(text))
 
 
-def _account(answer: Answer, out: Console) -> None:
+def _account(answer: Answer, out: Console, *, told: bool = False) -> None:
     for g in binding_first(answer.guesses):
         out.print(spoken_guess(g), markup=False)
     out.print(f"Left of the allowance: {answer.left:.1%}")
-    if answer.guesses:
+    if answer.guesses and not told:
         out.print(EXPOSED, style="dim", markup=False)

@@ -7,6 +7,7 @@ from nowiser.report.visible import on_one_line, visible
 
 MOST = 20  # rows of an answer that are printed
 MOST_DRAWN = 200  # in a notebook
+BOUNDED = "limits on rows and ranges still apply"
 ADVICE = ("average:", "count:", "sum:")  # how the lines of a derivation begin that say what would be useful
 
 
@@ -43,10 +44,15 @@ def _price_of(answer: Answer) -> str:
     if answer.stored:
         return f"The stored answer, again, free; {answer.left:.1%} of the allowance is left."
     if not answer.cost:
-        return "Exact and free." if not answer.bounding else "Without noise, and free."
+        return free_words(answer)
     binds = binding_first(answer.guesses)[:1]
     used = "".join(f" {g['guess']}: {points_used(g)}." for g in binds)
     return f"± is the 95 % error bar; {answer.left:.1%} of the allowance is left.{used}"
+
+
+def free_words(answer: Answer) -> str:
+    """What is free is exact, unless limits on rows or ranges have a part in it."""
+    return f"Without noise and free; {BOUNDED}." if answer.bounding else "Exact and free."
 
 
 # -- explanations ----------------------------------------------------------------------------------------------
@@ -60,6 +66,8 @@ def bar_words(answer: Answer) -> list[tuple[str, str]]:
             found.append((name, "exact"))
         elif isinstance(bar, float):
             found.append((name, f"± {rounded(bar)}"))
+        elif name in answer.expected:
+            found.append((name, f"about ± {rounded(answer.expected[name])} {answer.expected_for}"))
         else:
             found.append(
                 (name, "depends on the rows" if not _advice(answer) else "depends on the rows: see the advice")
@@ -90,6 +98,7 @@ def _advice(answer: Answer) -> list[str]:
 
 def _explanation(answer: Answer) -> str:
     lines = [] if answer.admitted else [f"Not admitted: {visible(answer.refusal or '')}"]
+    lines += [] if answer.useless is None else [f"Useless: {visible(str(answer.useless))}"]
     lines += ["Error bar (95 %)", *(f"  {on_one_line(name)}: {words}" for name, words in bar_words(answer))]
     if answer.cost:
         lines += ["Noise", *(f"  {visible(line)}" for line in _derivation(answer))]
@@ -105,6 +114,7 @@ def _explanation(answer: Answer) -> str:
 
 def _explanation_html(answer: Answer) -> str:
     refused = "" if answer.admitted else f"<p><b>Not admitted:</b> {escape(answer.refusal or '')}</p>"
+    refused += "" if answer.useless is None else f"<pre><b>Useless:</b> {escape(str(answer.useless))}</pre>"
     rows = "".join(f"<tr><td>{escape(n)}</td><td>{escape(w)}</td></tr>" for n, w in bar_words(answer))
     advice = "".join(f"<li>{escape(line.strip())}</li>" for line in _advice(answer))
     noise = escape("\n".join(_derivation(answer)))

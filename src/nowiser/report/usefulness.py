@@ -58,6 +58,11 @@ class Size:
     def total(self) -> float:
         return float(self.rows.sum())
 
+    @property
+    def words(self) -> str:
+        how = _KNOWN[self.source]
+        return f"for {rounded(self.total)} rows" + (f": {how}" if how else "")
+
     def times(self, factor: float) -> "Size":
         """The same groups with so many times as many rows."""
         return Size(self.rows * factor, self.source)

@@ -53,14 +53,16 @@ def _check(column: Column, literal: Literal, policy: Policy) -> None:
                 hint=_suggestion(value, declared.domain),
                 span=literal.span or column.span,
             )
-    elif isinstance(value, int | float) and declared.low is not None and declared.high is not None:
-        if not declared.low <= value <= declared.high:
-            low, high = (shown_end(end, declared.kind) for end in (declared.low, declared.high))
-            raise NotAnswerable(
-                f"{column.attribute} is declared from {low} to {high}: no row has another value.",
-                hint="Values outside count as the nearer end.",
-                span=literal.span or column.span,
-            )
+        return
+    if declared.low is None or declared.high is None or not isinstance(value, int | float):
+        return
+    if not declared.low <= value <= declared.high:
+        low, high = (shown_end(end, declared.kind) for end in (declared.low, declared.high))
+        raise NotAnswerable(
+            f"{column.attribute} is declared from {low} to {high}: no row has another value.",
+            hint="Values outside count as the nearer end.",
+            span=literal.span or column.span,
+        )
 
 
 def _said(value: object) -> str:
