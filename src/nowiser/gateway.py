@@ -24,7 +24,15 @@ from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
-from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated, NowiserError
+from nowiser.errors import (
+    Exhausted,
+    Misconfigured,
+    NotAnswerable,
+    NotAuthorised,
+    NotEvaluated,
+    NowiserError,
+    Unreachable,
+)
 from nowiser.guess.budget import allowance
 from nowiser.ledger.base import Ledger, Reservation
 from nowiser.ledger.frontiers import Frontiers
@@ -82,6 +90,7 @@ UNPLANNED = "The question could not be evaluated. Nothing was charged: no data h
 
 UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
 
+SMALL = 50_000_000  # bytes, which are prepared in a moment
 REMEMBERED = 64  # counts of public rows
 OFTEN = tuple(Fraction(n, 100) for n in (1, 2, 5, 10, 20, 25, 50, 100))  # shares that people spend on a count
 
@@ -122,7 +131,7 @@ class Gateway:
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
-        `anyway`: also where the bars would be so wide that the answer is useless.
+        `anyway`: also where the bars would be so wide that the answer is useless; nothing is looked at beforehand.
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
         where the allowance has no room for that any more, the answer is given and says so.
 
@@ -175,14 +184,14 @@ class Gateway:
         said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
-            size = self._size(question, planned)
+            size = None if anyway else self._size(question, planned, version)
             if without_rows(planned, size):
                 return self._empty(planned, said)
             try:
                 planned, chosen, answer = self._priced(planned, wish, who, said)
             except Exhausted as refusal:
                 raise self._short(refusal, planned, wish, who, said) from None
-            if not anyway and (judgement := judged(planned, chosen.noise, size)).useless:
+            if size is not None and (judgement := judged(planned, chosen.noise, size)).useless:
                 raise useless(judgement, self._case(sql, planned, wish, size, said, who))
 
         def admit(totals: Charge, own: Charge) -> None:
@@ -240,7 +249,7 @@ class Gateway:
             question = self._known.read(sql)
             planned = self._plan(question)
             totals = self._ledger.totals()
-            size = self._size(question, planned)
+            size = self._size_at_hand(question, planned)
             if without_rows(planned, size):
                 return replace(self._empty(planned, totals), values=None, price=0.0)
             try:
@@ -355,9 +364,7 @@ class Gateway:
     ) -> tuple[Plan, Chosen, Answer]:
         """How it will be blurred, and the answer but for its rows. Raises NotAnswerable where nobody could write it."""
         try:
-            own = self._ledger.totals(who) if who else FREE
-            fewest = None if wish.error is None else self._fewest(planned)
-            chosen = choose(self.policy, planned, wish, totals, analyst=who, own=own, fewest=fewest)
+            chosen = self._choose(planned, wish, who, totals)
             planned = planned.through(chosen.summed)
             return planned, chosen, self._dry(planned, chosen, totals)
         except OverflowError:
@@ -365,6 +372,11 @@ class Gateway:
                 "The noise would be larger than any number that can be shown.",
                 hint="Spend more on it, or ask about smaller numbers.",
             ) from None
+
+    def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge) -> Chosen:
+        own = self._ledger.totals(who) if who else FREE
+        fewest = None if wish.error is None or planned.free else self._fewest(planned)
+        return choose(self.policy, planned, wish, totals, analyst=who, own=own, fewest=fewest)
 
     def _short(
         self,
@@ -412,13 +424,13 @@ class Gateway:
 
     # -- usefulness ----------------------------------------------------------------------------------------
 
-    def _size(self, question: Query, planned: Plan) -> Size:
+    def _size(self, question: Query, planned: Plan, version: str) -> Size:
         """How many rows are expected in each group: counted where that is public, else told, declared or assumed."""
         if planned.free or shows_nothing(planned):
             return Size(np.zeros(len(planned.groups)))
         asked = counting(question, self.policy)
         if asked is None:
-            return size_of(self.policy, planned, self._told(planned))
+            return size_of(self.policy, planned, self._told(planned, version))
         counted = self._plan(asked.query)
         (found,) = aligned(self._counted(counted.tally), counted)
         rows = per_group(planned, counted, asked.keys, found)
@@ -426,6 +438,20 @@ class Gateway:
         public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
         exact = aligned(self._counted(planned.public), planned) if public else []
         return Size(rows * share(asked.left_out), "public", dict(zip(public, exact, strict=True)))
+
+    def _size_at_hand(self, question: Query, planned: Plan) -> Size:
+        """The same for an explanation, which reads the data only if that takes a moment, and does without them."""
+        try:
+            estimate = self._engine.estimate()
+            if estimate.done or estimate.bytes <= SMALL:
+                return self._size(question, planned, self._engine.prepared_version())
+        except (
+            Misconfigured,
+            Unreachable,
+            NotEvaluated,
+        ):  # there are no data, or none that can be read: a question will say so
+            pass
+        return size_of(self.policy, planned)
 
     def _counted(self, tally: Tally) -> "pa.Table":
         """Something public, read once for each state of the data."""
@@ -435,12 +461,11 @@ class Gateway:
             found = self._counts[tally, version] = self._public(tally)
         return found
 
-    def _told(self, planned: Plan) -> dict[str, tuple[float, Source]]:
+    def _told(self, planned: Plan, version: str) -> dict[str, tuple[float, Source]]:
         """How many rows the table has, where an answer told that to within a fifth."""
         table = person_table(planned)
-        if table is None or not self._engine.estimate().done:  # of data that were never read nobody was told anything
+        if table is None:
             return {}
-        version = self._engine.prepared_version()
         counted = how_many(Scan("t0", table))
         for spent in dict.fromkeys((self.policy.spend, *OFTEN)):
             kept = self._ledger.stored(digest(counted, str(precision.Wish(spend=spent))), version)

@@ -16,8 +16,8 @@ COMMANDS = {
     "verify": ("ledger", "verify"),
     "show": ("ledger",),
     "explain": ("explain", "SELECT SUM(time) FROM visits"),
-    "stored": ("query", ASKED, "--spend", "1%"),
-    "query": ("query", "SELECT SUM(time) FROM visits", "--spend", "1%"),
+    "stored": ("query", ASKED, "--spend", "1%", "--yes"),
+    "query": ("query", "SELECT SUM(time) FROM visits", "--spend", "1%", "--yes"),
     "check": ("check",),
 }
 

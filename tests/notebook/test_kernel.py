@@ -98,7 +98,7 @@ def test_everything_shows_itself(notebook):
 
 def test_the_magic(notebook):
     assert "error" not in notebook("%load_ext nowiser")
-    assert notebook("%%nowiser --spend 1% found <<\nSELECT AVG(time)\nFROM visits\nWHERE faculty = 'math'") == {}
+    assert notebook("%%nowiser --spend 1% --yes found <<\nSELECT AVG(time)\nFROM visits\nWHERE faculty = 'math'") == {}
     assert notebook("found.columns")["text/plain"] == "('avg',)"
     assert "504" in notebook("%nowiser SELECT COUNT(*) FROM visits WHERE faculty = 'math'")["text/plain"]
     assert notebook("%nowiser SELECT tme FROM visits")["error"].startswith("NotAnswerable")

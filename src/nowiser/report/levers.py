@@ -43,13 +43,22 @@ class Lever:
 
     what: str
     who: Literal["analyst", "custodian"]
-    bar: float
-    share: float  # of the range or of the expected size
+    figure: Figure
     useful: bool
     ask: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def bar(self) -> float:
+        return self.figure.bar
+
+    @property
+    def share(self) -> float:
+        """Of the range or of the expected size."""
+        return self.figure.share
+
     def __str__(self) -> str:
-        return f"{self.what}: ± {rounded(self.bar)}"
+        shown = self.figure.kind == "threshold"
+        return f"{self.what}: {f'shown from {self.bar:,.0f} persons on' if shown else f'± {rounded(self.bar)}'}"
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -153,7 +162,7 @@ def _lever(
     found = case.judged(**changed)
     figure = None if found is None else next((f for f in found.figures if f.name == worst.name), None)
     if found is not None and figure is not None:
-        yield Lever(*words, figure.bar, figure.share, not found.useless, ask)
+        yield Lever(*words, figure, not found.useless, ask)
 
 
 def _all(case: Case, worst: Figure) -> Iterator[Lever]:
@@ -221,6 +230,8 @@ def _policies(case: Case) -> Iterator[Change]:
         yield f"`prior: uniform` for {several} instead of unknown", known, None
     if (wider := _with_gain(policy)) is not policy:
         yield f"`gain: {float(100 * GAIN):g}%` for every attacker", wider, None
+    if (apart := _independent(policy)) is not policy:
+        yield "`independent`, if the columns of the goals tell nothing about each other", apart, None
     if (values := _of_values(case)) is not None:
         yield "`protect: values` (who is in the table is no secret)", *values
     elif (absent := _without_presence(policy)) is not policy:
@@ -233,7 +244,7 @@ def _together(case: Case, worst: Figure) -> Iterator[Lever]:
         return
     values = _of_values(case)
     policy, planned = values if values is not None else (_without_presence(case.policy), None)
-    policy = _with_gain(_with_priors(policy))
+    policy = _independent(_with_gain(_with_priors(policy)))
     yield from _lever(case, worst, ("all of these together", "custodian"), policy=policy, planned=planned)
 
 
@@ -248,6 +259,14 @@ def _with_priors(policy: Policy) -> Policy:
         if even is not None and isinstance(found.get(name, Unknown()), Unknown):
             found[name] = even
     return policy if found == policy.priors else replace(policy, priors=found)
+
+
+def _independent(policy: Policy) -> Policy:
+    """With the columns of all goals declared independent of each other, and of the columns of no goal."""
+    wanted = dict.fromkeys(n for a in policy.attackers for n in a.goal.attributes if "." in n)
+    if policy.independent or len(wanted) < 2:
+        return policy
+    return replace(policy, independent=tuple((name,) for name in wanted))
 
 
 def _with_gain(policy: Policy) -> Policy:

@@ -7,7 +7,7 @@ A number is useless if its error bar (95 %, half-width) is a fifth or more of wh
 * other expressions: the value they have for such rows.
 
 An answer is useless if half or more of its noisy numbers are. One that shows only the groups it finds in the data is
-useless if no group can reach the threshold at which groups are shown.
+useless if only a group of a fifth or more of all persons would be shown.
 
 How many rows are expected is public, or was told before, or is said by the custodian (`people:` in the policy). Where
 none of this is known, a million persons are assumed: then only answers are refused that are useless almost everywhere.
@@ -85,9 +85,10 @@ def shows_nothing(plan: Plan) -> bool:
     return plan.query.limit == 0 or (not isinstance(plan.groups, Listed) and not len(plan.groups))
 
 
-def without_rows(plan: Plan, size: Size) -> bool:
+def without_rows(plan: Plan, size: Size | None) -> bool:
     """Whether everything is known of an answer that would be charged: it shows nothing, or nobody is in its groups."""
-    return not plan.free and (shows_nothing(plan) or (size.source == "public" and not size.total))
+    nobody = size is not None and size.source == "public" and not size.total
+    return not plan.free and (nobody or shows_nothing(plan))
 
 
 def _rows_of(policy: Policy, name: str, rows: dict[str, tuple[float, Source]]) -> tuple[float, Source]:
@@ -105,13 +106,14 @@ def _rows_of(policy: Policy, name: str, rows: dict[str, tuple[float, Source]]) -
 class Figure:
     """One noisy column: its middle group, and how many groups are useless.
 
-    bar, scale: of the group in the middle; scale is the width of the range, or the expected size (`size`).
+    bar, scale: of the group in the middle; scale is the width of the `range`, or the expected `size`. For groups found
+    in the data: the `threshold` from which on a group is shown, and how many persons are expected in all.
     """
 
     name: str
     bar: float
     scale: float
-    size: bool
+    kind: Literal["range", "size", "threshold"]
     groups: int
     useless: int
 
@@ -131,9 +133,12 @@ class Figure:
 
     def __str__(self) -> str:
         """What is wrong with it, as a sentence without its stop."""
+        if self.kind == "threshold":
+            least = f"a group is shown from {self.bar:,.0f} persons on, and about {rounded(self.scale)} are expected"
+            return f"{least} in all: {'nothing' if self.share > 1 else 'next to nothing'} would be shown"
         where = f" in {self.useless:,} of {self.groups:,} groups" if self.groups > 1 else ""
         by = f"± {rounded(self.bar)}{where}"
-        if not self.size:
+        if self.kind == "range":
             told = "no information" if self.share >= 0.5 else f"{self.share:.0%} of it"
             return f"{self.name} would be {by} on a range of width {rounded(self.scale)}: {told}"
         told = "no information" if self.share >= 1 else f"{self.share:.0%} of it"
@@ -146,19 +151,16 @@ class Usefulness:
 
     figures: tuple[Figure, ...]
     size: Size
-    threshold: int | None = None  # from how many persons on a group found in the data is shown
 
     @property
     def useless(self) -> bool:
-        if self.threshold is not None:
-            return self.threshold > self.size.total
         numbers = sum(f.groups for f in self.figures)
         return numbers > 0 and 2 * sum(f.useless for f in self.figures) >= numbers
 
     @property
     def bars(self) -> dict[str, float]:
         """The bar that is expected for each noisy column."""
-        return {f.name: f.bar for f in self.figures}
+        return {f.name: f.bar for f in self.figures if f.kind != "threshold"}
 
     @property
     def worst(self) -> Figure | None:
@@ -168,11 +170,6 @@ class Usefulness:
         """Why it is useless, in one or two sentences."""
         how = _KNOWN[self.size.source]
         known = f" ({rounded(self.size.total)} rows: {how})" if how else ""
-        if self.threshold is not None:
-            return (
-                f"The answer would be empty: a group is shown from {self.threshold:,} persons on, "
-                f"and about {rounded(self.size.total)} are expected in all{f' ({how})' if how else ''}."
-            )
         return "; ".join(str(f) for f in self.figures if f.useless) + f"{known}."
 
 
@@ -183,9 +180,11 @@ def judged(plan: Plan, noise: Sequence[Noise], size: Size) -> Usefulness:
     if plan.discovery is not None:
         mechanism = noise[plan.discovery.cell]
         assert isinstance(mechanism, Laplace), "discovered groups are planned with Laplace noise only"
-        return Usefulness((), size, plan.discovery.threshold(mechanism))
-    found = [_figure(column) for column in expected(plan, noise, size.rows, size.exact)]
-    return Usefulness(tuple(sorted((f for f in found if f is not None), key=lambda f: -f.share)), size)
+        least, total = plan.discovery.threshold(mechanism), size.total
+        found = Figure(plan.query.outputs[0].name, least, total, "threshold", 1, int(least >= USELESS * total))
+        return Usefulness((found,), size)
+    columns = [_figure(column) for column in expected(plan, noise, size.rows, size.exact)]
+    return Usefulness(tuple(sorted((f for f in columns if f is not None), key=lambda f: -f.share)), size)
 
 
 def _figure(column: Expected) -> Figure | None:
@@ -199,4 +198,4 @@ def _figure(column: Expected) -> Figure | None:
     if isnan(bar) or not scale:
         return None
     useless = int((shares[known] >= USELESS * (1 - 1e-9)).sum())
-    return Figure(column.name, bar, scale, column.size, len(known), useless)
+    return Figure(column.name, bar, scale, "size" if column.size else "range", len(known), useless)
