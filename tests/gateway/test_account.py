@@ -112,7 +112,7 @@ def test_an_answer_tells_how_things_stand_after_whoever_came_in_between(canteen,
     answer = canteen.query(AVERAGE, anyway=True)
     other.close()
     assert answer.left == canteen.allowance()["left"]
-    assert list(answer.guesses) == canteen.allowance()["guesses"]
+    assert [g | {"answers": None} for g in answer.guesses] == canteen.allowance()["guesses"]
 
 
 def test_a_failed_run_leaves_types_and_lines_for_the_custodian(canteen, monkeypatch, capfd):

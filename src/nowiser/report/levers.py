@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from math import isinf
 from typing import Any, Literal
 
 from nowiser.errors import Exhausted, NowiserError
@@ -64,8 +65,8 @@ class Lever:
         return {
             "what": self.what,
             "who": self.who,
-            "error": self.bar,
-            "share": self.share,
+            "error": None if isinf(self.bar) else self.bar,
+            "share": None if isinf(self.bar) else self.share,
             "useful": self.useful,
             "ask": self.ask,
         }
@@ -142,7 +143,10 @@ def levers(case: Case) -> tuple[Lever, ...]:
 
 
 def people_needed(case: Case) -> int | None:
-    """From about how many rows on the answer would be useful, with the noise it has; None where never."""
+    """From about how many rows on, of those its conditions leave, the answer would be useful with the noise it has.
+
+    None where never.
+    """
     if case.now is None or not case.size.total:
         return None
     return next(

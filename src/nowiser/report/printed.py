@@ -28,9 +28,9 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
         out.print("The answer given before to this question, again, free.")
     elif not answer.cost:
         out.print(f"{free_words(answer)} Nothing secret was touched.")
-    else:
-        out.print("± is the 95 % error bar of the noise" + (f"; {BOUNDED}." if answer.bounding else "."))
     _account(answer, out, told=not answer.news)
+    if answer.news and answer.cost:
+        out.print(f"Note: ± is the 95 % error bar of the noise; {BOUNDED}.", style="dim", markup=False)
     for note in answer.news:
         out.print(f"Note: {visible(note)}", style="dim", markup=False)
     if len(answer.news) < len(answer.bounding):

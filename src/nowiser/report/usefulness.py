@@ -17,7 +17,7 @@ at a secret, so neither a judgement nor its words tell anything.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
+from math import inf, isinf, isnan
 from typing import Any, Literal
 
 import numpy as np
@@ -119,14 +119,14 @@ class Figure:
 
     @property
     def share(self) -> float:
-        return self.bar / self.scale
+        return inf if isinf(self.bar) else self.bar / self.scale
 
     def to_json(self) -> dict[str, Any]:
         return {
             "column": self.name,
-            "error": self.bar,
-            "of": self.scale,
-            "share": self.share,
+            "error": None if isinf(self.bar) else self.bar,
+            "of": None if isnan(self.scale) else self.scale,
+            "share": None if isinf(self.bar) else self.share,
             "groups": self.groups,
             "useless": self.useless,
         }
@@ -137,6 +137,8 @@ class Figure:
             least = f"a group is shown from {self.bar:,.0f} persons on, and about {rounded(self.scale)} are expected"
             return f"{least} in all: {'nothing' if self.share > 1 else 'next to nothing'} would be shown"
         where = f" in {self.useless:,} of {self.groups:,} groups" if self.groups > 1 else ""
+        if isinf(self.bar):
+            return f"{self.name} would have no error bar at all{where}: there are too few rows for it"
         by = f"± {rounded(self.bar)}{where}"
         if self.kind == "range":
             told = "no information" if self.share >= 0.5 else f"{self.share:.0%} of it"
@@ -160,7 +162,7 @@ class Usefulness:
     @property
     def bars(self) -> dict[str, float]:
         """The bar that is expected for each noisy column."""
-        return {f.name: f.bar for f in self.figures if f.kind != "threshold"}
+        return {f.name: f.bar for f in self.figures if f.kind != "threshold" and not isinf(f.bar)}
 
     @property
     def worst(self) -> Figure | None:
@@ -195,7 +197,5 @@ def _figure(column: Expected) -> Figure | None:
     order = known[np.argsort(shares[known], kind="stable")]
     middle = order[len(order) // 2]
     bar, scale = float(column.bars[middle]), float(column.scales[middle])
-    if isnan(bar) or not scale:
-        return None
     useless = int((shares[known] >= USELESS * (1 - 1e-9)).sum())
     return Figure(column.name, bar, scale, "size" if column.size else "range", len(known), useless)

@@ -24,7 +24,7 @@ def advice(case: Case) -> Advice:
             f"The attacker who binds: `{attacker.text}`, at most {float(attacker.gain) * 100:g} points better."
         )
     if needed is not None:
-        lines.append(f"It would be useful from about {needed:,} rows on.")
+        lines.append(f"It would be useful from about {needed:,} such rows on.")
     lines += _listed("More precise", [lever for lever in found if lever.who == "analyst"])
     lines += _listed("The custodian could change the policy", [lever for lever in found if lever.who == "custodian"])
     if not found:

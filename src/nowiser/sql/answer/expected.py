@@ -6,7 +6,7 @@ data.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import inf, isfinite, prod
 
@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 POINTS = 64  # of a range, at which a condition is tried
 MOST_VALUES = 256  # of a column that are tried one by one
 MOST_TRIED = 1_024  # combinations
+MANY = 1e6  # times as many rows
 UNKNOWN = 0.5  # of the rows: where nothing is known of a condition
 LARGEST = 2.0**62
 
@@ -43,7 +44,7 @@ class Expected:
     """
 
     name: str
-    bars: Floats  # NaN where no bar can be given
+    bars: Floats  # infinite where only more rows would give one; NaN where there is none at all
     scales: Floats
     size: bool
 
@@ -51,7 +52,8 @@ class Expected:
     def shares(self) -> Floats:
         """The bars as shares of the range or size; NaN where either is not known."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.scales > 0, self.bars / self.scales, np.nan)
+            shares = np.where(self.scales > 0, self.bars / self.scales, np.nan)
+        return np.where(np.isinf(self.bars), inf, shares)
 
 
 def share(conditions: Iterable[Expression]) -> float:
@@ -120,6 +122,20 @@ def expected(
     plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
 ) -> tuple[Expected, ...]:
     """The noisy columns of the answer. `rows`: expected in each group; `exact`: cells that are public, as they are."""
+    found = _expected(plan, noise, rows, exact)
+    if not any((np.isnan(column.bars) & (rows > 0)).any() for column in found):
+        return found
+    # A quotient has no bar where its divisor may be zero; if with many rows it has, it is the few rows that are wrong.
+    many = _expected(plan, noise, rows * MANY)
+    return tuple(
+        replace(one, bars=np.where(np.isnan(one.bars) & ~np.isnan(other.bars) & (rows > 0), inf, one.bars))
+        for one, other in zip(found, many, strict=True)
+    )
+
+
+def _expected(
+    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
+) -> tuple[Expected, ...]:
     cells = cells_of(plan, rows, exact)
     noisy = [o for o in plan.query.outputs if not all(plan.exact(plan.readings[i]) for i in _released(o.expression))]
     found = []
