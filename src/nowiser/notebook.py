@@ -5,7 +5,7 @@
 %nowiser                                       its tables, and what is left
 mean = %nowiser SELECT AVG(time) FROM visits   a question on one line
 
-%%nowiser --spend 1% result <<                 a question of several lines; the answer goes into `result`
+%%nowiser --spend 5% result <<                 a question of several lines; the answer goes into `result`
 SELECT faculty, AVG(time)
 FROM visits GROUP BY faculty
 
@@ -26,7 +26,7 @@ VALUED = {"-p": "policy", "--policy": "policy", "--spend": "spend", "--error": "
 FLAGS = {"--explain": "explain", "--clipped": "clipped", "--yes": "yes"}
 _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
 _INTO = re.compile(r"\s*(\S+)\s*<<\s*(.*)", re.DOTALL)
-USAGE = "As in: %%nowiser --spend 1% result <<"
+USAGE = "As in: %%nowiser --spend 5% result <<"
 
 
 @dataclass(frozen=True)
