@@ -26,12 +26,10 @@ from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import (
     Exhausted,
-    Misconfigured,
     NotAnswerable,
     NotAuthorised,
     NotEvaluated,
     NowiserError,
-    Unreachable,
 )
 from nowiser.guess.budget import allowance
 from nowiser.ledger.base import Ledger, Reservation
@@ -49,19 +47,11 @@ from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.report.kept import again, keep
 from nowiser.report.levers import Case
-from nowiser.report.usefulness import (
-    USELESS,
-    Size,
-    Source,
-    judged,
-    person_table,
-    shows_nothing,
-    size_of,
-    without_rows,
-)
+from nowiser.report.usefulness import Size, judged, without_rows
 from nowiser.report.useless import useless
+from nowiser.sizes import Sizes
 from nowiser.sql.answer import results as release
-from nowiser.sql.answer.expected import cells_of, evenly, share
+from nowiser.sql.answer.expected import cells_of
 from nowiser.sql.answer.thresholds import shown
 from nowiser.sql.answer.vectors import vector
 from nowiser.sql.bound import clipping
@@ -71,13 +61,12 @@ from nowiser.sql.plan.cache import Known
 from nowiser.sql.plan.choice import FREE, Chosen, choose
 from nowiser.sql.plan.groups import Listed
 from nowiser.sql.plan.plan import Noise, Plan, keys_to_read, plan
-from nowiser.sql.plan.public_rows import counting, how_many, per_group
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.bi import Setting, setting
 from nowiser.sql.read.catalogue import described
 from nowiser.sql.read.constants import shown_as
 from nowiser.sql.read.select import read
-from nowiser.sql.tree import Literal, Query, Scan
+from nowiser.sql.tree import Literal, Query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,10 +78,6 @@ FAILED = "The question could not be evaluated. It is charged, because what a fai
 UNPLANNED = "The question could not be evaluated. Nothing was charged: no data had been touched."
 
 UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
-
-SMALL = 50_000_000  # bytes, which are prepared in a moment
-REMEMBERED = 64  # counts of public rows
-OFTEN = tuple(Fraction(n, 100) for n in (1, 2, 5, 10, 20, 25, 50, 100))  # shares that people spend on a count
 
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
@@ -117,7 +102,7 @@ class Gateway:
         self._entropy: Entropy = OS
         self._known = Known(policy, self._free)
         self._said: set[str] = set()  # notes: each is shown once
-        self._counts: dict[tuple[Tally, str], pa.Table] = {}  # of public rows
+        self._sizes = Sizes(policy, self._engine, self._ledger, self._plan, self._public)
 
     def query(
         self,
@@ -184,7 +169,7 @@ class Gateway:
         said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
-            size = None if anyway else self._size(question, planned, version)
+            size = None if anyway else self._sizes.of(question, planned, version)
             if without_rows(planned, size):
                 return self._empty(planned, said)
             try:
@@ -249,7 +234,7 @@ class Gateway:
             question = self._known.read(sql)
             planned = self._plan(question)
             totals = self._ledger.totals()
-            size = self._size_at_hand(question, planned)
+            size = self._sizes.at_hand(question, planned)
             if without_rows(planned, size):
                 return replace(self._empty(planned, totals), values=None, price=0.0)
             try:
@@ -423,57 +408,6 @@ class Gateway:
         return min((int(n) for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
 
     # -- usefulness ----------------------------------------------------------------------------------------
-
-    def _size(self, question: Query, planned: Plan, version: str) -> Size:
-        """How many rows are expected in each group: counted where that is public, else told, declared or assumed."""
-        if planned.free or shows_nothing(planned):
-            return Size(np.zeros(len(planned.groups)))
-        asked = counting(question, self.policy)
-        if asked is None:
-            return size_of(self.policy, planned, self._told(planned, version))
-        counted = self._plan(asked.query)
-        (found,) = aligned(self._counted(counted.tally), counted)
-        rows = per_group(planned, counted, asked.keys, found)
-        rows = evenly(planned, float(found.sum())) if rows is None else rows
-        public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
-        exact = aligned(self._counted(planned.public), planned) if public else []
-        return Size(rows * share(asked.left_out), "public", dict(zip(public, exact, strict=True)))
-
-    def _size_at_hand(self, question: Query, planned: Plan) -> Size:
-        """The same for an explanation, which reads the data only if that takes a moment, and does without them."""
-        try:
-            estimate = self._engine.estimate()
-            if estimate.done or estimate.bytes <= SMALL:
-                return self._size(question, planned, self._engine.prepared_version())
-        except (
-            Misconfigured,
-            Unreachable,
-            NotEvaluated,
-        ):  # there are no data, or none that can be read: a question will say so
-            pass
-        return size_of(self.policy, planned)
-
-    def _counted(self, tally: Tally) -> "pa.Table":
-        """Something public, read once for each state of the data."""
-        version = self._engine.prepared_version()
-        if (found := self._counts.get((tally, version))) is None:
-            self._counts = {} if len(self._counts) >= REMEMBERED else self._counts
-            found = self._counts[tally, version] = self._public(tally)
-        return found
-
-    def _told(self, planned: Plan, version: str) -> dict[str, tuple[float, Source]]:
-        """How many rows the table has, where an answer told that to within a fifth."""
-        table = person_table(planned)
-        if table is None:
-            return {}
-        counted = how_many(Scan("t0", table))
-        for spent in dict.fromkeys((self.policy.spend, *OFTEN)):
-            kept = self._ledger.stored(digest(counted, str(precision.Wish(spend=spent))), version)
-            if kept is not None:
-                ((value,),), (bar,) = again(kept).rows or ((0,),), again(kept).error
-                if isinstance(bar, float) and bar < USELESS * value:
-                    return {table.name: (float(value), "answered")}
-        return {}
 
     def _case(  # noqa: PLR0917 (what a question was planned with)
         self, sql: str, planned: Plan, wish: precision.Wish, size: Size, totals: Charge, who: str | None
