@@ -37,7 +37,7 @@ def worlds(tmp_path_factory):
 
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_the_judgement_and_its_words_do_not_depend_on_alice(worlds, sql):
-    seen = {name: ask(gateway, sql)[0] for name, gateway in worlds.items()}
+    seen = {name: ask(gateway, sql, anyway=False)[0] for name, gateway in worlds.items()}
     assert len(set(seen.values())) == 1, seen
     explained = {
         name: gateway.explain(sql).to_dict() if "hiv" not in sql and "61" not in sql else None
@@ -47,6 +47,6 @@ def test_the_judgement_and_its_words_do_not_depend_on_alice(worlds, sql):
 
 
 def test_most_of_them_are_refused(worlds):
-    kinds = [ask(worlds["with_alice"], sql)[0].kind for sql in QUESTIONS]
+    kinds = [ask(worlds["with_alice"], sql, anyway=False)[0].kind for sql in QUESTIONS]
     assert kinds.count("Useless") >= 8, kinds
     assert "answered" in kinds

@@ -72,6 +72,11 @@ def test_a_useful_answer_is_given(canteen):
     assert answer.error[0] == pytest.approx(explained.expected["avg"], rel=1e-6), "the number of rows is public"
 
 
+def test_coalesce_changes_no_bar(canteen):
+    plain, filled = (canteen.explain(f"SELECT {e} AS s FROM visits") for e in ("SUM(time)", "COALESCE(SUM(time), 0)"))
+    assert filled.expected["s"] == pytest.approx(plain.expected["s"], rel=1e-6)
+
+
 def test_averages_over_nobody_are_null_and_free(canteen):
     before = spent(canteen)
     law = (

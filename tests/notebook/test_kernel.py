@@ -93,7 +93,8 @@ def test_everything_shows_itself(notebook):
     for word in ("Price", "Noise", "Advice", "error bar"):
         assert word in explained["text/html"]
     assert notebook("answer.plot()")["image/svg+xml"].startswith("<svg")
-    assert len(notebook("print(answer)")["stdout"].splitlines()) == 4
+    lines = notebook("print(answer)")["stdout"].splitlines()
+    assert len([line for line in lines if not line.startswith("Note: ")]) == 4
 
 
 def test_the_magic(notebook):

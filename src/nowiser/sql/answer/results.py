@@ -234,6 +234,8 @@ def _carried(e: Expression, group: Group, leaf: Callable[[Released], Interval | 
         return e.type
     assert isinstance(e, Call)
     args = [_carried(a, group, leaf) for a in e.args]
+    if e.function == "coalesce" and args[0] is not None and not args[0].nullable:
+        return args[0]  # which is there: what would stand for it otherwise does not matter
     if any(a is None for a in args):
         return None
     try:
