@@ -88,7 +88,7 @@ def measured(name: str, path: Path, raw, times: int = 5) -> list[dict]:
     found = [unprepared(name, gate, sql, raw)]
     found.append({"engine": name, "question": "preparation, once", "ours s": engine.prepare(lambda *_: None).seconds})
     for question, text in ASKED.items():
-        ours, theirs = crowd.ratio(lambda: gate.query(text), lambda: raw(text), times=times)  # noqa: B023
+        ours, theirs = crowd.ratio(lambda: gate.query(text, anyway=True), lambda: raw(text), times=times)  # noqa: B023
         found.append(
             {"engine": name, "question": question, "raw s": theirs, "ours s": ours, "ratio": ours / theirs,
              "target": TARGET, "load": crowd.load()}
@@ -106,7 +106,7 @@ def unprepared(name: str, gate: Gateway, sql: str, raw) -> dict:
     said = {"engine": name, "question": "SUM, not prepared", "target": "≤ 20"}
     times = [seconds(lambda: raw(sql))]
     try:
-        ours = seconds(lambda: gate.query(sql))
+        ours = seconds(lambda: gate.query(sql, anyway=True))
     except NotEvaluated:
         return said | {"raw s": times[0], "ratio": "not within the time limit", "load": crowd.load()}
     direct = statistics.mean([*times, seconds(lambda: raw(sql))])

@@ -55,11 +55,11 @@ def measured(folder: Path, ledger: str, number: int) -> dict:
     times = []
     with Gateway(policies.read(folder / "nowiser.yaml")) as gate:
         for i in range(100):
-            gate.query(f"SELECT COUNT(*) FROM t WHERE x < {i} AND k < 50", spend=share)
+            gate.query(f"SELECT COUNT(*) FROM t WHERE x < {i} AND k < 50", spend=share, anyway=True)
         started = time.perf_counter()
         for i in range(number):
             start = time.perf_counter()
-            gate.query(f"SELECT SUM(x) FROM t WHERE k < {i % 100} AND x < {i / 100}", spend=share)
+            gate.query(f"SELECT SUM(x) FROM t WHERE k < {i % 100} AND x < {i / 100}", spend=share, anyway=True)
             times.append(time.perf_counter() - start)
         total = time.perf_counter() - started
     tenth = len(times) // 10

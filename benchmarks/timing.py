@@ -69,7 +69,7 @@ def run() -> list[dict]:
             for _ in range(ROUNDS):
                 for world in toss.sample(list(worlds), len(worlds)):
                     started, worked = time.perf_counter(), time.process_time()
-                    gateways[world].query(sql)
+                    gateways[world].query(sql, anyway=True)
                     work[world].append(time.process_time() - worked)
                     clock[world].append(time.perf_counter() - started)
             rows.append(row(name, clock, work))

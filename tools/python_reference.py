@@ -19,8 +19,8 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
         "Ask questions",
         (
             "How to use them: [Use notebooks and Python](../how-to/use-notebooks.md). Raised: `NotAnswerable`, "
-            "`Exhausted`, `NotAuthorised`, `Misconfigured`, `Unreachable`, `NotEvaluated`, `LedgerBroken`; see "
-            "[Errors](#errors)."
+            "`Useless`, `Exhausted`, `NotAuthorised`, `Misconfigured`, `Unreachable`, `NotEvaluated`, `LedgerBroken`; "
+            "see [Errors](#errors)."
         ),
         "open Gateway Answer connect",
     ),

@@ -64,6 +64,7 @@ _HOMES: dict[str, str] = {
     "NowiserError": "nowiser.errors",
     "Refused": "nowiser.errors",
     "NotAnswerable": "nowiser.errors",
+    "Useless": "nowiser.errors",
     "Misconfigured": "nowiser.errors",
     "Exhausted": "nowiser.errors",
     "NotAuthorised": "nowiser.errors",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
         NowiserError as NowiserError,
         Refused as Refused,
         Unreachable as Unreachable,
+        Useless as Useless,
     )
     from nowiser.gateway import (
         Gateway as Gateway,

@@ -3,6 +3,7 @@
     NowiserError
     ├── Refused               somebody can fix it: the message says what was wrong, where, what would be right
     │   ├── NotAnswerable     2  the question or recipe is outside what can be answered (syntax, policy)
+    │   │   └── Useless       2  the answer would tell next to nothing for its price; anyway=True asks all the same
     │   ├── Misconfigured     3  an argument, a policy or an input file is wrong
     │   ├── Exhausted         4  the allowance is used up
     │   └── NotAuthorised     5  this analyst may not ask this
@@ -14,8 +15,9 @@
 The number is the exit code of the command line. No message ever contains a value from the data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 WINDOW = 80  # characters shown before a place in a long line; twice as many after
@@ -100,6 +102,65 @@ class NotAnswerable(Refused):
 
     exit_code = 2
     kind = "refused"
+
+
+class Useless(NotAnswerable):
+    """The error bars would be so wide that the answer is not worth its price. Nothing was charged.
+
+    figures: for each noisy column `column`, `error` (the 95 % half-width), `of` (the width of its range, or the size
+    expected), `share` (error/of), `groups`, `useless` (of how many groups).
+    levers: what would give narrower bars, each with `what`, `who` (analyst or custodian), `error`, `share`, `useful`,
+    `ask` (arguments of `query`). They, `binding` (the attacker who limits the precision) and the hint are worked out
+    when somebody looks at them.
+    `anyway=True` asks the question all the same.
+    """
+
+    kind = "useless"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        figures: Sequence[Mapping[str, Any]] = (),
+        advice: Callable[[], "Advice"] | None = None,
+        hint: str | None = None,
+        span: Span | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, span=span)
+        self.figures = [dict(f) for f in figures]
+        self._advice = advice
+
+    @cached_property
+    def _told(self) -> "Advice":
+        return self._advice() if self._advice is not None else Advice()
+
+    @property
+    def binding(self) -> str | None:
+        return self._told.binding
+
+    @property
+    def levers(self) -> list[dict[str, Any]]:
+        return [dict(lever) for lever in self._told.levers]
+
+    @property
+    def hint(self) -> str | None:
+        return self._hint or self._told.hint
+
+    @hint.setter
+    def hint(self, said: str | None) -> None:
+        self._hint = said
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"figures": self.figures, "binding": self.binding, "levers": self.levers}
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What would make an answer useful."""
+
+    hint: str | None = None
+    binding: str | None = None
+    levers: tuple[Mapping[str, Any], ...] = ()
 
 
 class Misconfigured(Refused):

@@ -10,11 +10,10 @@ import contextlib
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from html import escape
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -25,7 +24,13 @@ from nowiser import engines, ledger, policy
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
-from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NotEvaluated, NowiserError
+from nowiser.errors import (
+    Exhausted,
+    NotAnswerable,
+    NotAuthorised,
+    NotEvaluated,
+    NowiserError,
+)
 from nowiser.guess.budget import allowance
 from nowiser.ledger.base import Ledger, Reservation
 from nowiser.ledger.frontiers import Frontiers
@@ -37,25 +42,30 @@ from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.integers import add
 from nowiser.policy.file import PolicyFile
 from nowiser.report import failure, shortage
-from nowiser.report.answer import Allowance, Answer
+from nowiser.report.answer import Allowance, Answer, gist
 from nowiser.report.costs import added, cost_of
 from nowiser.report.derivation import derivation
 from nowiser.report.kept import again, keep
-from nowiser.sql.aggregates.top import Top
+from nowiser.report.levers import Case
+from nowiser.report.usefulness import Size, judged, without_rows
+from nowiser.report.useless import useless
+from nowiser.sizes import Sizes
 from nowiser.sql.answer import results as release
+from nowiser.sql.answer.expected import cells_of
 from nowiser.sql.answer.thresholds import shown
 from nowiser.sql.answer.vectors import vector
 from nowiser.sql.bound import clipping
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.cache import QueryCache
+from nowiser.sql.plan.choice import FREE, Chosen, choose
 from nowiser.sql.plan.groups import Listed
-from nowiser.sql.plan.marginals import Marginals
-from nowiser.sql.plan.plan import Noise, Plan, Way, keys_to_read, plan
+from nowiser.sql.plan.plan import Noise, Plan, keys_to_read, plan
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.bi import Setting, setting
 from nowiser.sql.read.catalogue import described
 from nowiser.sql.read.constants import shown_as
+from nowiser.sql.read.select import read
 from nowiser.sql.tree import Literal, Query
 
 if TYPE_CHECKING:
@@ -70,27 +80,12 @@ UNPLANNED = "The question could not be evaluated. Nothing was charged: no data h
 
 UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
 
-FREE = Charge()
-
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
 
 def open(path: str | Path | None = None) -> "Gateway":  # noqa: A001 (nw.open reads as intended)
     """Open the gateway of a policy file (default: $NOWISER_POLICY, else ./nowiser.yaml)."""
     return Gateway(policy.read(Path(path or os.environ.get("NOWISER_POLICY") or "nowiser.yaml")))
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What an answer will cost and how precise it will be. Without noise: free."""
-
-    charge: Charge
-    noise: tuple[Noise, ...]
-    name: str
-    top: Top | None = None  # groups are picked first, at this total cost in nats
-    nats: Fraction = Fraction(0)
-    summed: Marginals | None = None  # grouping sets are sums of the finest
-    unit: Charge = FREE  # what the noise costs at its base scale; without any, nothing secret is read
 
 
 class Gateway:
@@ -107,6 +102,8 @@ class Gateway:
         self._frontiers = Frontiers(policy)
         self._entropy: Entropy = OS
         self._known = QueryCache(policy, self._free)
+        self._said: set[str] = set()  # notes: each is shown once
+        self._sizes = Sizes(policy, self._engine, self._ledger, self._plan, self._public)
 
     def query(
         self,
@@ -116,42 +113,53 @@ class Gateway:
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
         clipped: bool = False,
+        anyway: bool = False,
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
+        `anyway`: also where the bars would be so wide that the answer is useless; nothing is looked at beforehand.
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
         where the allowance has no room for that any more, the answer is given and says so.
 
-        Raises NotAnswerable, Exhausted, NotAuthorised, or Misconfigured (the policy was changed elsewhere): nothing
-        charged, no data touched. Raises NotEvaluated: the engine failed, the charge stays.
+        Raises NotAnswerable (Useless among them), Exhausted, NotAuthorised, or Misconfigured (the policy was changed
+        elsewhere): nothing charged, no secret touched. Raises NotEvaluated: the engine failed, the charge stays.
         """
         who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql) or described(sql, self.policy)) is not None:
             return self._constant(found)
         with self._before_charging():
             question = self._known.read(sql)
-        answer = self._asked(question, sql, wish, who)
+        answer = self._with_news(self._asked(question, sql, wish, who, anyway=anyway))
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
             try:
-                estimate = self._asked(second, f"{sql} -- how many rows were clipped or left out", wish, who)
+                text = f"{sql} -- how many rows were clipped or left out"
+                estimate = self._asked(second, text, wish, who, anyway=True)
             except Exhausted as short:  # the answer is charged, so it is given; only the estimate is not
                 note = f"how many rows were clipped or left out is not estimated: {short.message}"
-                return replace(answer, bounding=(*answer.bounding, note))
+                return replace(answer, bounding=(*answer.bounding, note), news=(*answer.news, note))
+            notes = clipping.notes(estimate.columns, estimate.rows or (), estimate.errors())
             answer = replace(
                 answer,
                 guesses=estimate.guesses,
                 left=estimate.left,
                 cost=added(answer.cost, estimate.cost),
-                bounding=answer.bounding + clipping.notes(estimate.columns, estimate.rows or (), estimate.errors()),
+                bounding=answer.bounding + notes,
+                news=answer.news + notes,
             )
         return answer
 
-    def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
-        with failure.wall(ledger.state_folder(self.policy), UNANSWERED, "while it was charged"):
-            return self._ask(question, sql, wish, who)
+    def _with_news(self, answer: Answer) -> Answer:
+        """Marked with the notes that were not said yet."""
+        news = tuple(note for note in answer.bounding if gist(note) not in self._said)
+        self._said.update(map(gist, news))
+        return replace(answer, news=news)
 
-    def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None) -> Answer:
+    def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
+        with failure.wall(ledger.state_folder(self.policy), UNANSWERED, "while it was charged"):
+            return self._ask(question, sql, wish, who, anyway=anyway)
+
+    def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with self._before_charging():
             planned = self._plan(question)
             version = self._engine.prepared_version()
@@ -162,16 +170,21 @@ class Gateway:
         said = self._ledger.totals()
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
+            size = None if anyway else self._sizes.of(question, planned, version)
+            if without_rows(planned, size):
+                return self._empty(planned, said)
             try:
                 planned, chosen, answer = self._priced(planned, wish, who, said)
             except Exhausted as refusal:
                 raise self._short(refusal, planned, wish, who, said) from None
+            if size is not None and (judgement := judged(planned, chosen.noise, size)).useless:
+                raise useless(judgement, self._case(sql, planned, wish, size, said, who))
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
             allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=own)
             if totals != said:  # somebody else was answered in between
-                answer, said = self._standing(answer, totals + chosen.charge), totals
+                answer, said = self._standing(answer, totals + chosen.charge, chosen.charge), totals
 
         try:
             reservation = self._ledger.reserve(
@@ -219,14 +232,26 @@ class Gateway:
         if (constant := setting(sql) or described(sql, self.policy)) is not None:
             return replace(self._constant(constant), values=None, price=0.0)
         with self._before_charging():
-            planned = self._plan(self._known.read(sql))
+            question = self._known.read(sql)
+            planned = self._plan(question)
             totals = self._ledger.totals()
+            size = self._sizes.at_hand(question, planned)
+            if without_rows(planned, size):
+                return replace(self._empty(planned, totals), values=None, price=0.0)
             try:
-                _, chosen, answer = self._priced(planned, wish, who, totals)
+                through, chosen, answer = self._priced(planned, wish, who, totals)
                 allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
             except Exhausted as refusal:
                 return self._not_admitted(refusal, planned, wish, who, totals)
-            return replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
+            found = judged(through, chosen.noise, size)
+            why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None
+            return replace(
+                answer,
+                price=float(shortage.share_of(self.policy, chosen.charge)),
+                expected=found.bars,
+                expected_for=found.size.words,
+                useless=why,
+            )
 
     def tables(self) -> "Tables":
         """What may be asked about: tables, columns, roles, types, values and ranges, as the custodian declares them.
@@ -348,29 +373,9 @@ class Gateway:
             ) from None
 
     def _choose(self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge) -> Chosen:
-        """The cheapest way to blur: the most precise for what is to be spent, or the least spent for the error."""
-        if planned.free:
-            return Chosen(Charge(), tuple(None for _ in planned.reaches), "exact")
-        own = self._ledger.totals(who) if who else Charge()
-        fewest = None if wish.error is None else self._fewest(planned)
-        options: list[tuple[Fraction, Way, Fraction]] = []
-        refusal: Exhausted | None = None
-        for way in planned.ways:
-            if wish.error is not None and way.top is not None:
-                continue  # an error is promised for counts, not for which groups are picked
-            try:
-                if wish.spend is not None:
-                    s = allowance.largest_multiple(self.policy, totals, way.unit, wish.spend, analyst=who, own=own)
-                    options.append((precision.width(planned, way, way.noise(_coarse(s))), way, _coarse(s)))
-                else:
-                    s = precision.needed(planned, way, wish.error or Fraction(0), fewest)
-                    options.append((allowance.share_used(self.policy, totals + way.charge(s)), way, s))
-            except Exhausted as found:
-                refusal = found
-        if not options:
-            raise refusal or AssertionError("a plan that is not free has a way")
-        _, way, s = min(options, key=lambda option: option[0])
-        return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed, way.unit)
+        own = self._ledger.totals(who) if who else FREE
+        fewest = None if wish.error is None or planned.free else self._fewest(planned)
+        return choose(self.policy, planned, wish, totals, analyst=who, own=own, fewest=fewest)
 
     def _short(
         self,
@@ -400,7 +405,7 @@ class Gateway:
             raise refusal from None
         short = self._short(refusal, planned, wish, who, totals, charge=chosen.charge)
         return replace(
-            self._standing(answer, totals + chosen.charge),
+            self._standing(answer, totals + chosen.charge, chosen.charge),
             left=self._left(totals),
             price=short.needed,
             admitted=False,
@@ -415,6 +420,34 @@ class Gateway:
         public = [i for i, r in enumerate(planned.reaches) if r.exact]
         cells = aligned(self._public(planned.public), planned)
         return min((int(n) for i in bottoms for n in cells[public.index(i)] if n > 0), default=None)
+
+    # -- usefulness ----------------------------------------------------------------------------------------
+
+    def _case(  # noqa: PLR0917 (what a question was planned with)
+        self, sql: str, planned: Plan, wish: precision.Wish, size: Size, totals: Charge, who: str | None
+    ) -> Case:
+        """What levers are worked out from, when somebody looks at them: nothing of it changes or is secret."""
+        own = self._ledger.totals(who) if who else FREE
+        left = shortage.left_for(self.policy, totals, who, own)
+        return Case(self.policy, planned, wish, size, totals, left, who, own, lambda p: plan(read(sql, p), p))
+
+    def _empty(self, planned: Plan, totals: Charge) -> Answer:
+        """Of no rows everything is known: nothing is read, and nothing charged."""
+        cells = cells_of(planned, np.zeros(len(planned.groups)))
+        found = release.results(planned, [None] * len(planned.reaches), cells)
+        names = tuple(o.name for o in planned.query.outputs)
+        answer = Answer(
+            columns=names,
+            values=found.values,
+            bars=tuple(0.0 for _ in names),
+            exact=names,
+            cost={},
+            guesses=(),
+            left=0.0,
+            stored=False,
+            bounding=planned.bounding,
+        )
+        return self._standing(answer, totals)
 
     def _public(self, tally: Tally) -> "pa.Table":
         """Something public, read before anything is charged."""
@@ -489,13 +522,14 @@ class Gateway:
             left=0.0,
             stored=False,
             bounding=planned.bounding,
+            ranges=release.ranges(planned),
             notes=derivation(planned, chosen.name, chosen.noise) + self._loose(chosen.charge),
         )
-        return self._standing(answer, totals + chosen.charge)
+        return self._standing(answer, totals + chosen.charge, chosen.charge)
 
-    def _standing(self, answer: Answer, totals: Charge) -> Answer:
-        """With how every attacker stands after these totals, and what is left."""
-        return replace(answer, guesses=self._guesses(totals), left=self._left(totals))
+    def _standing(self, answer: Answer, totals: Charge, charge: Charge = FREE) -> Answer:
+        """With how every attacker stands after these totals, of which the last charge is part, and what is left."""
+        return replace(answer, guesses=self._guesses(totals, charge), left=self._left(totals))
 
     def _loose(self, charge: Charge) -> tuple[str, ...]:
         """What this would be charged for although no attacker is declared who is after it."""
@@ -518,13 +552,12 @@ class Gateway:
             bounding=(),
         )
 
-    def _guesses(self, totals: Charge) -> tuple[dict[str, Any], ...]:
-        return tuple(guess.to_json() for guess in allowance.standing(self.policy, totals))
+    def _guesses(self, totals: Charge, charge: Charge = FREE) -> tuple[dict[str, Any], ...]:
+        found = []
+        for attacker, guess in zip(self.policy.attackers, allowance.standing(self.policy, totals), strict=True):
+            used, answers = allowance.answers_left(self.policy, attacker, totals, charge)
+            found.append(guess.to_json() | {"used": float(used), "answers": answers})
+        return tuple(found)
 
     def _left(self, totals: Charge) -> float:
         return float(max(Fraction(0), 1 - allowance.share_used(self.policy, totals)))
-
-
-def _coarse(s: Fraction) -> Fraction:
-    """A slightly smaller multiple with a short denominator: scales are drawn from and printed."""
-    return Fraction(floor(s * 2**40), 2**40) or s

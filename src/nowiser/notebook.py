@@ -5,11 +5,12 @@
 %nowiser                                       its tables, and what is left
 mean = %nowiser SELECT AVG(time) FROM visits   a question on one line
 
-%%nowiser --spend 1% result <<                 a question of several lines; the answer goes into `result`
+%%nowiser --spend 5% result <<                 a question of several lines; the answer goes into `result`
 SELECT faculty, AVG(time)
 FROM visits GROUP BY faculty
 
-Options: -p or --policy FILE, --spend SHARE, --error NUMBER, --analyst NAME, --explain, --clipped.
+Options: -p or --policy FILE, --spend SHARE, --error NUMBER, --analyst NAME, --explain, --clipped, --yes (ask also
+where the answer would be useless).
 """
 
 import os
@@ -22,10 +23,10 @@ from nowiser import gateway
 from nowiser.errors import Misconfigured
 
 VALUED = {"-p": "policy", "--policy": "policy", "--spend": "spend", "--error": "error", "--analyst": "analyst"}
-FLAGS = {"--explain": "explain", "--clipped": "clipped"}
+FLAGS = {"--explain": "explain", "--clipped": "clipped", "--yes": "yes"}
 _WORD = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[^\s"'])+)""")
 _INTO = re.compile(r"\s*(\S+)\s*<<\s*(.*)", re.DOTALL)
-USAGE = "As in: %%nowiser --spend 1% result <<"
+USAGE = "As in: %%nowiser --spend 5% result <<"
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Magic:
         gate = self._gate()
         if "explain" in line.flags:
             return gate.explain(sql, **wish)
-        return gate.query(sql, **wish, clipped="clipped" in line.flags)
+        return gate.query(sql, **wish, clipped="clipped" in line.flags, anyway="yes" in line.flags)
 
     def _choose(self, path: str) -> None:
         """Open a policy anew: it may have changed since."""

@@ -1,5 +1,6 @@
 """`nowiser query`, `nowiser explain` and `nowiser demo` as people use them."""
 
+import io
 import json
 import subprocess
 import sys
@@ -129,7 +130,7 @@ def test_the_question_may_come_from_a_file_or_from_standard_input(run, tmp_path,
     monkeypatch.setattr(sys, "stdin", io.StringIO(count))
     assert "800" in run("query", "-")[1]
     monkeypatch.setattr(sys, "stdin", io.StringIO(count))
-    assert "Exact and free" in run("explain")[1]
+    assert "Without noise and free" in run("explain")[1]
     code, _, err = run("query", "question.sql")
     assert code == 3
     assert "--file question.sql" in err
@@ -164,3 +165,54 @@ def test_an_absurd_error_is_refused_and_charges_nothing(run):
     code, _, err = run("query", "SELECT SUM(time) FROM visits", "--error", "1e308")
     assert code == 3
     assert "at most" in err
+
+
+COARSE = "SELECT COUNT(*) FROM visits WHERE time < 20"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_useless_answer_is_refused_and_given_with_yes(run):
+    code, out, err = run("query", COARSE)
+    assert (code, out) == (2, "")
+    assert "would not be worth its price" in err
+    assert "--spend 10%: ± " in err
+    assert "--yes asks all the same" in err
+    code, out, _ = run("query", COARSE, "--json")
+    found = json.loads(out)["error"]
+    assert (code, found["kind"], found["exit"]) == (2, "useless", 2)
+    assert found["figures"][0]["share"] > 0.2
+    assert found["levers"][0]["ask"] == {"spend": "10%"}
+    code, out, _ = run("explain", COARSE)
+    assert "Useless: " in out
+    assert run("ledger", "--json")[1].count('"kind": "question"') == 0, "nothing was charged"
+    code, out, _ = run("query", COARSE, "--yes")
+    assert (code, "±" in out) == (0, True)
+    code, out, _ = run("query", COARSE)
+    assert (code, "given before" in out) == (0, True)
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
+def test_at_a_terminal_one_is_asked(run, monkeypatch, typed, code):
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    told = Terminal()
+    monkeypatch.setattr("sys.stderr", told)
+    found, out, _ = run("query", COARSE)
+    assert found == code
+    assert told.getvalue().count("would not be worth its price") == 1
+    assert "Ask anyway? [y/N]" in told.getvalue()
+    assert ("±" in out) == (code == 0)
+
+
+def test_notes_are_said_once_for_each_policy(run):
+    first, second = (
+        run("query", f"SELECT AVG(time) FROM visits WHERE faculty = '{f}'")[1] for f in ("math", "computer science")
+    )
+    assert "Note: visits: at most 1 row" in first
+    assert "Note: " not in second
+    assert "Notes were said before" in second
+    assert "Note: visits: at most 1 row" in run("explain", AVERAGE)[1]
+    assert len(json.loads(run("query", AVERAGE, "--json")[1])["bounding"]) == 2

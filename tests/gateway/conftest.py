@@ -89,3 +89,29 @@ def hospital(tmp_path):
     yield make
     for gate in opened:
         gate.close()
+
+
+@pytest.fixture
+def open_canteen(tmp_path):
+    """Opens canteens that protect persons or values; with a column whose values nobody declared."""
+    opened = []
+
+    def call(protect, people=None):
+        folder = tmp_path / f"canteen{len(opened)}"
+        folder.mkdir()
+        lines = canteen_rows().splitlines()
+        (folder / "canteen.csv").write_text(
+            "\n".join(f"{line},note" if not i else f"{line},n{i % 9}" for i, line in enumerate(lines)) + "\n"
+        )
+        text = CANTEEN.replace("protect: values", f"protect: {protect}").replace(
+            "      time:", "      note: {sensitive: text}\n      time:"
+        )
+        if people is not None:
+            text = text.replace("    person: student", f"    person: student\n    people: {people}")
+        (folder / "nowiser.yaml").write_text(text)
+        opened.append(nowiser.gateway.open(folder / "nowiser.yaml"))
+        return opened[-1]
+
+    yield call
+    for gate in opened:
+        gate.close()

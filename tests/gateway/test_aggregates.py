@@ -220,7 +220,7 @@ def shop(tmp_path):
 
 def test_the_largest_groups_are_picked_where_that_is_cheaper(shop):
     counted = "SELECT item, COUNT(DISTINCT p) AS n FROM buys GROUP BY item ORDER BY n DESC LIMIT 2"
-    answer = shop.query(counted, spend="40%")
+    answer = shop.query(counted, spend="40%", anyway=True)
     assert [r[0] for r in answer.rows] == ["a", "b"]
     assert "noisy max" in answer.notes[0]
     assert all(
@@ -229,7 +229,7 @@ def test_the_largest_groups_are_picked_where_that_is_cheaper(shop):
     )
     plain = plan(read(counted.replace(" ORDER BY n DESC LIMIT 2", ""), shop.policy), shop.policy)
     assert answer.errors()[0][1] < float(plain.ways[0].noise(Fraction(1))[0].half_width())
-    named = shop.query("SELECT item FROM buys GROUP BY item ORDER BY COUNT(*) DESC LIMIT 1", spend="40%")
+    named = shop.query("SELECT item FROM buys GROUP BY item ORDER BY COUNT(*) DESC LIMIT 1", spend="40%", anyway=True)
     assert named.rows == (("a",),)  # ahead by 7,500 where a person moves 40
 
 

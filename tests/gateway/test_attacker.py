@@ -118,7 +118,7 @@ def test_no_output_tells_more_than_was_printed(opened, protect, questions):
         seen = []
         for sql in questions:
             seen.append(Seen(gate, sql))
-            answer = gate.query(sql, spend="30%")
+            answer = gate.query(sql, spend="30%", anyway=True)
     gains = [g["after"] - g["before"] for g in answer.guesses]
     rows = others()
     if protect == "persons":
@@ -155,7 +155,7 @@ def test_the_bound_is_nearly_reached(opened):
     """The test can fail: with a fifth less noise than was chosen the attacker beats the printed figure."""
     with opened("values") as gate:
         seen = Seen(gate, "SELECT SUM(time) FROM t")
-        answer = gate.query("SELECT SUM(time) FROM t", spend="30%")
+        answer = gate.query("SELECT SUM(time) FROM t", spend="30%", anyway=True)
     gain = answer.guesses[0]["after"] - answer.guesses[0]["before"]
     worlds = [[*others(), victim(time=t)] for t in TIMES]
     reached = check([seen], worlds, np.full(len(TIMES), 1 / len(TIMES)), NEAR, gain)
@@ -170,7 +170,7 @@ def test_the_best_guess_is_right_no_more_often_than_printed(opened):
     """Over many tables and answers; the false alarm rate is below one in a million."""
     with opened("values") as gate:
         seen = Seen(gate, "SELECT SUM(time) FROM t")
-        (guess, *_) = gate.query("SELECT SUM(time) FROM t", spend="30%").guesses
+        (guess, *_) = gate.query("SELECT SUM(time) FROM t", spend="30%", anyway=True).guesses
     worlds = [[*others(), victim(time=t)] for t in TIMES]
     exact = [seen.cells(rows) for rows in worlds]
     right = tried = 0

@@ -16,8 +16,8 @@ COMMANDS = {
     "verify": ("ledger", "verify"),
     "show": ("ledger",),
     "explain": ("explain", "SELECT SUM(time) FROM visits"),
-    "stored": ("query", ASKED, "--spend", "1%"),
-    "query": ("query", "SELECT SUM(time) FROM visits", "--spend", "1%"),
+    "stored": ("query", ASKED, "--spend", "1%", "--yes"),
+    "query": ("query", "SELECT SUM(time) FROM visits", "--spend", "1%", "--yes"),
     "check": ("check",),
 }
 
@@ -28,7 +28,7 @@ def kept(canteen_folder, tmp_path):
     policy, state = canteen_folder / "nowiser.yaml", canteen_folder / ".nowiser"
     with nw.open(policy) as gate:
         for share in (1, 2, 3):
-            gate.query(ASKED, spend=f"{share}%")
+            gate.query(ASKED, spend=f"{share}%", anyway=True)
         with pytest.raises(NotEvaluated):
             fail(gate)
         shutil.copytree(state, tmp_path / "open")
@@ -40,7 +40,7 @@ def fail(gate):
     run = gate._engine.run
     gate._engine.run = None
     try:
-        gate.query("SELECT SUM(time) FROM visits", spend="9%")
+        gate.query("SELECT SUM(time) FROM visits", spend="9%", anyway=True)
     finally:
         gate._engine.run = run
 

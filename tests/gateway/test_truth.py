@@ -94,7 +94,7 @@ def test_no_output_lifts_an_attacker_above_what_is_printed(canteen):
     outputs = rng.uniform(-30, 90, 200)  # all kinds of outputs, also unlikely ones
     for i in range(3):
         sql = f"SELECT SUM(time) FROM visits WHERE student <> 's{i + 1}'"
-        answer = canteen.query(sql, spend="20%")
+        answer = canteen.query(sql, spend="20%", anyway=True)
         planned = plan(read(sql, canteen.policy), canteen.policy)
         cost = answer.cost["visits"]["time"]
         scale = 2 / cost["slope"]  # raw units: slope is per 2, one unit of time moves the sum by one

@@ -24,11 +24,13 @@ def test_questions_variables_and_policies(shell, canteen_folder):
     shell.run_cell("n = %nowiser SELECT COUNT(*) FROM visits WHERE faculty = 'math'", store_history=False)
     assert shell.user_ns["n"].rows == ((504,),)
     shell.user_ns["faculty"] = "not put into SQL"
-    answer = shell.run_cell_magic("nowiser", "--spend 1%", "SELECT faculty, AVG(time) AS mean\nFROM visits GROUP BY 1")
+    answer = shell.run_cell_magic(
+        "nowiser", "--spend 1% --yes", "SELECT faculty, AVG(time) AS mean\nFROM visits GROUP BY 1"
+    )
     assert answer.columns == ("faculty", "mean")
     assert (
         shell.run_cell_magic(
-            "nowiser", "--spend 1% kept <<", "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY 1"
+            "nowiser", "--spend 1% --yes kept <<", "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY 1"
         )
         is None
     )

@@ -163,11 +163,11 @@ def write(folder: Path, tables: dict[str, list[dict[str, Any]]], policy: str) ->
     return path
 
 
-def ask(gateway: Any, sql: str) -> tuple[Seen, Any]:
-    """Ask; an exception that is not one of ours is the failure the caller is looking for, so it is not caught."""
+def ask(gateway: Any, sql: str, *, anyway: bool = True) -> tuple[Seen, Any]:
+    """Ask, also where the answer is useless: an attacker would. An exception that is not one of ours is the failure the caller is looking for, so it is not caught."""
     answer = None
     try:
-        answer = gateway.query(sql)
+        answer = gateway.query(sql, anyway=anyway)
     except NowiserError as error:
         kind, words = type(error).__name__, str(error)
     else:

@@ -93,7 +93,7 @@ def show(tour: dict[str, Any]) -> None:
             out.print(Padding(Text(f"refused: {stop['refused'].message}\n{stop['refused'].hint or ''}"), (1, 3)))
             continue
         out.print(Padding(table_of(answer), (1, 3)))
-        for note in answer.bounding:
+        for note in answer.news:
             if answer.cost and note not in said:
                 out.print(Text(f"   Note: {in_flags(note)}", style="dim"), soft_wrap=True)
                 said.add(note)

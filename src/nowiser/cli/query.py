@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from nowiser.cli import output
 from nowiser.cli.refusals import in_flags
-from nowiser.errors import Misconfigured
+from nowiser.errors import Misconfigured, Useless
 
 if TYPE_CHECKING:
     from nowiser.report.answer import Answer
@@ -42,9 +43,14 @@ def query(
             "--clipped", help="Also estimate how many rows were clipped or left out: a second question, charged."
         ),
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Ask also where the answer would be too imprecise to be useful.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Ask a question. The answer says how far off it may be and what it does to attackers' guesses.
+
+    An answer too imprecise to be useful is refused before anything is charged; at a terminal you are asked.
 
     Example: nowiser query "SELECT AVG(time) FROM visits WHERE faculty = 'math'" --error 1.5
     """
@@ -52,20 +58,38 @@ def query(
 
     asked = question(sql, file)
     with gateway.open(policy) as gate:
-        answer = gate.query(asked, error=error, spend=spend, analyst=analyst, clipped=clipped)
+        ask = partial(gate.query, asked, error=error, spend=spend, analyst=analyst, clipped=clipped)
+        try:
+            answer = ask(anyway=yes)
+        except Useless as refusal:
+            if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+                raise
+            answer = ask(anyway=wanted_anyway(refusal))
     answer = in_flags_of(answer)
     if as_json:
         output.emit(answer.to_dict())
         return
+    from nowiser.cli.query_notes import with_news
     from nowiser.report.printed import print_answer
 
-    print_answer(answer)
+    print_answer(with_news(answer, gate.policy))
+
+
+def wanted_anyway(refusal: Useless) -> bool:
+    """True if the person at the terminal wants the answer all the same; else the refusal is raised, told already."""
+    output.failed(refusal)
+    if typer.confirm("Ask anyway?", default=False, err=True):
+        return True
+    raise typer.Exit(refusal.exit_code)
 
 
 def in_flags_of(answer: "Answer") -> "Answer":
     """The notes of an answer in the words of the command line."""
     refusal = None if answer.refusal is None else in_flags(answer.refusal)
-    return replace(answer, bounding=tuple(map(in_flags, answer.bounding)), refusal=refusal)
+    if answer.useless is not None:
+        answer.useless.hint = in_flags(answer.useless.hint or "")
+    bounding, news = (tuple(map(in_flags, notes)) for notes in (answer.bounding, answer.news))
+    return replace(answer, bounding=bounding, news=news, refusal=refusal)
 
 
 ENOUGH = 1_000_000  # characters; no question is so long, and a device may have no end

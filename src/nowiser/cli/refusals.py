@@ -19,6 +19,7 @@ _GIVEN = re.compile(
 )
 _FLAGS = {
     "clipped=True": "--clipped",
+    "anyway=True": "--yes",
     "keep_order=True": "--keep-order",
     "in_order=True": "--in-order",
     "(key)": "(--key)",

@@ -1,6 +1,6 @@
 """Python's database interface, PEP 249: for pandas.read_sql and every tool that takes a connection.
 
-    connection = nowiser.connect("nowiser.yaml", spend="1%")
+    connection = nowiser.connect("nowiser.yaml", spend="5%")
     cursor = connection.cursor()
     cursor.execute("SELECT AVG(time) FROM visits WHERE faculty = ?", ["math"])
     cursor.fetchone(), cursor.answer.error

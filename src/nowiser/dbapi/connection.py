@@ -22,16 +22,17 @@ def connect(
     analyst: str | None = None,
     spend: float | Fraction | str | None = None,
     error: float | Fraction | None = None,
+    anyway: bool = False,
 ) -> "Connection":
     """A connection as PEP 249 has it, so that `pandas.read_sql(sql, nowiser.connect("nowiser.yaml"))` works.
 
     path_or_url: the policy file (default: $NOWISER_POLICY, else ./nowiser.yaml), the same as `nowiser:///path`, or a
-    Gateway that is open. spend, error, analyst: as in `Gateway.query`, for every question of the connection.
+    Gateway that is open. spend, error, analyst, anyway: as in `Gateway.query`, for every question of the connection.
     """
     with errors.translated():
-        if isinstance(path_or_url, gateway.Gateway):
-            return Connection(path_or_url, analyst=analyst, spend=spend, error=error, owned=False)
-        return Connection(gateway.open(_path(path_or_url)), analyst=analyst, spend=spend, error=error, owned=True)
+        owned = not isinstance(path_or_url, gateway.Gateway)
+        gate = path_or_url if isinstance(path_or_url, gateway.Gateway) else gateway.open(_path(path_or_url))
+        return Connection(gate, analyst=analyst, spend=spend, error=error, anyway=anyway, owned=owned)
 
 
 def _path(given: str | Path | None) -> str | Path | None:
@@ -68,11 +69,12 @@ class Connection:
         analyst: str | None = None,
         spend: float | Fraction | str | None = None,
         error: float | Fraction | None = None,
+        anyway: bool = False,
         owned: bool = True,
     ) -> None:
         self._gate: gateway.Gateway | None = gate
         self._owned = owned
-        self._with = {"analyst": analyst, "spend": spend, "error": error}
+        self._with: dict[str, Any] = {"analyst": analyst, "spend": spend, "error": error, "anyway": anyway}
 
     @property
     def gateway(self) -> gateway.Gateway:
@@ -90,7 +92,7 @@ class Connection:
         return self.cursor().execute(sql, parameters)
 
     def ask(self, sql: str, parameters: Sequence[Any] | None, **wish: Any) -> Answer:
-        """The answer to a question; `spend`, `error` or `analyst` for this one take the place of the connection's."""
+        """The answer to a question; `spend`, `error`, `analyst`, `anyway` for this one replace the connection's."""
         gate, given = self.gateway, {name: value for name, value in wish.items() if value is not None}
         usual = dict(self._with)
         if "spend" in given or "error" in given:
@@ -160,11 +162,12 @@ class Cursor:
         *,
         spend: float | Fraction | str | None = None,
         error: float | Fraction | None = None,
+        anyway: bool | None = None,
     ) -> Self:
         """Ask a question. Each `?` takes the next parameter."""
         self._open()
         self.answer, self._next = None, 0
-        self.answer = self.connection.ask(sql, parameters, spend=spend, error=error)
+        self.answer = self.connection.ask(sql, parameters, spend=spend, error=error, anyway=anyway)
         return self
 
     def executemany(self, sql: str, parameters: Sequence[Sequence[Any]]) -> None:

@@ -12,6 +12,7 @@ from nowiser.errors import (
     NotEvaluated,
     NowiserError,
     Unreachable,
+    Useless,
 )
 
 
@@ -61,6 +62,7 @@ class NotSupportedError(DatabaseError):
 
 BECOMES: dict[type[NowiserError], type[Error]] = {
     NotAnswerable: ProgrammingError,
+    Useless: ProgrammingError,
     Misconfigured: InterfaceError,
     Exhausted: OperationalError,
     NotAuthorised: OperationalError,

@@ -92,6 +92,9 @@ class Table:
     protect: Protect = Protect.PERSONS
     unique: tuple[tuple[str, ...], ...] = ()  # declared keys, for joins
     row_is_person: bool = False  # `person: each row`
+    people: int | None = (
+        None  # about how many persons are in it, said to everybody: only to judge whether answers are useful
+    )
     csv: Csv | None = None  # how its file is written; None: as files of its name are by default
     # A public column with one value per person: questions about different values concern different persons.
     partition: str | None = None

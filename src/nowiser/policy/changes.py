@@ -172,7 +172,7 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
     if old.protect is not new.protect and not new.is_public:
         effect = Effect.LOOSENS if new.protect is Protect.VALUES else Effect.TIGHTENS
         yield Change(new.name, effect, f"protects {new.protect.value}, was {old.protect.value}")
-    for key in ("rows_per_person", "groups_per_person", "source", "csv"):
+    for key in ("rows_per_person", "groups_per_person", "people", "source", "csv"):
         yield from _neutral(new.name, key, getattr(old, key), getattr(new, key))
     if old.partition != new.partition:
         if new.partition is None:

@@ -100,6 +100,8 @@ def _plain(value: Any) -> Any:
                 del body["csv"]
             if value.partition is None:  # likewise
                 del body["partition"]
+            if value.people is None:
+                del body["people"]
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():

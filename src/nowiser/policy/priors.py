@@ -62,6 +62,11 @@ def read_priors(tables: tuple[Read, ...], folder: Path) -> dict[str, Prior]:
     return found
 
 
+def uniform(column: Column) -> Prior | None:
+    """What `prior: uniform` means for a column; None where neither a range nor values are declared."""
+    return _Reader(column, "", Path()).even()
+
+
 def _presence(node: Node | None, table: str) -> Prior:
     if node is None:
         return Unknown()
@@ -124,10 +129,16 @@ class _Reader:
         return Unknown(self.low, self.high)
 
     def uniform(self, place: Place) -> Prior:
+        found = self.even()
+        if found is None:
+            place.wrong(f"{self.what} cannot be uniform: the column has no declared range or values")
+        return found
+
+    def even(self) -> Prior | None:
         if self.column.domain is not None:
             return self.weighed({value: Fraction(1) for value in self.column.domain})
         if self.low is None or self.high is None:
-            place.wrong(f"{self.what} cannot be uniform: the column has no declared range or values")
+            return None
         return self.whole(lambda x: x) or Uniform(self.low, self.high)
 
     def uniform_between(self, node: Node) -> Prior:

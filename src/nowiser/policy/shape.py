@@ -132,6 +132,8 @@ class Table(TypedDict, total=False):
     """What is secret: presence and everything (`persons`, default), or only sensitive values."""
     presence: Share
     """How likely attackers hold it that a given person is in the table. Default: unknown."""
+    people: Annotated[int, Ge(1)]
+    """About how many persons are in it: said to everybody, and used only to tell useful answers from useless ones."""
     unique: list[str | list[str]]
     """Keys: columns that together never repeat."""
     partition: str

@@ -62,8 +62,8 @@ def _read_table(name: str, node: Node) -> Read:
     columns = _read_columns(name, entries.need("columns", what, "columns: {time: {sensitive: [0, 60]}}"))
     each_row = isinstance(said := entries.get("person"), Leaf) and said.raw == EACH_ROW
     person, link = ((), None) if each_row else _read_person(entries, columns, what)
-    source, rows, groups, protect, unique = map(
-        entries.get, ("source", "rows_per_person", "groups_per_person", "protect", "unique")
+    source, rows, groups, protect, unique, people = map(
+        entries.get, ("source", "rows_per_person", "groups_per_person", "protect", "unique", "people")
     )
     table = Table(
         name=name,
@@ -76,6 +76,7 @@ def _read_table(name: str, node: Node) -> Read:
         protect=values.choice(protect, f"protect of {what}", _PROTECT) if protect is not None else Protect.PERSONS,
         unique=_read_unique(unique, columns, what) if unique is not None else (),
         row_is_person=each_row,
+        people=values.whole(people, f"people of {what}") if people is not None else None,
         csv=read_csv(said, what) if (said := entries.get("csv")) is not None else None,
     )
     if table.is_public:
@@ -177,7 +178,7 @@ def _read_unique(node: Node, columns: tuple[Column, ...], what: str) -> tuple[tu
 
 
 def _check_public(entries: Entries, columns: tuple[Column, ...], what: str) -> None:
-    for key in ("rows_per_person", "groups_per_person", "protect", "presence", "partition"):
+    for key in ("rows_per_person", "groups_per_person", "protect", "presence", "people", "partition"):
         if key in entries.keys:
             entries.keys[key].wrong(f"{what} is public, so {key!r} has no meaning there")
     places = values.mapping(entries.entries["columns"], "columns").keys

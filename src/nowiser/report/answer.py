@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, log10
@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from nowiser.errors import Useless
 from nowiser.model.attacker import ON_AVERAGE
+from nowiser.percent import percent
 from nowiser.sql.answer.vectors import Vector, listed
 
 Error = float | None | list[float | None]
@@ -24,7 +26,9 @@ class Answer:
 
     error: 95 % half-width per column, a list per row where they differ; 0 is exact, None means not known.
     cost: {table: {attribute: {slope, jump, presence, unit}}}, in nats; slope per `unit` raw units.
-    guesses: per attacker `guess`, `before`, `after` (of all answers so far, this one included), `limit` and `promise`.
+    guesses: per attacker `guess`, `before`, `after` (of all answers so far, this one included), `limit` and `promise`;
+    `used`, the share of his limit that is used, and `answers`, about how many answers at this price are left (None if
+    not charged).
     left: share of the whole allowance that is left. stored: this is the answer given before, again, free.
 
     It prints as a table and draws itself in a notebook; `to_pandas`, `to_polars`, `to_arrow`, `interval` and `plot`
@@ -45,6 +49,11 @@ class Answer:
     price: float | None = None
     admitted: bool = True
     refusal: str | None = None  # why not, where it is not admitted
+    ranges: tuple[tuple[float, float] | None, ...] = ()  # per column, the declared range of averages and quantiles
+    news: tuple[str, ...] = ()  # of `bounding`, the notes that this gateway had not said before
+    expected: Mapping[str, float] = field(default_factory=dict)  # the bar each noisy column is expected to have
+    expected_for: str = ""  # how many rows that is for
+    useless: Useless | None = None  # why the answer would not be worth its price: `query` refuses it with this
 
     @cached_property
     def rows(self) -> tuple[tuple[Any, ...], ...] | None:
@@ -75,7 +84,10 @@ class Answer:
             "stored": self.stored,
             "bounding": list(self.bounding),
         }
-        return found if self.rows is not None else found | {"price": self.price, "admitted": self.admitted}
+        if self.rows is not None:
+            return found
+        found |= {"price": self.price, "admitted": self.admitted, "useful": self.useless is None}
+        return found | {"expected": dict(self.expected)}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
@@ -83,6 +95,17 @@ class Answer:
     def errors(self) -> list[tuple[float | None, ...]]:
         """The error bars as a table of the same shape as `rows`."""
         return [tuple(e[i] if isinstance(e, list) else e for e in self.error) for i in range(len(self.rows or ()))]
+
+    def range_of(self, column: int) -> tuple[float, float] | None:
+        """The declared range of a column, where it is an average or a quantile."""
+        return self.ranges[column] if column < len(self.ranges) else None
+
+    def cells(self) -> list[tuple[str, ...]]:
+        """The rows as people write them: every number with its error bar."""
+        return [
+            tuple(with_bar(v, e, self.range_of(i)) for i, (v, e) in enumerate(zip(row, errors, strict=True)))
+            for row, errors in zip(self.rows or (), self.errors(), strict=True)
+        ]
 
     def to_arrow(self, *, errors: bool = True) -> Any:
         """A pyarrow.Table: each column, and after each noisy one `<column>_error`, its 95 % half-width."""
@@ -133,6 +156,11 @@ class Answer:
         return html_of(self)
 
 
+def gist(note: str) -> str:
+    """What a note is about: further figures behind a semicolon are no news."""
+    return note.partition(";")[0]
+
+
 class Allowance(dict[str, Any]):
     """How every attacker stands (`guesses`), the share of the allowance that is `left`, and the sensitive attributes
     no attacker is after (`unguarded`), about which any number of answers is given.
@@ -142,8 +170,8 @@ class Allowance(dict[str, Any]):
         super().__init__(guesses=list(guesses), left=left, unguarded=list(unguarded))
 
     def __str__(self) -> str:
-        lines = [spoken_guess(g) for g in self["guesses"]]
-        lines.append(f"Left of the allowance: {self['left']:.1%}")
+        lines = [spoken_guess(g) for g in binding_first(self["guesses"])]
+        lines.append(f"Left of the allowance: {percent(self['left'])}")
         lines += [f"No attacker guards {name}: answers about it are never used up." for name in self["unguarded"]]
         return "\n".join(lines)
 
@@ -155,7 +183,9 @@ class Allowance(dict[str, Any]):
         return drawn(self["guesses"], self["left"]) + loose
 
 
-EXPOSED = "(Guesses are about the most exposed victim: before any answer → at most, after all answers so far.)"
+EXPOSED = (
+    "(Before: whoever is guessed best. After all answers so far nobody is guessed better by more points than that.)"
+)
 AVERAGED = "(Before any answer → at most, after all answers so far: of the most exposed victim, or on average as said.)"
 
 
@@ -166,24 +196,40 @@ def remark(guesses: Sequence[dict[str, Any]]) -> str:
 
 def spoken_guess(guess: dict[str, Any]) -> str:
     """One attacker in one line."""
-    return f"{guess['guess']}: {reached(guess)}"
+    return f"{guess['guess']}: {reached(guess)}: {points_used(guess)}"
 
 
 def reached(guess: dict[str, Any]) -> str:
     """Before → after and the limit: of every answer, or of what the best attacker gets right on average."""
-    before, after, limit = (f"{guess[key]:.2%}" for key in ("before", "after", "limit"))
+    before, after, limit = (percent(guess[key], 2) for key in ("before", "after", "limit"))
     if guess.get("promise") == ON_AVERAGE:
         return f"{before} → right in at most {after} of cases, on average (limit {limit})"
     return f"{before} → {after} (limit {limit})"
 
 
+def points_used(g: dict[str, Any]) -> str:
+    """`1.18 of 5 points used, about 19 such answers left`."""
+    used, most = 100 * (g["after"] - g["before"]), 100 * (g["limit"] - g["before"])
+    said = f"{used:.2f} of {most:.4g} points used"
+    many = g.get("answers")
+    if many is None:
+        return said
+    return f"{said}, {f'about {many:,}' if many else 'no'} such answer{'s' * (many != 1)} left"
+
+
+def binding_first(guesses: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The attacker whose limit is nearest comes first."""
+    return sorted(guesses, key=lambda g: -g.get("used", 0.0))
+
+
 def drawn(guesses: Sequence[dict[str, Any]], left: float) -> str:
     """One bar per attacker: grey up to before, blue up to after, a red line at the limit; and what is left."""
     rows = "".join(
-        f"<tr><td>{html.escape(g['guess'])}</td><td>{_bar(g)}</td><td>{reached(g)}</td></tr>" for g in guesses
+        f"<tr><td>{html.escape(g['guess'])}</td><td>{_bar(g)}</td><td>{reached(g)}</td><td>{points_used(g)}</td></tr>"
+        for g in binding_first(guesses)
     )
     told = f"<p>{html.escape(remark(guesses))}</p>" if guesses else ""
-    return f"<table><tbody>{rows}</tbody></table><p>Left of the allowance: {left:.1%}</p>{told}"
+    return f"<table><tbody>{rows}</tbody></table><p>Left of the allowance: {percent(left)}</p>{told}"
 
 
 def _bar(g: dict[str, Any]) -> str:
@@ -196,8 +242,8 @@ def _bar(g: dict[str, Any]) -> str:
     return f'<svg width="200" height="14" role="img">{parts}{limit}</svg>'
 
 
-def with_bar(value: Any, error: float | None) -> str:
-    """A value with its error bar, as people write it."""
+def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None = None) -> str:
+    """A value with its error bar, as people write it; in words where the bar covers all of its range."""
     if value is None:
         return "–"
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -205,7 +251,11 @@ def with_bar(value: Any, error: float | None) -> str:
     shown = f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
     if error is None:
         return f"{shown} ± ?"
-    return f"{shown} ± {rounded(error)}" if error else shown
+    if not error:
+        return shown
+    spare = 0.01 * (ends[1] - ends[0]) if ends is not None else 0.0  # values are rounded
+    covered = ends is not None and value - error <= ends[0] + spare and value + error >= ends[1] - spare
+    return f"{shown} ± {rounded(error)}" + (" (no information)" if covered else "")
 
 
 def rounded(number: float) -> str:

@@ -43,12 +43,12 @@ def _useful(cell: Cell, reading: Reading, half: float) -> list[str]:
     if reading.bottom is not None and span:
         return [
             f"  average: ± {half:.4g} divided by the number of rows; ± {half / 100:.3g} over 100 rows",
-            f"    below {20 * half / span:,.0f} rows it is off by more than 5 % of its range: useless",
+            f"    below {5 * half / span:,.0f} rows it is off by 20 % of its range or more: useless",
         ]
     if reading.aggregate.function == "count":
-        return [f"  count: below {20 * half:,.0f} rows it is off by more than 5 %: useless"]
+        return [f"  count: below {5 * half:,.0f} rows it is off by 20 % or more: useless"]
     if reading.aggregate.function == "sum" and span:
-        needed = f"below {20 * half / span:,.0f} rows it is off by more than 5 % of what they may add up to"
+        needed = f"below {5 * half / span:,.0f} rows it is off by 20 % or more of what they may add up to"
         return [f"  sum: {needed}: useless"]
     return []
 

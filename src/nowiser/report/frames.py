@@ -1,6 +1,7 @@
 """An answer as a data frame, with its error bars as columns of their own."""
 
 from importlib import import_module
+from math import inf
 from typing import Any
 
 from nowiser.errors import Misconfigured
@@ -40,7 +41,8 @@ def interval(answer: Answer) -> dict[str, list[tuple[float, float] | None]]:
         column = values(answer, i)
         if any(_is_number(v) for v in column):
             pairs = zip(column, bars(answer, i), strict=True)
-            found[name] = [None if e is None else (float(v) - e, float(v) + e) for v, e in pairs]
+            low, high = answer.range_of(i) or (-inf, inf)
+            found[name] = [None if e is None else (max(low, float(v) - e), min(high, float(v) + e)) for v, e in pairs]
     return found
 
 

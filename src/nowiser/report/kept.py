@@ -15,7 +15,7 @@ from nowiser.report.answer import Answer
 from nowiser.sql.answer.vectors import Vector, listed, vector
 
 NAME = b"nowiser"
-AS_JSON = ("columns", "exact", "cost", "bounding")
+AS_JSON = ("columns", "exact", "cost", "bounding", "ranges")
 
 
 def keep(answer: Answer) -> bytes:
@@ -66,6 +66,7 @@ def again(kept: bytes) -> Answer:
         left=0.0,
         stored=True,
         bounding=tuple(beside["bounding"]),
+        ranges=tuple(None if r is None else (r[0], r[1]) for r in beside.get("ranges", ())),
     )
 
 

@@ -5,8 +5,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from nowiser.report.answer import Answer, remark, spoken_guess, with_bar
-from nowiser.report.shown import bar_words, price_words
+from nowiser.percent import percent
+from nowiser.report.answer import Answer, binding_first, remark, spoken_guess
+from nowiser.report.shown import BOUNDED, bar_words, free_words, price_words
 from nowiser.report.visible import on_one_line, visible
 
 
@@ -15,8 +16,8 @@ def table_of(answer: Answer) -> Table:
     table = Table(show_edge=False, pad_edge=False)
     for name in answer.columns:
         table.add_column(Text(on_one_line(name)), overflow="fold")
-    for row, errors in zip(answer.rows or (), answer.errors(), strict=True):
-        table.add_row(*(Text(on_one_line(with_bar(v, e))) for v, e in zip(row, errors, strict=True)))
+    for row in answer.cells():
+        table.add_row(*(Text(on_one_line(cell)) for cell in row))
     return table
 
 
@@ -27,10 +28,14 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     if answer.stored:
         out.print("The answer given before to this question, again, free.")
     elif not answer.cost:
-        out.print("Exact and free: nothing secret was touched.")
-    _account(answer, out)
-    for note in answer.bounding:
+        out.print(f"{free_words(answer)} Nothing secret was touched.")
+    _account(answer, out, told=not answer.news)
+    if answer.news and answer.cost:
+        out.print(f"Note: ± is the 95 % error bar of the noise; {BOUNDED}.", style="dim", markup=False)
+    for note in answer.news:
         out.print(f"Note: {visible(note)}", style="dim", markup=False)
+    if len(answer.news) < len(answer.bounding):
+        out.print("(Notes were said before; explain repeats them.)", style="dim")
 
 
 def print_explanation(answer: Answer, console: Console | None = None) -> None:
@@ -45,10 +50,13 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
     if answer.notes:
         out.print(root)
         out.print()
+    if answer.useless is not None:
+        out.print(f"Useless: {visible(str(answer.useless))}", markup=False)
+        out.print()
     if not answer.admitted:
         out.print(f"Not admitted: {visible(answer.refusal or '')}", markup=False)
     if not answer.cost:
-        out.print("Exact and free: nothing secret would be touched.")
+        out.print(f"{free_words(answer)} Nothing secret would be touched.")
     else:
         known = ", ".join(f"{name} {words}" for name, words in bar_words(answer))
         out.print(f"Error bar (95 %): {visible(known)}", markup=False)
@@ -80,9 +88,9 @@ def _plain(text: str) -> str:
     return escape(visible(text))
 
 
-def _account(answer: Answer, out: Console) -> None:
-    for g in answer.guesses:
+def _account(answer: Answer, out: Console, *, told: bool = False) -> None:
+    for g in binding_first(answer.guesses):
         out.print(spoken_guess(g), markup=False)
-    out.print(f"Left of the allowance: {answer.left:.1%}")
-    if answer.guesses:
+    out.print(f"Left of the allowance: {percent(answer.left)}")
+    if answer.guesses and not told:
         out.print(remark(answer.guesses), style="dim", markup=False)

@@ -2,11 +2,13 @@
 
 from html import escape
 
-from nowiser.report.answer import Answer, drawn, rounded, spoken_guess, with_bar
+from nowiser.percent import percent
+from nowiser.report.answer import Answer, binding_first, drawn, points_used, rounded, spoken_guess
 from nowiser.report.visible import on_one_line, visible
 
 MOST = 20  # rows of an answer that are printed
 MOST_DRAWN = 200  # in a notebook
+BOUNDED = "limits on rows and ranges still apply"
 ADVICE = ("average:", "count:", "sum:")  # how the lines of a derivation begin that say what would be useful
 
 
@@ -14,14 +16,14 @@ def text(answer: Answer) -> str:
     """The rows with their error bars, and what is left; or what an explanation says."""
     if answer.values is None:
         return _explanation(answer)
-    rows = [answer.columns, *_cells(answer)[:MOST]]
+    rows = [answer.columns, *answer.cells()[:MOST]]
     rows = [tuple(map(on_one_line, row)) for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(answer.columns))]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     more = len(answer.rows or ()) - MOST
     if more > 0:
         lines.append(f"… {more:,} more rows")
-    return "\n".join([*lines, _price_of(answer)])
+    return "\n".join([*lines, _price_of(answer), *(f"Note: {visible(note)}" for note in answer.news)])
 
 
 def html_of(answer: Answer) -> str:
@@ -29,28 +31,29 @@ def html_of(answer: Answer) -> str:
         return _explanation_html(answer)
     head = "".join(f"<th>{escape(c)}</th>" for c in answer.columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in _cells(answer)[:MOST_DRAWN]
+        "<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in answer.cells()[:MOST_DRAWN]
     )
     more = len(answer.rows or ()) - MOST_DRAWN
     if more > 0:
         body += f"<tr><td>… {more:,} more rows</td></tr>"
     account = drawn(answer.guesses, answer.left) if answer.cost else f"<p>{_price_of(answer)}</p>"
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{account}"
-
-
-def _cells(answer: Answer) -> list[tuple[str, ...]]:
-    return [
-        tuple(with_bar(v, e) for v, e in zip(row, errors, strict=True))
-        for row, errors in zip(answer.rows or (), answer.errors(), strict=True)
-    ]
+    notes = "".join(f"<p>Note: {escape(note)}</p>" for note in answer.news)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{account}{notes}"
 
 
 def _price_of(answer: Answer) -> str:
     if answer.stored:
-        return f"The stored answer, again, free; {answer.left:.1%} of the allowance is left."
+        return f"The stored answer, again, free; {percent(answer.left)} of the allowance is left."
     if not answer.cost:
-        return "Exact and free."
-    return f"± is the 95 % error bar; {answer.left:.1%} of the allowance is left."
+        return free_words(answer)
+    binds = binding_first(answer.guesses)[:1]
+    used = "".join(f" {g['guess']}: {points_used(g)}." for g in binds)
+    return f"± is the 95 % error bar; {percent(answer.left)} of the allowance is left.{used}"
+
+
+def free_words(answer: Answer) -> str:
+    """What is free is exact, unless limits on rows or ranges have a part in it."""
+    return f"Without noise and free; {BOUNDED}." if answer.bounding else "Exact and free."
 
 
 # -- explanations ----------------------------------------------------------------------------------------------
@@ -64,6 +67,8 @@ def bar_words(answer: Answer) -> list[tuple[str, str]]:
             found.append((name, "exact"))
         elif isinstance(bar, float):
             found.append((name, f"± {rounded(bar)}"))
+        elif name in answer.expected:
+            found.append((name, f"about ± {rounded(answer.expected[name])} {answer.expected_for}"))
         else:
             found.append(
                 (name, "depends on the rows" if not _advice(answer) else "depends on the rows: see the advice")
@@ -74,13 +79,13 @@ def bar_words(answer: Answer) -> list[tuple[str, str]]:
 def price_words(answer: Answer) -> str:
     if not answer.cost:
         return "free: nothing secret would be touched"
-    return f"{_price(answer.price)}{answer.left:.1%} {'would be' if answer.admitted else 'is'} left"
+    return f"{_price(answer.price)}{percent(answer.left)} {'would be' if answer.admitted else 'is'} left"
 
 
 def _price(share: float | None) -> str:
     if share is None:
         return ""
-    return f"{share:.1%} of the allowance; " if share <= 1 else f"{rounded(share)} times the whole allowance; "
+    return f"{percent(share)} of the allowance; " if share <= 1 else f"{rounded(share)} times the whole allowance; "
 
 
 def _derivation(answer: Answer) -> list[str]:
@@ -94,10 +99,15 @@ def _advice(answer: Answer) -> list[str]:
 
 def _explanation(answer: Answer) -> str:
     lines = [] if answer.admitted else [f"Not admitted: {visible(answer.refusal or '')}"]
+    lines += [] if answer.useless is None else [f"Useless: {visible(str(answer.useless))}"]
     lines += ["Error bar (95 %)", *(f"  {on_one_line(name)}: {words}" for name, words in bar_words(answer))]
     if answer.cost:
         lines += ["Noise", *(f"  {visible(line)}" for line in _derivation(answer))]
-    lines += ["Price", f"  {price_words(answer)}", *(f"  {visible(spoken_guess(g))}" for g in answer.guesses)]
+    lines += [
+        "Price",
+        f"  {price_words(answer)}",
+        *(f"  {visible(spoken_guess(g))}" for g in binding_first(answer.guesses)),
+    ]
     if advice := _advice(answer):
         lines += ["Advice", *map(visible, advice)]
     return "\n".join(lines)
@@ -105,6 +115,7 @@ def _explanation(answer: Answer) -> str:
 
 def _explanation_html(answer: Answer) -> str:
     refused = "" if answer.admitted else f"<p><b>Not admitted:</b> {escape(answer.refusal or '')}</p>"
+    refused += "" if answer.useless is None else f"<pre><b>Useless:</b> {escape(str(answer.useless))}</pre>"
     rows = "".join(f"<tr><td>{escape(n)}</td><td>{escape(w)}</td></tr>" for n, w in bar_words(answer))
     advice = "".join(f"<li>{escape(line.strip())}</li>" for line in _advice(answer))
     noise = escape("\n".join(_derivation(answer)))

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import log
+from math import log, nextafter
 from typing import Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
 from nowiser.guess.bracket import bracketed
 from nowiser.guess.budget import on_average
-from nowiser.guess.budget.exposure import Identical, exposure, failing
+from nowiser.guess.budget.exposure import Identical, exposure, failing, up
 from nowiser.guess.budget.frontier import figures, keeps, largest
 from nowiser.guess.budget.goal_bounds import empty_promise
 from nowiser.guess.budget.parts import touched, views
@@ -47,17 +47,27 @@ class Guess:
 
 
 def standing(policy: Policy, totals: Charge) -> tuple[Guess, ...]:
-    """Before → after of every attacker's worst victim, given everything charged.
+    """Before → after of every attacker, given everything charged.
 
-    The worst victim is the one who gains the attacker most, and may be another one for other totals. Before anything
-    is charged nobody gains; shown is the victim who is guessed best.
+    `before` is fixed: that of the victim who is guessed best beforehand, with room for the whole gain below certainty.
+    Who gains the attacker most may be another victim for other totals. His gain bounds everybody's, so it is what is
+    added: no victim becomes guessable by more points than `after − before`.
     """
     found = []
     for attacker in policy.attackers:
         before, after = _worst(policy, attacker, totals)
-        limit = min(1.0, before + float(attacker.gain))
-        found.append(Guess(attacker.text, before, max(before, after), limit, attacker.promise))
+        start = _beforehand(Identical(policy), attacker)
+        gain = max(Fraction(0), Fraction(after) - Fraction(before))
+        limit = start + float(attacker.gain)
+        now = up(start + gain) if gain > attacker.gain else min(up(start + gain), limit)
+        found.append(Guess(attacker.text, start, min(1.0, now), limit, attacker.promise))
     return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _beforehand(key: Identical, attacker: Attacker) -> float:
+    before, _ = figures(key.policy, attacker, NOTHING)
+    return max(0.0, min(before, nextafter(1.0 - float(attacker.gain), 0.0)))
 
 
 def _kept(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
@@ -69,6 +79,22 @@ def _worst(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, f
     """Before and after of the most exposed person of the most exposed cell."""
     found = (figures(policy, attacker, view) for view in views(policy, totals))
     return max(found, key=lambda pair: pair[1] - pair[0])
+
+
+def answers_left(policy: Policy, attacker: Attacker, totals: Charge, charge: Charge) -> tuple[Fraction, int | None]:
+    """The share of an attacker's limit that is used, and about how many more answers at this price he allows.
+
+    None where the price is nothing to him.
+    """
+    most, one = _least_multiple(policy, attacker, totals), _least_multiple(policy, attacker, charge)
+    used = Fraction(0) if most is None else min(Fraction(1), 1 / most) if most else Fraction(1)
+    return used, None if one is None else int((1 - used) * one * Fraction(1001, 1000))  # a rounding error more
+
+
+def _least_multiple(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
+    """The largest multiple of a charge that keeps the promise to persons of every cell; None if it costs nobody."""
+    found = [m for view in views(policy, charge) if (m := largest(policy, attacker, view)) is not None]
+    return min(found, default=None)
 
 
 def refuse_empty_promises(policy: Policy) -> None:

@@ -16,7 +16,7 @@ from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.running import in_order
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.answer.vectors import Vector, listed, some_of, vector
-from nowiser.sql.plan.cells import Reading
+from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.plan import Noise, Plan
 from nowiser.sql.tree import Column
 
@@ -152,15 +152,18 @@ class Bars:
             return Estimates(some_of(values, rows > 0), 0.0)
         total = np.asarray(top, dtype=np.float64) * float(cell.unit)
         if self.noise[reading.bottom] is None:
-            return self._mean(total + rows * float(cell.shift * cell.unit), rows, wide)
+            return self._mean(total + rows * float(cell.shift * cell.unit), rows, wide, ends_of(cell))
         return self._ratio(total, rows, reading, k)
 
-    def _mean(self, total: NDArray[np.float64], rows: NDArray[np.float64], wide: Any) -> Estimates:
-        """Over a number of rows that is public. Nobody there: NULL."""
+    def _mean(
+        self, total: NDArray[np.float64], rows: NDArray[np.float64], wide: Any, ends: tuple[float, float]
+    ) -> Estimates:
+        """Over a number of rows that is public, kept inside the ends of the range. Nobody there: NULL."""
         some = rows > 0
         size = np.where(some, rows, 1.0)
-        values = tidy(total / size, wide / size)
         errors = wide / size
+        values, errors = clamped(total / size, errors, *ends) if np.any(wide) else (total / size, errors)
+        values = np.clip(tidy(values, errors), *ends) if np.any(wide) else values
         if some.all() and (errors == errors[:1]).all():
             return Estimates(values, float(errors[0]) if len(errors) else wide)
         return Estimates(some_of(values, some), some_of(errors, some))
@@ -169,7 +172,7 @@ class Bars:
         """A noisy sum, measured from the middle of the range, over a noisy count.
 
         With S/N the truth and S', N' the noisy ones, |S/N − S'/N'| ≤ (|S−S'| + |S/N|·|N−N'|)/N', and |S/N| is at
-        most half the range. The result is kept inside the declared range, which only brings it nearer.
+        most half the range. The result is kept inside the declared range.
         """
         assert reading.bottom is not None
         cell = self.plan.tally.cells[reading.top]
@@ -180,9 +183,30 @@ class Bars:
         errors = (wide + max(abs(low), abs(high)) * spread) / size
         sure = rows > spread
         nearer = (wide + np.abs(quotient) * spread) / np.where(sure, rows - spread, 1.0)
-        errors = np.minimum(np.where(sure, np.minimum(errors, nearer), errors), high - low)
-        values = float(cell.shift * cell.unit) + np.clip(quotient, low, high)
-        return Estimates(tidy(values, errors), errors)
+        values, errors = clamped(quotient, np.where(sure, np.minimum(errors, nearer), errors), low, high)
+        values = tidy(float(cell.shift * cell.unit) + values, errors)
+        return Estimates(np.clip(values, *ends_of(cell)), errors)
+
+
+def ends_of(cell: Cell) -> tuple[float, float]:
+    """Between which ends an average of the summands of a cell lies."""
+    return float((cell.low + cell.shift) * cell.unit), float((cell.high + cell.shift) * cell.unit)
+
+
+def clamped(
+    values: NDArray[np.float64], errors: NDArray[np.float64], low: float, high: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Values inside a range that holds the truth, and bars that hold the truth whenever the bars before did.
+
+    A truth in [value − error, value + error] and in [low, high] is in both, so it is no further from the clamped value
+    than the further end of their intersection. Where they do not meet, the noise was larger than its bar: then the bar
+    stays what it was, for one of no width would read as exact.
+    """
+    first, last = np.clip(values - errors, low, high), np.clip(values + errors, low, high)
+    inside = np.clip(values, low, high)
+    missed = (values + errors <= low) | (values - errors >= high)
+    bars = np.where(missed, np.minimum(errors, high - low), np.maximum(last - inside, inside - first))
+    return inside, bars
 
 
 def _decimal(found: Estimates, unit: Fraction | None) -> Estimates:

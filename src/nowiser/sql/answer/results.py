@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind
-from nowiser.sql.answer.estimates import Bars, Estimates, Half, tidy
+from nowiser.sql.aggregates.quantiles import grid_of
+from nowiser.sql.aggregates.syntax import QUANTILES
+from nowiser.sql.answer.estimates import Bars, Estimates, Half, ends_of, tidy
 from nowiser.sql.answer.vectors import Vector, listed, vector
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
@@ -57,6 +59,17 @@ def results(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int] | 
     return Results(tuple(c.values for c in columns), tuple(_one_or_many(c.errors) for c in columns))
 
 
+def columns_of(
+    plan: Plan,
+    noise: Sequence[Noise],
+    cells: Sequence[Sequence[int] | NDArray[Any]],
+    expressions: Sequence[Expression],
+) -> list[Estimates]:
+    """Some expressions in all groups, as they come: before HAVING, ORDER BY and LIMIT."""
+    found = _Results(plan, Bars(plan, noise, cells))
+    return [found.column(e) for e in expressions]
+
+
 def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
     """The bars that are known before any data is read: not those of averages, which depend on how many rows."""
     bars = Bars(plan, noise)
@@ -69,6 +82,21 @@ def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
         else:
             found.append(bars.known(used[0], _among(plan)) if plain else None)
     return tuple(found)
+
+
+def ranges(plan: Plan) -> tuple[tuple[float, float] | None, ...]:
+    """For each output the declared range that it lies in and that its bar is clamped to; None where there is none."""
+    return tuple(_range_of(plan, o.expression) for o in plan.query.outputs)
+
+
+def _range_of(plan: Plan, e: Expression) -> tuple[float, float] | None:
+    if not isinstance(e, Released) or e.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return None
+    reading = plan.readings[e.index]
+    if plan.histogram(reading) is not None and reading.aggregate.function in QUANTILES:
+        grid = grid_of(reading.aggregate, plan.query, len(plan.groups))
+        return float(grid.low), float(grid.high)
+    return ends_of(plan.tally.cells[reading.top]) if reading.aggregate.function == "avg" else None
 
 
 def _among(plan: Plan) -> int:
@@ -206,6 +234,8 @@ def _carried(e: Expression, group: Group, leaf: Callable[[Released], Interval | 
         return e.type
     assert isinstance(e, Call)
     args = [_carried(a, group, leaf) for a in e.args]
+    if e.function == "coalesce" and args[0] is not None and not args[0].nullable:
+        return args[0]  # which is there: what would stand for it otherwise does not matter
     if any(a is None for a in args):
         return None
     try:

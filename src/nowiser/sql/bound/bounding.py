@@ -43,7 +43,7 @@ def bounding(query: Query, *, found: bool = False) -> tuple[str, ...]:
             if clipped and aggregate.function != "count":
                 assert c.declared.low is not None
                 assert c.declared.high is not None
-                low, high = (_shown(end, c.declared.kind) for end in (c.declared.low, c.declared.high))
+                low, high = (shown_end(end, c.declared.kind) for end in (c.declared.low, c.declared.high))
                 ends = f"values outside {low} to {high} count as the nearer end"
                 notes.append(f"{c.attribute}: {ends} (clipped=True estimates how many).")
             if c.derived is None and c.declared.one_per_person:
@@ -90,7 +90,7 @@ def _clipped(query: Query, table: Table, rows: str) -> str:
     return f"any further are left out{counted}: whatever a person has there, it is clipped to that."
 
 
-def _shown(end: Fraction, kind: Kind) -> str:
+def shown_end(end: Fraction, kind: Kind) -> str:
     """An end of a declared range as people write it."""
     if kind is Kind.DATE:
         return (date(1970, 1, 1) + timedelta(days=int(end))).isoformat()

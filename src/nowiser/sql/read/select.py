@@ -33,6 +33,7 @@ from nowiser.sql.read.names import Scope, column, known, matches
 from nowiser.sql.read.parse import parse, place
 from nowiser.sql.read.source import Context, From
 from nowiser.sql.read.subselect import read_source, with_names
+from nowiser.sql.read.undeclared import refuse_undeclared
 from nowiser.sql.tree import (
     Aggregate,
     Call,
@@ -71,6 +72,7 @@ def read(text: str, policy: Policy, public: Free | None = None) -> Query:
 
     query = read_select(Context(text, policy, number=None if public is None else number), parse(text))
     refuse_long(query)
+    refuse_undeclared(query, policy)
     return query
 
 

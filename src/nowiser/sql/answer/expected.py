@@ -1,0 +1,213 @@
+"""What an answer will look like, before any secret is read: its bars where they depend on how many rows there are.
+
+Only public things go in: the plan, its noise, and how many rows are expected in each group. Rows are taken to be spread
+evenly over the declared values and ranges. Nothing else is known beforehand, and any other guess would be one about the
+data.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import inf, isfinite, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nowiser.model.schema import Kind, Value
+from nowiser.sql.aggregates import moments
+from nowiser.sql.aggregates.quantiles import grid_of
+from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
+from nowiser.sql.answer.results import columns_of
+from nowiser.sql.answer.vectors import listed
+from nowiser.sql.evaluate import evaluate
+from nowiser.sql.plan.cells import Cell, Reading
+from nowiser.sql.plan.groups import Listed, SetGroups
+from nowiser.sql.plan.keys import effort
+from nowiser.sql.plan.plan import Noise, Plan
+from nowiser.sql.tree import Expression, Grouped, Released, columns, conjuncts, existing, parts
+
+Floats = NDArray[np.float64]
+
+POINTS = 64  # of a range, at which a condition is tried
+MOST_VALUES = 256  # of a column that are tried one by one
+MOST_TRIED = 1_024  # combinations
+MANY = 1e6  # times as many rows
+UNKNOWN = 0.5  # of the rows: where nothing is known of a condition
+LARGEST = 2.0**62
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One noisy column of an answer: in each group the half-width of its bar, and what it is to be measured by.
+
+    size: whether that is the expected size of a count or sum; otherwise it is the width of the range.
+    """
+
+    name: str
+    bars: Floats  # infinite where only more rows would give one; NaN where there is none at all
+    scales: Floats
+    size: bool
+
+    @property
+    def shares(self) -> Floats:
+        """The bars as shares of the range or size; NaN where either is not known."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(self.scales > 0, self.bars / self.scales, np.nan)
+        return np.where(np.isinf(self.bars), inf, shares)
+
+
+def share(conditions: Iterable[Expression]) -> float:
+    """The share of rows for which conditions hold, if the declared values are equally frequent and independent."""
+    return prod(_share(part) for c in conditions for part in conjuncts(c))
+
+
+def _share(condition: Expression) -> float:
+    looked = columns(condition)
+    if not looked or existing(condition) or effort(condition) > 1:
+        return 1.0 if not looked else UNKNOWN
+    domains = [_points(c.declared.kind, c.declared.domain, c.type.bounds) for c in looked]
+    many = prod(len(d) for d in domains)
+    if not 0 < many <= MOST_TRIED:
+        return UNKNOWN
+    names = [c.ident for c in looked]
+    held = 0
+    for values in product(*domains):
+        row = dict(zip(names, values, strict=True))
+        held += evaluate(condition, lambda leaf, row=row: row[leaf.ident]) is True  # type: ignore[misc]  # columns
+    return max(held, 1) / many  # a single point between those that were tried is one of them
+
+
+def _points(kind: Kind, domain: Sequence[Value] | None, bounds: object) -> Sequence[Value]:
+    if domain is not None:
+        return domain if len(domain) <= MOST_VALUES else ()
+    if kind is Kind.BOOLEAN:
+        return (False, True)
+    low, high = float(getattr(bounds, "low", -inf)), float(getattr(bounds, "high", inf))
+    if kind is Kind.TEXT or not isfinite(low) or not isfinite(high):
+        return ()
+    if kind is not Kind.REAL and high - low < MOST_VALUES:
+        return range(int(low), int(high) + 1)
+    middles = [low + (high - low) * (i + 0.5) / POINTS for i in range(POINTS)]
+    return middles if kind is Kind.REAL else [round(m) for m in middles]
+
+
+def evenly(plan: Plan, rows: float) -> Floats:
+    """So many rows, spread evenly over the groups; in grouping sets over the groups of each set.
+
+    Of groups that are found in the data nobody knows how many there are: one that has all rows stands for them.
+    """
+    if isinstance(plan.groups, Listed):
+        return np.array([rows])
+    if isinstance(plan.groups, SetGroups):
+        return np.concatenate([np.full(len(p), rows / max(1, len(p))) for p in plan.groups.parts])
+    many = len(plan.groups)
+    return np.full(many, rows / max(1, many))
+
+
+def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None) -> list[NDArray[np.int64]]:
+    """What an engine would compute if rows were spread evenly; nothing but zeros where there are none."""
+    exact = exact or {}
+    cells = [
+        np.asarray(exact[i]) if i in exact else _whole(_typical(cell, rows)) for i, cell in enumerate(plan.tally.cells)
+    ]
+    for histogram in plan.histograms:
+        size = len(histogram.buckets)  # unless it is grouped, the groups are the buckets
+        spread = np.repeat(rows[:, None] / size, size, axis=1) if histogram.grouped else rows[None, :]
+        counts = np.diff(np.rint(np.cumsum(spread, axis=1)), axis=1, prepend=0.0)
+        cells.append(histogram.strategy.measure(counts.astype(np.int64)))
+    return cells
+
+
+def expected(
+    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
+) -> tuple[Expected, ...]:
+    """The noisy columns of the answer. `rows`: expected in each group; `exact`: cells that are public, as they are."""
+    found = _expected(plan, noise, rows, exact)
+    if not any((np.isnan(column.bars) & (rows > 0)).any() for column in found):
+        return found
+    # A quotient has no bar where its divisor may be zero; if with many rows it has, it is the few rows that are wrong.
+    many = _expected(plan, noise, rows * MANY)
+    return tuple(
+        replace(one, bars=np.where(np.isnan(one.bars) & ~np.isnan(other.bars) & (rows > 0), inf, one.bars))
+        for one, other in zip(found, many, strict=True)
+    )
+
+
+def _expected(
+    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
+) -> tuple[Expected, ...]:
+    cells = cells_of(plan, rows, exact)
+    noisy = [o for o in plan.query.outputs if not all(plan.exact(plan.readings[i]) for i in _released(o.expression))]
+    found = []
+    for output, column in zip(noisy, columns_of(plan, noise, cells, [o.expression for o in noisy]), strict=True):
+        values = _floats(listed(column.values))
+        bars = column.errors
+        wide = _floats(listed(bars)) if isinstance(bars, np.ndarray) else _floats([bars] * len(values))
+        scales, size = _scales(plan, output.expression, values, rows)
+        if not size:  # MIN and MAX are NULL where nothing stands clear of the noise: that says nothing about the range
+            wide = np.where(np.isnan(wide) & (rows > 0), scales, wide)
+        found.append(Expected(output.name, wide, scales, size))
+    return tuple(found)
+
+
+def _released(e: Expression) -> list[int]:
+    return [p.index for p in parts(e) if isinstance(p, Released)]
+
+
+def _typical(cell: Cell, rows: Floats) -> Floats:
+    """A cell where so many rows are in the group, with values in the middle of their range."""
+    counted = rows * (share([cell.condition]) if cell.condition is not None else 1.0)
+    return counted if cell.argument is None else counted * float(cell.low + cell.high) / 2
+
+
+def _whole(values: Floats) -> NDArray[np.int64]:
+    return np.rint(np.clip(values, -LARGEST, LARGEST)).astype(np.int64)
+
+
+def _floats(values: Sequence[object]) -> Floats:
+    """Numbers as they are; everything else, NULL and words, is no number."""
+    return np.array(
+        [float(v) if isinstance(v, int | float) and not isinstance(v, bool) else np.nan for v in values],
+        dtype=np.float64,
+    )
+
+
+def _scales(plan: Plan, e: Expression, values: Floats, rows: Floats) -> tuple[Floats, bool]:
+    """What the bar of an output is measured by, group by group, and whether that is a size."""
+    if not isinstance(e, Released):
+        if isinstance(e, Grouped) or not _released(e):
+            return np.full(len(values), np.nan), True
+        return np.abs(values), True
+    reading = plan.readings[e.index]
+    if reading.aggregate.function == "running":
+        return np.full(len(values), float(rows.sum())), True
+    if reading.aggregate.function == "count":
+        return np.maximum(np.abs(values), 1.0), True
+    if reading.aggregate.function == "sum":
+        cell = plan.tally.cells[reading.top] if reading.top < len(plan.tally.cells) else None
+        if cell is None:  # of ones and zeros, from a histogram
+            return np.maximum(np.abs(values), 1.0), True
+        low, high = float(cell.low * cell.unit), float(cell.high * cell.unit)
+        counted = rows * (share([cell.condition]) if cell.condition is not None else 1.0)
+        return np.maximum(counted, 1.0) * max(abs(low + high), high - low) / 2, True
+    return np.full(len(values), _range(plan, reading)), False
+
+
+def _range(plan: Plan, reading: Reading) -> float:
+    """The width of the range in which an average, quantile or moment lies."""
+    aggregate = reading.aggregate
+    x, y = aggregate.argument, aggregate.second
+    assert x is not None, "only counts go without"
+    if aggregate.function in QUANTILES and plan.histogram(reading) is not None:
+        grid = grid_of(aggregate, plan.query, len(plan.groups))
+        unit = 1e-6 if x.type.kind is Kind.TIMESTAMP else 1.0  # bars of timestamps are seconds
+        return float(grid.high - grid.low) * unit
+    if aggregate.function == "corr":
+        return 2.0
+    if aggregate.function in MOMENTUM:
+        half = moments.half(x)
+        if y is not None:
+            return 2 * half * moments.half(y)
+        return half if aggregate.function.startswith("stddev") else half * half
+    cell = plan.tally.cells[reading.top]
+    return float((cell.high - cell.low) * cell.unit)

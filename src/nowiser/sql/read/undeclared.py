@@ -1,0 +1,76 @@
+"""Conditions on values that are not among the declared ones: refused, since no row can have them.
+
+A typing error (`faculty = 'Math'` for math) would otherwise be paid for and answered with nothing. Decided from the
+policy and the text alone. Of public tables, whose answers are free, nothing is refused.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from nowiser.errors import NotAnswerable
+from nowiser.model.policy import Policy
+from nowiser.sql.bound.bounding import shown_end
+from nowiser.sql.tree import Call, Column, Expression, Grouped, Literal, Query, computed, parts
+
+COMPARED = ("=", "<>", "in")
+FEW = 12  # values that a message lists
+
+
+def refuse_undeclared(query: Query, policy: Policy) -> None:
+    """Raise NotAnswerable where a column is compared with a value that is not declared for it."""
+    for e in _expressions(query):
+        for part in parts(e):
+            if isinstance(part, Call) and part.function in COMPARED:
+                for column, value in _pairs(part, query):
+                    _check(column, value, policy)
+
+
+def _expressions(query: Query) -> Iterator[Expression]:
+    yield from computed(query.relation)
+    yield from query.keys
+    for aggregate in query.aggregates:
+        yield from (e for e in (aggregate.argument, aggregate.second, aggregate.condition) if e is not None)
+    if query.having is not None:
+        yield query.having
+
+
+def _pairs(call: Call, query: Query) -> Iterator[tuple[Column, Literal]]:
+    """The columns of a comparison with the constants they are compared with."""
+    args = [query.keys[a.index] if isinstance(a, Grouped) and a.index < len(query.keys) else a for a in call.args]
+    for column in (a for a in args if isinstance(a, Column) and a.derived is None):
+        yield from ((column, a) for a in args if isinstance(a, Literal) and a.value is not None)
+
+
+def _check(column: Column, literal: Literal, policy: Policy) -> None:
+    declared, value = column.declared, literal.value
+    table = policy.table(column.table)
+    if table is None or table.is_public or value is None:
+        return
+    if declared.domain is not None:
+        if value not in declared.domain:
+            raise NotAnswerable(
+                f"{_said(value)} is not among the declared values of {column.attribute}.",
+                hint=_suggestion(value, declared.domain),
+                span=literal.span or column.span,
+            )
+        return
+    if declared.low is None or declared.high is None or not isinstance(value, int | float):
+        return
+    if not declared.low <= value <= declared.high:
+        low, high = (shown_end(end, declared.kind) for end in (declared.low, declared.high))
+        raise NotAnswerable(
+            f"{column.attribute} is declared from {low} to {high}: no row has another value.",
+            hint="Values outside count as the nearer end.",
+            span=literal.span or column.span,
+        )
+
+
+def _said(value: object) -> str:
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def _suggestion(value: object, domain: tuple[object, ...]) -> str:
+    listed = ", ".join(_said(v) for v in domain[:FEW]) + (", …" if len(domain) > FEW else "")
+    folded = {str(v).casefold().strip(): v for v in domain}
+    near = get_close_matches(str(value).casefold().strip(), folded, 1)
+    return f"Did you mean {_said(folded[near[0]])}? Declared: {listed}." if near else f"Declared: {listed}."
