@@ -140,7 +140,7 @@ def test_a_tampered_ledger_is_exit_code_8(folder):
             "{guess: visits.time within 2,",
             "{guess: 'visits.time in [0, 60]',",
             3,
-            "is empty: every victim is guessed right with 100.0%",
+            "is empty: every victim is guessed right with 100.0 %",
         ),
         ("person: student", "unique: [faculty]\n    person: student", 3, "faculty is declared unique but repeats"),
         ("engine: duckdb ", "engine: duckdb:///broken.duckdb ", 6, "broken.duckdb cannot be opened"),
