@@ -1,39 +1,17 @@
 """`nowiser check`: policy, data and ledger together, with honest exit codes and not one value of the data."""
 
 import json
-import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from nowiser.cli import main
 from nowiser.examples import canteen, hospital
+from support.here import Done, here
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(folder: Path, *arguments: str) -> Done:
-    """The command as `nowiser` starts it, in this process: its exit code and what it says."""
-    out, err, code = StringIO(), StringIO(), 0
-    before = sys.argv
-    sys.argv = ["nowiser", "check", *arguments]
-    try:
-        with chdir(folder), redirect_stdout(out), redirect_stderr(err):
-            main.run()
-    except SystemExit as left:
-        code = int(left.code or 0)
-    finally:
-        sys.argv = before
-    return Done(code, out.getvalue(), err.getvalue())
+def run(folder: Path, *arguments: str, typed: str = "") -> Done:
+    return here(folder, "check", *arguments, typed=typed)
 
 
 @pytest.fixture
@@ -60,6 +38,10 @@ def test_the_canteen(folder):
         "visits.time within 2   31.1%   31.1%  36.1%",
         "100% of the allowance is left",
         "about 20 averages of visits.time over 800 rows, each ±1.",
+        "and exact counts, free, by visits.faculty",
+        "SELECT AVG(time) FROM visits: ± 1.56. `visits.time within 2` binds. Alternatives:",
+        "--spend 20%                     ± 0.39",
+        "`gain: 10%` for every attacker  ± 0.79",
     ):
         assert part in done.stdout
     assert not (folder / ".nowiser").exists()  # looking leaves no trace
@@ -73,7 +55,9 @@ def test_json_says_the_same(folder):
     assert guess["guess"] == "visits.time within 2"
     assert guess["before"] == pytest.approx(0.310843, abs=1e-4)
     assert guess["limit"] == pytest.approx(guess["before"] + 0.05)
-    (bought,) = found["buys"]
+    bought, by_faculty = found["buys"]
+    assert bought["useful"]
+    assert by_faculty["error"] == pytest.approx(2 * bought["error"], rel=0.01)
     assert bought["questions"] == 20
     assert bought["rows"] == 800
     assert bought["error"] == pytest.approx(20 * bought["error_if_alone"], rel=0.01)
@@ -85,7 +69,10 @@ def test_the_hospital_linked_and_with_notes(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "some persons have more than 4 rows" in done.stdout
     assert "present in stays" in done.stdout
-    assert "(too coarse: 20 useful ones need some" in done.stdout
+    # at 5 % nothing is useful, so what makes it so is said
+    assert "about 10 counts of rows of stays over 1,000 rows with --spend 10%, each ±200" in done.stdout
+    assert "one average of stays.cost over 1,000 rows with --spend 100%, ±2,0" in done.stdout
+    assert "`stays.diagnosis exactly` binds" in done.stdout
 
 
 def test_after_a_question_less_is_left(folder):
@@ -125,6 +112,10 @@ def test_a_tampered_ledger_is_exit_code_8(folder):
     done = run(folder)
     assert done.returncode == 8, done.stdout + done.stderr
     assert "✗ ledger  does not verify" in done.stdout
+    assert "nothing has been answered" not in done.stdout
+    assert "of the allowance is left is not known" in done.stdout
+    found = json.loads(run(folder, "--json").stdout)
+    assert (found["left"], found["buys"]) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -173,6 +164,51 @@ def test_notes_about_the_data_show_no_value_of_it(folder):
         assert part in done.stdout
     for value in ("s4242", "777", "history"):
         assert value not in done.stdout + done.stderr
+
+
+def test_a_public_column_that_tells_a_secret_one_is_warned_about(folder):
+    path = folder / "canteen.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([f"{head},late", *(f"{r},{float(r.rpartition(',')[2]) > 20}" for r in rows)]) + "\n")
+    edit(folder, "      faculty:", "      late: {public: boolean}\n      faculty:")
+    edit(folder, "      time: {", "      rushed: {sensitive: boolean}\n      time: {")
+    path.write_text("\n".join(f"{r},{'rushed' if i == 0 else r.endswith('False')}" for i, r in
+                              enumerate(path.read_text().splitlines())) + "\n")  # fmt: skip
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    assert "visits: late determines rushed. Everybody who knows the one knows the other" in done.stdout
+    assert "faculty" not in "".join(json.loads(run(folder, "--json").stdout)["warnings"])
+
+
+def test_yes_and_no_are_texts(folder):
+    path = folder / "canteen.csv"
+    head, *rows = path.read_text(encoding="utf-8").splitlines()
+    path.write_text(
+        "\n".join([f"{head},smoker", *(f"{r},{'Yes' if i % 3 else 'No'}" for i, r in enumerate(rows))]) + "\n"
+    )
+    edit(folder, "      faculty:", '      smoker: {sensitive: ["No", "Yes"]}\n      faculty:')
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    assert "smoker" not in done.stdout.partition("✓ ledger")[0]
+    edit(folder, '["No", "Yes"]', "boolean")  # which can be read, too
+    assert run(folder).returncode == 0
+
+
+def test_values_of_a_person_that_differ_are_noted(folder):
+    edit(folder, "rows_per_person: 1", "rows_per_person: 2")
+    edit(folder, "sensitive: [0, 60],", "sensitive: [0, 60], one_per_person: true,")
+    assert "several values" not in run(folder).stdout
+    path = folder / "canteen.csv"
+    path.write_text(path.read_text(encoding="utf-8") + "s4242,math,soup,12\ns4242,math,soup,13\n", encoding="utf-8")
+    assert "visits.time: some persons have several values; that of their first row counts" in run(folder).stdout
+
+
+def test_keys_that_are_never_shown_are_warned_about(folder):
+    edit(folder, "      faculty:", "      dish: {sensitive: text}\n      faculty:")
+    said = " ".join(run(folder).stdout.split())
+    assert "visits.dish: GROUP BY shows nothing. The answer would be empty: a group is shown from" in said
+    edit(folder, "{sensitive: text}", "{sensitive: [curry, noodles, salad, soup]}")
+    assert "shows nothing" not in run(folder).stdout
 
 
 def test_how_the_file_is_written_is_compared_with_what_is_declared(folder):

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nowiser.cli import output
+from nowiser.cli.refusals import in_flags
 from nowiser.errors import NowiserError
 from nowiser.model.attacker import ON_AVERAGE
 
 if TYPE_CHECKING:
-    from nowiser.cli.check_allowance import Purchase
+    from nowiser.cli.check_allowance import Allowance
     from nowiser.cli.check_data import Inspection
     from nowiser.guess.budget.allowance import Guess
     from nowiser.model.charge import Charge
@@ -62,8 +63,9 @@ class _Report:
         self.guesses: tuple[Guess, ...] = ()
         self._judge(totals)
         self.unguarded = unguarded(policy)
-        self.left = float(1 - share_used(policy, totals))
-        self.purchases: tuple[Purchase, ...] = self._purchases(totals)
+        # of a ledger that does not verify nobody knows what is left
+        self.left = None if "ledger" in self.failures else float(1 - share_used(policy, totals))
+        self.allowance: Allowance = self._buys(totals)
 
     @property
     def problems(self) -> list[str]:
@@ -84,6 +86,9 @@ class _Report:
                     f"{name}: {float(value):g}: with this probability a promise about a person is void; "
                     "choose far less than one in the number of people, like 1e-9"
                 )
+        if self.inspection is not None:
+            found += [f"{f.about}: {f.text}" for f in self.inspection.findings if f.level == "warning"]
+        found += self.allowance.hidden
         if self.exposed:
             found.append("the ledger's file is open to everybody on this machine, and not yours to close: chmod o= it")
         return found
@@ -125,10 +130,12 @@ class _Report:
         except NowiserError as error:
             self.failures["attackers"] = error
 
-    def _purchases(self, totals: "Charge") -> "tuple[Purchase, ...]":
-        from nowiser.cli.check_allowance import purchases
+    def _buys(self, totals: "Charge") -> "Allowance":
+        from nowiser.cli.check_allowance import Allowance, buys
 
-        return purchases(self.policy, totals, self.inspection.rows if self.inspection is not None else {})
+        if self.left is None:
+            return Allowance()
+        return buys(self.policy, totals, self.inspection.rows if self.inspection is not None else {})
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -146,11 +153,13 @@ class _Report:
             "unguarded": list(self.unguarded),
             "warnings": self.warnings,
             "left": self.left,
-            "buys": [purchase.to_json() for purchase in self.purchases],
+            "buys": [purchase.to_json() for purchase in self.allowance.purchases],
+            "alternatives": self.allowance.alternatives.to_json() if self.allowance.alternatives is not None else None,
         }
 
     def show(self) -> None:
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table
 
         console = Console(highlight=False, soft_wrap=True)
@@ -166,21 +175,49 @@ class _Report:
             shown.add_row(guess.guess + how, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
         console.print()
         console.print(shown)
-        console.print(
-            "(about the most exposed victim, who may be another one after further answers)"
-            if any(g.after > g.before for g in self.guesses)
-            else "(about the victim who is guessed best; nothing has been answered yet)",
-            style="dim",
-        )
+        console.print(self._whose(), style="dim")
         for name in self.unguarded:
             console.print(f"[yellow]![/] no attacker guards {name}: answers about it are never used up")
         for warning in self.warnings:
-            console.print(f"[yellow]![/] {warning}")
-        console.print(f"\n{self.left:.0%} of the allowance is left.", "It buys" if self.purchases else "")
-        for purchase in self.purchases:
-            console.print(f"  {purchase}", markup=False)
+            console.print(f"[yellow]![/] {escape(warning)}")
+        self._show_allowance(console)
         for problem in self.problems:
             typer.echo(f"nowiser: {problem}", err=True)
+
+    def _whose(self) -> str:
+        if "ledger" in self.failures:
+            return "(about the victim who is guessed best, before any answer: what was answered is not known)"
+        if any(g.after > g.before for g in self.guesses):
+            return "(about the most exposed victim, who may be another one after further answers)"
+        return "(about the victim who is guessed best; nothing has been answered yet)"
+
+    def _show_allowance(self, console: Any) -> None:
+        from rich.markup import escape
+        from rich.table import Table
+
+        from nowiser.cli.check_questions import free
+        from nowiser.report.answer import rounded
+
+        if self.left is None:
+            console.print("\nHow much of the allowance is left is not known.")
+            return
+        bought = self.allowance.purchases
+        console.print(f"\n{self.left:.0%} of the allowance is left.", "It buys" if bought else "")
+        for purchase in bought:
+            console.print(f"  {purchase}", markup=False)
+        if names := free(self.policy):
+            console.print(f"  and exact counts, free, by {', '.join(names)}", markup=False)
+        other = self.allowance.alternatives
+        if other is None or not other.levers:
+            return
+        console.print(f"\n{other.sql}: ± {rounded(other.error)}.", markup=False, end=" ")
+        console.print(f"`{other.binding}` binds." if other.binding else "", "Alternatives:", markup=False)
+        shown = Table(box=None, pad_edge=False, show_header=False)
+        for lever in other.levers:
+            shown.add_row(
+                f"  {escape(in_flags(lever.what))}", f"± {rounded(lever.bar)}", "" if lever.useful else "useless"
+            )
+        console.print(shown)
 
     def _show_data(self, console: Any) -> None:
         if self.inspection is None:

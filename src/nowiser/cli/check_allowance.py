@@ -1,56 +1,101 @@
-# ruff: noqa: S608 (example questions for the planner, which are never run)
-"""What the allowance buys, in questions somebody might ask: planned, never run.
+"""What the allowance buys, in questions somebody might ask: planned and judged as `query` would, never run.
 
-The error bars are those the planner would give: the same noise, the same calibration, the same account. How many
-people stand behind an average is public under `protect: values`; otherwise a round number is taken.
+How many rows there are is public under `protect: values`; elsewhere what the policy says under `people`, or a round
+number.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from nowiser.errors import Exhausted
-from nowiser.guess.budget.allowance import largest_multiple, share_used
+from nowiser.cli.check_questions import Question, found_keys, questions
+from nowiser.errors import NotAnswerable
+from nowiser.guess.budget.allowance import share_used
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Column, Kind, Protect, Table
+from nowiser.model.schema import Protect
+from nowiser.policy.draft.round_numbers import percent
+from nowiser.report import levers, usefulness
+from nowiser.report.levers import Case, Lever
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.plan.precision import Wish
+from nowiser.sql.read.select import read
 
-_ROUND_NUMBER = 1_000
+ROUND_NUMBER = 1_000  # rows, where nobody may know how many there are
+SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Purchase:
     """So many questions of this form, each with this error bar (95 %); or a single one with that.
 
-    needed: how many rows it would take for a bar of a twentieth of the range, where the bar is too wide to be useful.
+    spend: the share of the allowance for each; more than the policy's default where that makes the answer useful.
+    useful: as `query` judges it. needed: how many rows it would take, where it is not.
     """
 
     sql: str
     what: str
-    people: int
+    rows: int
+    spend: Fraction
     questions: int
     error: float
     alone: float
+    useful: bool
+    default: bool = True  # whether the policy's default is spent
     needed: int | None = None
 
     def __str__(self) -> str:
-        said = f"about {self.questions} {self.what}, each ±{_short(self.error)}"
+        spend = f" with --spend {percent(self.spend)}" if not self.default else ""
         if self.questions > 1:
+            said = f"about {self.questions} {self.what} over {self.rows:,} rows{spend}, each ±{_short(self.error)}"
             said += f"; or a single one, ±{_short(self.alone)}"
+        else:
+            first, _, rest = self.what.partition(" ")
+            said = f"one {first.removesuffix('s')} {rest} over {self.rows:,} rows{spend}, ±{_short(self.error)}"
         if self.needed is not None:
-            said += f" (too coarse: {self.questions} useful ones need some {self.needed:,} rows behind each)"
+            said += f" (useless: it takes some {self.needed:,} rows)"
+        elif not self.useful:
+            said += " (useless)"
         return said
 
     def to_json(self) -> dict[str, Any]:
         return {
             "sql": self.sql,
-            "rows": self.people,
+            "rows": self.rows,
+            "spend": float(self.spend),
             "questions": self.questions,
             "error": self.error,
             "error_if_alone": self.alone,
+            "useful": self.useful,
             "rows_needed": self.needed,
             "text": str(self),
         }
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """What would make the first question more precise than it is: who binds, and real alternatives."""
+
+    sql: str
+    error: float
+    binding: str | None
+    levers: tuple[Lever, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "sql": self.sql,
+            "error": self.error,
+            "binding": self.binding,
+            "levers": [lever.to_json() for lever in self.levers],
+        }
+
+
+@dataclass(frozen=True)
+class Allowance:
+    purchases: tuple[Purchase, ...] = ()
+    alternatives: Alternatives | None = None
+    hidden: tuple[str, ...] = ()  # columns of texts whose groups are too small ever to be shown
 
 
 def _short(value: float) -> str:
@@ -58,89 +103,112 @@ def _short(value: float) -> str:
     return f"{float(f'{value:.2g}'):,.12g}"
 
 
-def purchases(policy: Policy, totals: Charge, rows: dict[str, int]) -> tuple[Purchase, ...]:
-    """One example per sensitive attribute somebody is after, and a count per table whose persons are secret."""
+def buys(policy: Policy, totals: Charge, rows: Mapping[str, int]) -> Allowance:
+    """Useful questions first: three of them where there are so many, whatever has to be spent on each; then those about
+    what attackers are after that are useless.
+    """
     left = 1 - share_used(policy, totals)
-    questions = int(left / policy.spend)
-    if questions < 1:
-        return ()
-    found: list[Purchase] = []
-    for table, column in _wanted(policy):
-        people = rows.get(table.name, _ROUND_NUMBER) if table.protect is Protect.VALUES else _ROUND_NUMBER
-        asked = _question(table, column, people)
-        if asked is None or people < 1:
-            continue
-        sql, what = asked
-        try:
-            bars = [_error(policy, totals, sql, people, share) for share in (policy.spend, left)]
-        except Exhausted:
-            continue
-        if bars[0] and bars[1]:
-            bought = Purchase(sql, what, people, questions, bars[0], bars[1])
-            found.append(_needed(policy, totals, bought, column))
-    return tuple(found)
+    found: list[tuple[Question, Case, Purchase]] = []
+    for question in questions(policy):
+        case = _case(policy, totals, question, rows, left)
+        bought = _bought(case, question) if case is not None else None
+        if case is not None and bought is not None:
+            found.append((question, case, bought))
+    useful = sorted((f for f in found if f[2].useful), key=lambda f: f[2].spend)[:SHOWN]
+    wanted = {name for attacker in policy.attackers for name in attacker.goal.attributes}
+    useless = [f for f in found if not f[2].useful and _name(f[0]) in wanted]
+    shown = [*useful, *useless][:SHOWN]
+    return Allowance(
+        tuple(f[2] for f in shown),
+        _alternatives(shown[0][1], shown[0][2].sql) if shown else None,
+        tuple(_hidden(policy, totals, rows, left)),
+    )
 
 
-def _needed(policy: Policy, totals: Charge, purchase: Purchase, column: Column | None) -> Purchase:
-    """The purchase with the rows a useful average would need, as a power of ten, if its bar is too wide."""
-    if column is None or "AVG" not in purchase.sql or column.low is None or column.high is None:
-        return purchase
-    wide = float(column.high - column.low)
-    if purchase.error <= wide / 4:
-        return purchase
-    for rows in (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000):
-        bar = _error(policy, totals, purchase.sql, rows, policy.spend)
-        if bar is not None and bar <= wide / 20:
-            return replace(purchase, needed=rows)
-    return purchase
+def bars(policy: Policy, rows: Mapping[str, int], asked: Iterable[Question]) -> dict[str, tuple[float, bool]]:
+    """For each question the bar it has for the default spend of an untouched allowance, and whether that is useful."""
+    found = {}
+    for question in asked:
+        case = _case(policy, Charge(), question, rows, Fraction(1))
+        now = case.now if case is not None else None
+        if now is not None and now.worst is not None:
+            found[question.sql] = now.worst.bar, not now.useless
+    return found
 
 
-def _wanted(policy: Policy) -> list[tuple[Table, Column | None]]:
-    """What attackers are after, each once, in their order; None stands for presence."""
-    found: dict[tuple[str, str], tuple[Table, Column | None]] = {}
-    for attacker in policy.attackers:
-        for name in attacker.goal.attributes:
-            head, _, rest = name.partition(".")
-            table = policy.table(head)
-            if table is not None:
-                found.setdefault((head, rest), (table, table.column(rest) if rest else None))
-    return list(found.values())
+def _hidden(policy: Policy, totals: Charge, rows: Mapping[str, int], left: Fraction) -> Iterator[str]:
+    """Keys without declared values that a GROUP BY would never show, because nobody has so many rows."""
+    for question in found_keys(policy):
+        case = _case(policy, totals, question, rows, left)
+        if case is not None and case.now is not None and case.now.useless:
+            assert question.about is not None
+            yield (
+                f"{question.table.name}.{question.about.name}: GROUP BY shows nothing. {case.now} "
+                "Declare its values, or the persons under `people`"
+            )
 
 
-def _question(table: Table, column: Column | None, people: int) -> tuple[str, str] | None:
-    source = _quoted(table.name)
-    if column is None:
-        return f"SELECT COUNT(*) FROM {source}", f"counts of rows of {table.name}"
-    name = _quoted(column.name)
-    if column.kind in (Kind.INTEGER, Kind.REAL) and column.low is not None:
-        return f"SELECT AVG({name}) FROM {source}", f"averages of {table.name}.{column.name} over {people:,} rows"
-    if column.kind is Kind.TEXT:
-        value = str(column.domain[0]) if column.domain else "x"
-        literal = value.replace("'", "''")
-        return (
-            f"SELECT COUNT(*) FROM {source} WHERE {name} = '{literal}'",
-            f"counts with a condition on {table.name}.{column.name}",
-        )
-    if column.kind is Kind.BOOLEAN:
-        return f"SELECT COUNT(*) FROM {source} WHERE {name}", f"counts with a condition on {table.name}.{column.name}"
-    return None
+def _name(question: Question) -> str:
+    return f"{question.table.name}.{question.about.name}" if question.about is not None else question.table.name
 
 
-def _error(policy: Policy, totals: Charge, sql: str, people: int, share: Fraction) -> float | None:
-    """The smallest error bar that this share of the allowance buys for the question, over `people` rows."""
-    from nowiser.sql.answer.results import results
-    from nowiser.sql.plan.plan import plan
-    from nowiser.sql.read.select import read
+def _case(policy: Policy, totals: Charge, question: Question, rows: Mapping[str, int], left: Fraction) -> Case | None:
+    """The question as it would be planned; None where it is free or not answered."""
+    try:
+        planned = plan(read(question.sql, policy), policy)
+    except NotAnswerable:
+        return None
+    if planned.free:
+        return None
+    table, known = question.table, {}
+    if table.protect is Protect.VALUES and table.name in rows:
+        known[table.name] = (float(rows[table.name]), "public")
+    elif table.people is None:
+        known[table.name] = (float(ROUND_NUMBER), "assumed")
+    size = usefulness.size_of(policy, planned, known)  # type: ignore[arg-type]  # the words are among those it knows
+    return Case(
+        policy,
+        planned,
+        Wish(spend=policy.spend),
+        size,
+        totals,
+        left,
+        read=lambda other: plan(read(question.sql, other), other),
+    )
 
-    planned = plan(read(sql, policy), policy)
-    bars = []
-    for way in planned.ways:
-        noise = way.noise(largest_multiple(policy, totals, way.unit, share))
-        # a sum of zero over so many rows: the bar of an average depends on the count only
-        cells = [[people] if cell.argument is None else [0] for cell in planned.tally.cells]
-        bars.append(results(planned, noise, cells).errors[0])
-    return min((bar for bar in bars if isinstance(bar, float)), default=None)
+
+def _bought(case: Case, question: Question) -> Purchase | None:
+    """The smallest usual spend that makes the answer useful; the policy's default where none does."""
+    default = case.policy.spend
+    for spend in (default, *(s for s in levers.SPENDS if s > default), case.left):
+        judged = case.judged(spend=spend) if 0 < spend <= case.left else None
+        if judged is not None and judged.worst is not None and not judged.useless:
+            return _purchase(case, question, spend, useful=True)
+    return _purchase(case, question, default, useful=False) if default <= case.left else None
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _purchase(case: Case, question: Question, spend: Fraction, *, useful: bool) -> Purchase | None:
+    each, alone = (case.judged(spend=share) for share in (spend, case.left))
+    if each is None or alone is None or each.worst is None or alone.worst is None:
+        return None
+    return Purchase(
+        question.sql,
+        question.what,
+        round(case.size.total),
+        spend,
+        int(case.left / spend),
+        each.worst.bar,
+        alone.worst.bar,
+        useful,
+        spend == case.policy.spend,
+        None if useful else levers.people_needed(case),
+    )
+
+
+def _alternatives(case: Case, sql: str) -> Alternatives | None:
+    """For the default spend."""
+    if case.now is None or case.now.worst is None:
+        return None
+    binding = case.binding
+    changes = levers.levers(case)[: levers.MOST]
+    return Alternatives(sql, case.now.worst.bar, None if binding is None else binding.text, changes)

@@ -4,6 +4,7 @@
 | finding | what                                                                                          |
 |---------|-----------------------------------------------------------------------------------------------|
 | problem | a source or column is not there, is of another kind, or a declared key repeats                |
+| warning | a public column from which a secret one can be read off                                       |
 | note    | what the gateway will do about the rest: clip, leave out, read a missing value as the middle  |
 
 A csv file is read as the policy declares; here alone it is also looked at how it seems to be written, to be compared.
@@ -15,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from nowiser.cli import file_dependence
 from nowiser.cli.file_contents import kind_of, seen_dialect
 from nowiser.errors import Unreachable
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
 from nowiser.files.unreadable import misquoted, not_csv, recoding, unreadable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Column, Csv, Kind, Role, Table
+from nowiser.model.schema import Column, Csv, Kind, Protect, Role, Table
 from nowiser.policy.csv import spelled
 from nowiser.policy.tree import suggestion
 
@@ -40,7 +42,7 @@ _READ_AS = {
 
 @dataclass(frozen=True)
 class Finding:
-    level: Literal["problem", "note"]
+    level: Literal["problem", "warning", "note"]
     about: str
     text: str
 
@@ -103,13 +105,18 @@ class _Sources:
         return self._relations[table.name]
 
     def relation(self, table: Table) -> str:
-        from nowiser.engines.delimited import options
+        from nowiser.engines.delimited import header, options
 
         source = self._relations[table.name]
         if table.name in self._mended or source.csv is None:
             return self._mended.get(table.name) or source.sql()
         # the engine reads all texts from a csv file and casts; here its types are guessed, to be compared
-        return f"read_csv({_text(str(source.path))}, {options(source.csv)}, sample_size = -1)"
+        # (but a text whose values are declared is a text: `Yes` is no boolean, `02138` no number)
+        named = {c.name.lower() for c in table.columns if c.domain and c.kind is Kind.TEXT}
+        texts = [_text(name) for name in header(source.path, source.csv) if name.lower() in named]
+        pairs = ", ".join(f"{name}: 'VARCHAR'" for name in texts)
+        types = f", types = {{{pairs}}}" if texts else ""
+        return f"read_csv({_text(str(source.path))}, {options(source.csv)}, sample_size = -1{types})"
 
     def written(self, table: Table) -> Iterator[Finding]:
         """How a csv file is written, and whether it is well-formed. Raises Misquoted where it cannot be mended."""
@@ -187,6 +194,7 @@ class _Look:
             yield from self._persons(self.table.person)
         elif self.table.link is not None and names >= set(self.table.link.columns):
             yield from self._persons(self.table.link.columns)
+        yield from self._told([c for c in known if self._kinds[str(self._name(c))] in _READ_AS[c.kind]])
         for key in self.table.unique:
             if names >= set(key) and self._most(key) > 1:
                 yield Finding("problem", self.table.name, f"{', '.join(key)} is declared unique but repeats")
@@ -232,18 +240,46 @@ class _Look:
             if self._one(f"bool_or({name} < {low!r} OR {name} > {high!r})"):
                 yield Finding("note", about, "some values lie outside the declared range; they are moved to its ends")
 
+    def _told(self, columns: list[Column]) -> Iterator[Finding]:
+        """Public columns from which a guarded secret can be read off."""
+        if self.table.protect is Protect.PERSONS or self.table.is_public:
+            return
+        public, secret = (
+            [(str(self._name(c)), _is_range(c)) for c in columns if c.role is role and (_is_range(c) or c.domain)]
+            for role in (Role.PUBLIC, Role.SENSITIVE)
+        )
+        if not public or not secret:
+            return
+        sample = f"({file_dependence.sampled(self._relation)})"
+        for told in file_dependence.told(lambda sql: self._sources.all(sql, self.table), sample, public, secret):
+            hint = "Everybody who knows the one knows the other: make both secret, or both public"
+            yield Finding("warning", self.table.name, f"{told}. {hint}")
+
     def _persons(self, columns: tuple[str, ...]) -> Iterator[Finding]:
         limit = self.table.rows_per_person
         if self._most(columns) > limit:
             rows = "row" if limit == 1 else "rows"
             text = f"some persons have more than {limit} {rows}; the others are left out (`rows_per_person`)"
             yield Finding("note", self.table.name, text)
+        names = ", ".join(_quoted(self._folded[c.lower()]) for c in columns)
+        for column in self.table.columns:
+            if column.one_per_person and (name := self._name(column)) is not None:
+                differ = f"COUNT(DISTINCT {_quoted(name)}) + MAX(CASE WHEN {_quoted(name)} IS NULL THEN 1 ELSE 0 END)"
+                sql = f"SELECT COALESCE(MAX(n), 0) FROM (SELECT {differ} AS n FROM {self._relation} GROUP BY {names})"
+                ((most,),) = self._sources.all(sql, self.table)
+                if most > 1:
+                    text = "some persons have several values; that of their first row counts (`one_per_person`)"
+                    yield Finding("note", f"{self.table.name}.{column.name}", text)
 
     def _most(self, columns: tuple[str, ...]) -> int:
         names = ", ".join(_quoted(self._folded[c.lower()]) for c in columns)
         sql = f"SELECT COALESCE(MAX(n), 0) FROM (SELECT COUNT(*) AS n FROM {self._relation} GROUP BY {names})"
         ((most,),) = self._sources.all(sql, self.table)
         return int(most)
+
+
+def _is_range(column: Column) -> bool:
+    return column.kind in (Kind.INTEGER, Kind.REAL) and column.low is not None and column.domain is None
 
 
 def _quoted(name: str) -> str:

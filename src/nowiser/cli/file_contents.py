@@ -6,18 +6,21 @@ numbers and dates and the values of columns that have few; all of it ends in a d
 
 # ruff: noqa: S608 (the SQL is made of our own words and of names and file names that are quoted here)
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from nowiser.cli import file_dependence
 from nowiser.engines import delimited
 from nowiser.engines.delimited import by_name
 from nowiser.errors import Misconfigured
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
 from nowiser.files.unreadable import explained, not_csv, separator, there, unreadable
 from nowiser.model.schema import Csv, Kind
-from nowiser.policy.draft import Profile, Seen, is_listed, table_name
+from nowiser.policy.draft.profile import FEW, FEW_NUMBERS, Profile, Seen, listed_numbers
+from nowiser.policy.draft.proposals import Tells
+from nowiser.policy.draft.spelling import table_name
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,6 +31,9 @@ _READERS = {
     ".txt": "read_csv",
     ".parquet": "read_parquet",
 }
+# DuckDB takes `Yes` and `No` for booleans: in a csv file only true and false are
+NO_BOOLEANS = "auto_type_candidates = ['BIGINT', 'DOUBLE', 'DATE', 'TIMESTAMP', 'VARCHAR']"
+_TRUTHS = {"true", "false"}
 _DATABASES = (".duckdb", ".ddb", ".db")
 _KINDS = {
     "BOOLEAN": Kind.BOOLEAN,
@@ -92,6 +98,7 @@ class Looking:
         there(path)
         self.path, suffix = path, path.suffix.lower()
         self.csv: Csv | None = None  # how it is written, where that is not as usual
+        self.csv_file = _READERS.get(suffix) == "read_csv"
         written = _relative(path, beside or Path())
         with self._readable():
             if suffix in _DATABASES:
@@ -103,10 +110,10 @@ class Looking:
                 self.connection = duckdb.connect()
                 self.engine, self.source, stem = "duckdb", written, path.stem
                 literal, options = str(path).replace("'", "''"), ""
-                if _READERS[suffix] == "read_csv":
+                if self.csv_file:
                     usual, seen = by_name(path.name), _well_written(self.connection, path)
                     self.csv = seen if seen != usual else None
-                    options = f", {delimited.options(seen)}"
+                    options = f", {delimited.options(seen)}, sample_size = -1, {NO_BOOLEANS}"
                 self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}'{options})")
                 self.relation = "looked"
             else:
@@ -167,15 +174,41 @@ class Looking:
             f"SELECT COUNT(DISTINCT {column}), COUNT({column}), COUNT(*), MIN({value}), MAX({value})"
             f" FROM {self.relation}"
         )
-        listed = None
-        if kind is Kind.TEXT and is_listed(distinct):
-            sql = f"SELECT DISTINCT {column}::VARCHAR AS v FROM {self.relation} WHERE {column} IS NOT NULL ORDER BY v"
-            listed = tuple(str(row[0]) for row in self._all(sql))
-        ordered = kind not in (Kind.TEXT, Kind.BOOLEAN)
-        number = kind in (Kind.INTEGER, Kind.REAL)
-        ends = [float(e) if kind is Kind.REAL else int(e) if number else e for e in (low, high) if e is not None]
-        low, high = ends if ordered and len(ends) == 2 else (None, None)
-        return Seen(name, kind, distinct, nulls=present < rows, low=low, high=high, values=listed)
+        nulls = present < rows
+        if kind is Kind.TEXT:
+            listed = self._values(column) if 0 < distinct <= FEW else None
+            if listed is not None and self.csv_file and {v.lower() for v in listed} <= _TRUTHS:
+                return Seen(name, Kind.BOOLEAN, distinct, nulls=nulls)
+            return Seen(name, kind, distinct, nulls=nulls, values=listed)
+        if kind is Kind.BOOLEAN or low is None or high is None:
+            return Seen(name, kind, distinct, nulls=nulls)
+        if kind not in (Kind.INTEGER, Kind.REAL):
+            return Seen(name, kind, distinct, nulls=nulls, low=low, high=high)
+        number = int if kind is Kind.INTEGER else float
+        numbers = None
+        if kind is Kind.INTEGER and distinct <= FEW_NUMBERS:
+            numbers = listed_numbers([int(v) for v in self._values(column)])
+        ((bulk,),) = self._all(f"SELECT quantile_disc({value}::DOUBLE, [0.01, 0.99]) FROM {self.relation}")
+        return Seen(
+            name, kind, distinct, nulls=nulls, low=number(low), high=number(high), values=numbers, bulk=tuple(bulk)
+        )
+
+    def _values(self, column: str) -> tuple[str, ...]:
+        sql = f"SELECT DISTINCT {column}::VARCHAR AS v FROM {self.relation} WHERE {column} IS NOT NULL ORDER BY v"
+        return tuple(str(row[0]) for row in self._all(sql))
+
+    def told(self, givers: Iterable[Seen], secrets: Iterable[Seen]) -> list[Tells]:
+        """Which of the first can be read off to know one of the second."""
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE looked_at AS {file_dependence.sampled(self.relation)}")
+        first, second = ([(c.name, c.has_range) for c in some] for some in (givers, secrets))
+        return file_dependence.told(self._all, "looked_at", first, second)
+
+    def people(self, person: tuple[str, ...]) -> int:
+        columns = ", ".join(map(_quoted, person)) if person else "*"
+        (many,) = self._one(
+            f"SELECT COUNT(*) FROM (SELECT {'DISTINCT ' if person else ''}{columns} FROM {self.relation})"
+        )
+        return int(many)
 
     def rows_per_person(self, person: tuple[str, ...]) -> int:
         """How many rows 95 of 100 persons have at most: more would cost everybody noise for the sake of a few."""

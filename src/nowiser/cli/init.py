@@ -1,4 +1,4 @@
-"""`nowiser init`: look at the data, ask three questions, write a policy with comments."""
+"""`nowiser init`: look at the data, ask four questions, write a policy with comments."""
 
 import os
 import tempfile
@@ -22,52 +22,67 @@ def init(
         str | None, typer.Option(help="Column that names a person; `a,b` for two; `each row` if none does.")
     ] = None,
     sensitive: Annotated[
-        list[str] | None, typer.Option(help="Secret column, and how close a guess hurts: `time:2`, `dish`. Repeatable.")
+        list[str] | None, typer.Option(help="Guess that hurts, and how close: `time:2`, `dish`. Repeatable.")
     ] = None,
-    gain: Annotated[str | None, typer.Option(help="How much better an attacker may guess, e.g. 5%.")] = None,
-    protect: Annotated[Protect, typer.Option(help="persons: even who is in the table is secret.")] = Protect.PERSONS,
+    gain: Annotated[str | None, typer.Option(help="How much better an attacker may guess: 10%, or 10.")] = None,
+    public: Annotated[list[str] | None, typer.Option(help="Column that everybody knows; `none`. Repeatable.")] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="What is believed about secrets: uniform, unknown, `time=normal:20:5`. Repeatable."),
+    ] = None,
+    protect: Annotated[
+        Protect | None, typer.Option(help="persons: even who is in the table is secret. values: that is known.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the proposals, ask nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing policy.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object; asks nothing.")] = False,
 ) -> None:
-    """Look at the data, ask three questions, write a policy with comments.
+    """Look at the data, ask four questions, write a policy with comments.
 
     Example: nowiser init canteen.csv --person student --sensitive time:2 --gain 5% --protect values
     """
+    _writable(target, force=force)
+    from nowiser.cli import init_words as words
+    from nowiser.cli.file_contents import Looking
+    from nowiser.cli.init_interview import Given, Interview
+    from nowiser.cli.init_questions import Ask
+
+    given = Given(person, sensitive, gain, public, prior, protect)
+    with Looking(file, table, beside=target.parent) as looking:
+        interview = Interview(looking, Ask(quiet=yes or as_json or given.enough), given, target)
+        try:
+            found = interview.run()
+        except typer.Abort:
+            typer.echo(f"\nNothing was written. To go on from here: {words.so_far(file, interview.said)}", err=True)
+            raise
+    with writing(target):
+        write_atomically(target, found.text)
+    if as_json:
+        output.emit(words.to_json(target, found))
+    else:
+        words.written(target, found)
+
+
+def _writable(target: Path, *, force: bool) -> None:
+    """Refused before anything is asked: nobody answers four questions for nothing."""
     if target.exists() and not force:
         raise Misconfigured(
             f"{str(target)!r} is there already", hint="Use --force to overwrite it, or -o another.yaml."
         )
-    from nowiser.cli import init_questions as questions
-    from nowiser.cli.file_contents import Looking
-    from nowiser.policy import draft, parse
-
-    with Looking(file, table, beside=target.parent) as looking:
-        profile = looking.profile()
-        ask = questions.Ask(quiet=yes or as_json)
-        if not (ask.quiet or (person and sensitive and gain)):
-            questions.show(profile)
-        who = questions.persons(person or ask(questions.FIRST, questions.likely_person(profile)), profile)
-        named = sensitive or questions.split(ask(questions.SECOND, questions.likely_secrets(profile, who)))
-        secrets = questions.secrets_of(named, profile, who)
-        share = questions.gain_of(gain or ask(questions.THIRD, "5%"))
-        rows = looking.rows_per_person(who) if who else 1
-    text = draft.draft(profile, draft.Wishes(who, secrets, share, protect, rows))
-    parse(text, target)  # a draft that does not read back is our mistake: better found here than by the custodian
-    with writing(target):
-        write_atomically(target, text)
-    confirm = text.count(draft.CONFIRM) - 1  # once in the heading
-    if as_json:
-        output.emit({"policy": str(target), "table": profile.table, "to_confirm": confirm})
-        return
-    typer.echo(f"Wrote {target}. {confirm} statements in it are marked `{draft.CONFIRM}`: read them,")
-    typer.echo("then run `nowiser check`.")
+    folder = target.parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise Misconfigured(f"the policy cannot be written to {str(folder)!r}", hint="Choose another place with -o.")
 
 
 def write_atomically(target: Path, text: str) -> None:
     """The whole text or nothing, even if the machine stops midway."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise Misconfigured(f"the policy cannot be written: {error.strerror}", hint="Choose another -o.") from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
