@@ -5,7 +5,7 @@ import pytest
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.policy import parse
-from nowiser.sql.plan import cache as known
+from nowiser.sql.plan import cache
 from nowiser.sql.read.constants import shown_as
 
 POLICY = parse("""
@@ -26,12 +26,12 @@ def rents():
 
 @pytest.fixture
 def reader(rents):
-    return known.Known(POLICY, lambda _: shown_as(next(rents), Kind.INTEGER))
+    return cache.Known(POLICY, lambda _: shown_as(next(rents), Kind.INTEGER))
 
 
 def test_what_depends_on_the_policy_alone_is_read_once(reader):
     assert reader.read(PLAIN) is reader.read(PLAIN)
-    assert reader.read(PLAIN) == known.read(PLAIN, POLICY)
+    assert reader.read(PLAIN) == cache.read(PLAIN, POLICY)
 
 
 def test_a_number_of_a_public_table_is_looked_up_every_time(reader):
@@ -48,7 +48,7 @@ def test_a_refusal_is_a_refusal_again(reader):
 
 
 def test_it_does_not_grow_without_end(reader):
-    for i in range(known.MOST + 10):
+    for i in range(cache.MOST + 10):
         reader.read(f"SELECT COUNT(*) AS a{i} FROM people")
-    assert len(reader._known) <= known.MOST
+    assert len(reader._known) <= cache.MOST
     assert reader.read("SELECT COUNT(*) AS a0 FROM people").outputs[0].name == "a0"
