@@ -9,7 +9,7 @@ import numpy as np
 from nowiser.guess.number.family import Family
 from nowiser.guess.number.search import Best, Objective, winner
 from nowiser.guess.number.sums import tilted
-from nowiser.guess.rounding import grain
+from nowiser.guess.rounding import grain, tells
 from nowiser.model.priors.base import Floats
 
 BATCH = 512
@@ -43,6 +43,9 @@ def _sets(family: Family) -> Floats:
     if radius:  # where a value comes or goes, and between
         x = np.clip(np.sort(np.concatenate([values - radius, values + radius]), kind="stable"), form.first, form.last)
         x = np.stack([x, x + np.diff(x, append=x[-1]) / 2], axis=-1).ravel()
+        if not tells(float(np.abs(values[[0, -1]]).max()), radius):  # these sums do not say who is within it
+            x = np.unique(np.concatenate([x, values]))
+            return np.array([x, np.zeros(x.size), np.full(x.size, np.inf)])
     reach = radius + grain(x, radius) if radius else 0.0
     low, high = np.searchsorted(values, x - reach), np.searchsorted(values, x + reach, "right")
     new = (high > low) & (np.append(True, np.diff(low) != 0) | np.append(True, np.diff(high) != 0))
