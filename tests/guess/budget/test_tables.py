@@ -52,6 +52,17 @@ def test_slopes_beyond_the_last_row_are_not_in_the_table():
     assert part.row(part.steepest) == part.rows < ROWS
 
 
+@pytest.mark.parametrize(("slope", "jump"), [(0.0, 30.5), (70.0, 42.0), (200.0, 59.0)])
+def test_jumps_that_tell_everything_need_no_search(slope, jump):
+    """No promise about it ends, so that searches for the largest multiple come by here; a search took a second."""
+    prior, goal = nw.Uniform(0, 60), nw.parse_goal("not t within 3")
+    part = Part(prior, goal, "t", Fraction(16, 100), (1.0, 0.0, 0.75), known={"steepest": 512.0})
+    part.bounds(slope, jump)
+    assert all(cell[1:] == (1 - part.ends[0], 1.0, 1 - 0.75 * part.ends[0]) for cell in part.cells.values())
+    before, after = gain_of(prior, goal, Cost(slope, jump), 30.0)  # as bad as for anybody
+    assert after - before <= part.bounds(slope, jump)[1] <= after - before + 1e-5
+
+
 def test_rows_are_never_below_a_slope():
     part = Part(nw.LogNormal(3, 0.6), nw.parse_goal("t within 2"), "t", Fraction(1, 20), known={"steepest": 0.0571})
     for share in np.random.default_rng(1).random(2000):

@@ -89,6 +89,29 @@ def test_the_worst_of_single_values_is_that_of_all_their_sets(table, radius, slo
     assert everybody.attained(worst.victim) >= worst.after - 1e-8
 
 
+def steps(x, count):
+    """Neighbouring doubles, from x on."""
+    return [x := x if n == 0 else float(np.nextafter(x, np.inf)) for n in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("values", "goal"),
+    [
+        (steps(5.4, 2), nw.Or((nw.In.between(5.4, 5.4), nw.Not(nw.Exactly())))),
+        (steps(-3.1, 3), nw.And((nw.Exactly(), nw.Not(nw.In.between(*steps(-3.1, 2)))))),
+        (steps(0.8, 2), nw.And((nw.Not(nw.Exactly()), nw.In({0.8})))),
+        (steps(10.0, 4), nw.Within(3e-15)),
+        ([*steps(-14.1, 4), -12.1], nw.Within(3e-15)),
+    ],
+    ids=str,
+)
+def test_neighbouring_doubles_are_different_victims(values, goal):
+    masses = np.arange(1.0, len(values) + 1)[::-1] ** 3
+    everybody = victims_of(nw.Atoms(values, masses / masses.sum()), goal, nw.Cost(0.2, 1.0), "x")
+    worst = everybody.worst().value
+    assert max(gains(everybody, values)) == pytest.approx(worst, rel=1e-9, abs=1e-12)
+
+
 @pytest.mark.parametrize(("up", "down"), [(1.0, 0.0), (0.3, 0.7), (0.7, 0.3), (0.0, 1.0)])
 @pytest.mark.parametrize("cost", [nw.Cost(), nw.Cost(0.5), nw.Cost(0.5, 0.5)], ids=str)
 def test_other_objectives_of_products(up, down, cost):

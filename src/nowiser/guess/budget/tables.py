@@ -43,6 +43,7 @@ STEP, APART = (
 )  # columns, rows are so many times the root of the gain apart in nats: chords lose .2 %, 1 % of it
 CURVED = 1 / (12 * math.sqrt(3)) * (1 + 1e-12)
 FAR = 60.0  # nats: jumps of a filled table end there
+SURE = 30.0  # nats of a jump that make somebody's value certain, but for 10⁻⁶
 SHARP, SLACK = 1e-4, 3e-4  # how near searches for the worst victim, and for the largest slope, come to the truth
 CLOSE = 1e-9  # lines that are no further apart may meet
 SPARE = 1e-14  # of rounding errors of sums of a few numbers below 1
@@ -122,6 +123,9 @@ class Part:
         key = row, column
         if key not in self.cells:
             jump = column * self.step
+            if jump >= SURE:  # nobody has more than certainty
+                least = self.ends[0]
+                return self.cells.setdefault(key, (least, *(1 - weight * least for weight in self.weights)))
             if self.prior.kind == "line":
                 victims = _row(self.prior, self.goal, self.slope(row) if row else 0.0, self.name).beside(jump)
             else:

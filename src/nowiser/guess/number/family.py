@@ -77,7 +77,12 @@ def forms(goal: Goal, first: float, last: float) -> tuple[list[Form], list[Form]
     turns = sorted({c.at - o.at for c in ends for o in ends if o.moves and not c.moves})
     every = [first, *(t for t in turns if first < t < last), last]
     single = [form(goal, t, t, t) for t in turns if first <= t <= last]
-    return [form(goal, a + (b - a) / 2, a, b) for a, b in itertools.pairwise(every)], single
+    stretches = []
+    for a, b in itertools.pairwise(every):
+        x = a + (b - a) / 2
+        between = a < x < b  # else there are no other victims than these two
+        stretches += [form(goal, x, a, b)] if between else [form(goal, end, end, end) for end in sorted({a, b})]
+    return stretches, single
 
 
 def form(goal: Goal, x: float, first: float, last: float) -> Form:

@@ -20,7 +20,7 @@ from nowiser.guess.figures import lifted
 from nowiser.guess.number.family import ONE, Family, Form
 from nowiser.guess.number.pieces import Flags, Ints, Place, chosen
 from nowiser.guess.number.sums import tilted
-from nowiser.guess.rounding import EPS
+from nowiser.guess.rounding import EPS, tells
 from nowiser.model.priors.base import Floats
 
 FINEST = 1e-13  # remainders that are none
@@ -127,10 +127,13 @@ def worst_listed(family: Family, aim: Objective, seen: Floats | None) -> tuple[B
     The rows (victims, before, odds) serve other objectives.
     """
     if seen is None:
-        x, radius, form = family.pieces.values, family.form.ends[1].at, family.form
+        values, radius, form = family.pieces.values, family.form.ends[1].at, family.form
+        x = values
         if radius:  # where a value comes or goes, and between
             x = np.unique(np.clip(np.concatenate([x - radius, x + radius]), form.first, form.last))
             x = np.append(x, x[:-1] + np.diff(x) / 2)
+            if not tells(float(np.abs(values[[0, -1]]).max()), radius):  # these sums do not say who is within it
+                x = np.unique(np.concatenate([x, values]))
         some = np.array_split(x, -(-x.size // BATCH))
         seen = np.concatenate([np.array([part, *family.figures(part)[:2]]) for part in some], axis=1)
     return winner(aim, seen), seen
