@@ -47,7 +47,7 @@ def report(
 
 
 def _made(policy: "Policy") -> "Report":
-    from nowiser.cli.check_allowance import purchases
+    from nowiser.cli.check_allowance import buys
     from nowiser.cli.check_data import inspect
     from nowiser.cli.check_ledger import look_back
     from nowiser.ledger import for_policy
@@ -66,7 +66,7 @@ def _made(policy: "Policy") -> "Report":
         findings += [{"level": f.level, "text": f"{f.about}: {f.text}".replace("`", "")} for f in seen.findings]
     except NowiserError as error:  # the account can be told all the same
         findings.append({"level": "problem", "text": f"the data: {error.message}"})
-    examples = [str(p) for p in purchases(policy, past.totals, rows)]
+    examples = [str(p) for p in buys(policy, past.totals, rows).purchases]
     if not past.entries:
         return custodian.report(policy, account(policy, (), {}, {}), findings=findings, examples=examples)
     with for_policy(policy) as kept:

@@ -283,8 +283,8 @@ def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -
     left = max(Fraction(0), 1 - share_used(policy, totals))
     how = " on average" if attacker.on_average else ""
     raise Exhausted(
-        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {percent(would, digits)}{how}"
-        f" afterwards ({percent(before, digits)} before any answer, {percent(allowed, digits)} allowed)",
+        f"the allowance does not cover this: `{attacker.text}` could be guessed right with {percent(would, digits)}"
+        f"{how} afterwards ({percent(before, digits)} before any answer, {percent(allowed, digits)} allowed)",
         hint=f"{_percent(left)} of the allowance is left. Ask for less precision (--spend, --error), or ask less.",
     )
 
