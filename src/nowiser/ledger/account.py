@@ -31,6 +31,7 @@ from nowiser.ledger.chain import (
     text_of,
 )
 from nowiser.ledger.declaration import declaration
+from nowiser.ledger.flight import check_flight
 from nowiser.ledger.store import Store, Work
 from nowiser.model.charge import Charge, to_json
 from nowiser.model.policy import Policy
@@ -87,10 +88,19 @@ class SqlLedger:
         return True
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        question: str,
+        sql: str,
+        analyst: str,
+        data_version: str,
+        once: bool = False,
     ) -> Reservation:
         body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
-        head, now = self._charge("reserve", charge, admit, policy, body)
+        head, now = self._charge("reserve", charge, admit, policy, body, once=once)
         anchor = lru_cache(maxsize=1)(self._anchored)
         return Reservation(head.seq, question, data_version, now.of(EVERYONE), analyst, anchor)
 
@@ -133,12 +143,21 @@ class SqlLedger:
         return forgiven
 
     def _charge(
-        self, kind: EntryKind, charge: Charge, admit: Admit, policy: str, body: Mapping[str, Any]
+        self,
+        kind: EntryKind,
+        charge: Charge,
+        admit: Admit,
+        policy: str,
+        body: Mapping[str, Any],
+        *,
+        once: bool = False,
     ) -> tuple[Head, Totals]:
         analyst = body["analyst"]
         with self._store.write() as work:
             if kind == "reserve":
                 check_access(work, policy, analyst)
+                if once:
+                    check_flight(work, body["question"], body["data_version"])
             else:  # releases are the custodian's own
                 check_policy(work, policy)
             now = _totals(work)

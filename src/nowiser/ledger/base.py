@@ -82,12 +82,22 @@ class Ledger(Protocol):
         """
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        question: str,
+        sql: str,
+        analyst: str,
+        data_version: str,
+        once: bool = False,
     ) -> Reservation:
         """Charge, or raise what `admit` raises and leave no trace. Durable when it returns.
 
         `policy`: the digest of the policy that `admit` judges by. Raises Misconfigured when another one is in force,
-        NotAuthorised when too many questions of this analyst failed.
+        NotAuthorised when too many questions of this analyst failed. `once`: raises `flight.UnderWay` when the same
+        question on the same data is being answered at this moment, or was since the caller looked: then look again.
         """
 
     def settle(self, reservation: Reservation, answer: bytes) -> None:
