@@ -23,7 +23,10 @@ class MemoryLedger:
         self.spent.append((analyst, charge))
         return Reservation(len(self.spent), question, data_version, self.totals())
 
-    def settle(self, reservation, answer) -> None:
+    def measurements(self, *_):
+        return []
+
+    def settle(self, reservation, answer, measured=()) -> None:
         self.answers[reservation.question, reservation.data_version] = answer
 
     def fail(self, *_) -> None:
