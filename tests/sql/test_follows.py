@@ -24,7 +24,9 @@ def of(*regions, base="x"):
 
 def total(table, one):
     allowed = dict(one)
-    return sum(n for (f, g), n in table.items() if f in allowed.get("f", EVERY["f"]) and g in allowed.get("g", EVERY["g"]))
+    return sum(
+        n for (f, g), n in table.items() if f in allowed.get("f", EVERY["f"]) and g in allowed.get("g", EVERY["g"])
+    )
 
 
 SETS = st.fixed_dictionaries(

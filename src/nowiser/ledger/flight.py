@@ -21,7 +21,7 @@ _OPEN = (
 )
 
 
-class UnderWay(Exception):  # noqa: N818 (not an error: somebody else is about to have the answer)
+class UnderWay(Exception):
     """The same question is being answered, or has just been. Nothing was charged."""
 
 

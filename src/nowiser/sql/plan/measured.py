@@ -17,7 +17,19 @@ from nowiser.sql.evaluate import evaluate
 from nowiser.sql.plan.groups import Groups
 from nowiser.sql.plan.keys import declared_values, effort
 from nowiser.sql.plan.plan import Plan
-from nowiser.sql.tree import Column, Expression, Filter, Join, PerPerson, Relation, Union, columns, conjuncts, existing, scans
+from nowiser.sql.tree import (
+    Column,
+    Expression,
+    Filter,
+    Join,
+    PerPerson,
+    Relation,
+    Union,
+    columns,
+    conjuncts,
+    existing,
+    scans,
+)
 
 MOST_GROUPS = 5_000
 MOST_VALUES = 1_000  # of one column
