@@ -4,7 +4,8 @@ import threading
 import pytest
 
 from nowiser.errors import Exhausted, LedgerBroken, Misconfigured, Unreachable
-from nowiser.ledger import open_ledger
+from nowiser.ledger import flight, open_ledger
+from nowiser.ledger.flight import UnderWay
 from nowiser.model.charge import Account, Charge
 
 JUMP = Account("jump", ("visits.time",))
@@ -191,3 +192,38 @@ def test_a_broken_total_stops_the_next_charge(opened):
         work.execute("UPDATE nowiser_totals SET charge = '[]'")
     with pytest.raises(LedgerBroken, match="totals"):
         ask(ledger)
+
+
+def once(ledger, question="q", version="v1"):
+    return ledger.reserve(
+        ONE, anything, policy="", question=question, sql="SELECT 1", analyst="ann", data_version=version, once=True
+    )
+
+
+def test_a_question_under_way_is_not_charged_twice(opened):
+    ledger = opened()
+    first = once(ledger)
+    with pytest.raises(UnderWay):
+        once(ledger)
+    assert ledger.totals() == ONE
+    once(ledger, question="another")
+    once(ledger, version="v2")
+    ledger.settle(first, b"answer")
+    with pytest.raises(UnderWay):  # the answer is there by now
+        once(ledger)
+    assert ledger.totals() == ONE + ONE + ONE
+
+
+def test_a_failed_question_holds_nobody_back(opened):
+    ledger = opened()
+    ledger.fail(once(ledger))
+    ledger.settle(once(ledger), b"answer")
+    assert ledger.stored("q", "v1") == b"answer"
+
+
+def test_a_dead_owner_holds_others_back_for_a_while_only(opened, monkeypatch):
+    ledger = opened()
+    once(ledger)
+    monkeypatch.setattr(flight, "LEASE", 0.0)
+    ledger.settle(once(ledger), b"answer")
+    assert ledger.totals() == ONE + ONE

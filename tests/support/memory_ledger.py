@@ -18,12 +18,15 @@ class MemoryLedger:
     def check_access(self, **_) -> None:
         pass
 
-    def reserve(self, charge, admit, *, policy, question, sql, analyst, data_version) -> Reservation:
+    def reserve(self, charge, admit, *, policy, question, sql, analyst, data_version, once=False) -> Reservation:
         admit(self.totals(), self.totals(analyst))
         self.spent.append((analyst, charge))
         return Reservation(len(self.spent), question, data_version, self.totals())
 
-    def settle(self, reservation, answer) -> None:
+    def measurements(self, *_):
+        return []
+
+    def settle(self, reservation, answer, measured=()) -> None:
         self.answers[reservation.question, reservation.data_version] = answer
 
     def fail(self, *_) -> None:

@@ -7,7 +7,7 @@ inside the transaction that appends, and writers take turns. *Why a changed poli
 same transaction compares the policy of whoever charges with the one declared last.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Self
@@ -31,6 +31,7 @@ from nowiser.ledger.chain import (
     text_of,
 )
 from nowiser.ledger.declaration import declaration
+from nowiser.ledger.flight import check_flight
 from nowiser.ledger.store import Store, Work
 from nowiser.model.charge import Charge, to_json
 from nowiser.model.policy import Policy
@@ -42,6 +43,7 @@ _ADD = (
 _KEEP = (
     "INSERT INTO nowiser_answers (seq, question, data_version, answer) VALUES (:seq, :question, :data_version, :answer)"
 )
+_NOTE = "INSERT INTO nowiser_measured (base, data_version, seq) VALUES (:base, :data_version, :seq)"
 _CHANGE = (
     "INSERT INTO nowiser_totals (scope, charge) VALUES (:scope, :charge)"
     " ON CONFLICT (scope) DO UPDATE SET charge = excluded.charge"
@@ -55,6 +57,11 @@ _STORED = (
     "SELECT a.answer, e.seq, e.kind, e.body, e.previous, e.hash, e.refers FROM nowiser_answers a"
     " JOIN nowiser_entries e ON a.seq = e.seq"
     " WHERE a.question = :question AND a.data_version = :data_version ORDER BY a.seq LIMIT 1"
+)
+_MEASURED = (
+    "SELECT a.answer, e.seq, e.kind, e.body, e.previous, e.hash, e.refers FROM nowiser_measured m"
+    " JOIN nowiser_answers a ON a.seq = m.seq JOIN nowiser_entries e ON e.seq = m.seq"
+    " WHERE m.base = :base AND m.data_version = :data_version AND a.data_version = :data_version ORDER BY m.seq"
 )
 _ANSWERS = "SELECT seq, question, data_version, answer FROM nowiser_answers"
 
@@ -87,10 +94,19 @@ class SqlLedger:
         return True
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        question: str,
+        sql: str,
+        analyst: str,
+        data_version: str,
+        once: bool = False,
     ) -> Reservation:
         body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
-        head, now = self._charge("reserve", charge, admit, policy, body)
+        head, now = self._charge("reserve", charge, admit, policy, body, once=once)
         anchor = lru_cache(maxsize=1)(self._anchored)
         return Reservation(head.seq, question, data_version, now.of(EVERYONE), analyst, anchor)
 
@@ -100,7 +116,7 @@ class SqlLedger:
         self._anchored()
         return head.seq
 
-    def settle(self, reservation: Reservation, answer: bytes) -> None:
+    def settle(self, reservation: Reservation, answer: bytes, measured: Sequence[str] = ()) -> None:
         body = {
             "reservation": reservation.seq,
             "question": reservation.question,
@@ -111,6 +127,8 @@ class SqlLedger:
             head = self._append(work, "settle", body, reservation)
             kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
             work.execute(_KEEP, {"seq": head.seq, **kept})
+            for base in dict.fromkeys(measured):
+                work.execute(_NOTE, {"base": base, "data_version": reservation.data_version, "seq": head.seq})
         self._advance(head)
         reservation.anchor()
 
@@ -133,12 +151,21 @@ class SqlLedger:
         return forgiven
 
     def _charge(
-        self, kind: EntryKind, charge: Charge, admit: Admit, policy: str, body: Mapping[str, Any]
+        self,
+        kind: EntryKind,
+        charge: Charge,
+        admit: Admit,
+        policy: str,
+        body: Mapping[str, Any],
+        *,
+        once: bool = False,
     ) -> tuple[Head, Totals]:
         analyst = body["analyst"]
         with self._store.write() as work:
             if kind == "reserve":
                 check_access(work, policy, analyst)
+                if once:
+                    check_flight(work, body["question"], body["data_version"])
             else:  # releases are the custodian's own
                 check_policy(work, policy)
             now = _totals(work)
@@ -188,13 +215,12 @@ class SqlLedger:
     def stored(self, question: str, data_version: str) -> bytes | None:
         with self._store.read() as work:
             row = work.execute(_STORED, {"question": question, "data_version": data_version}).fetchone()
-        if row is None:
-            return None
-        answer, *rest = row
-        entry = entry_of(Row(*rest))
-        if not isinstance(answer, bytes) or entry.body.get("answer") != digest(answer):
-            raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {entry.seq} was changed")
-        return bytes(answer)
+        return None if row is None else _checked_answer(row)
+
+    def measurements(self, base: str, data_version: str) -> list[bytes]:
+        with self._store.read() as work:
+            rows = list(work.execute(_MEASURED, {"base": base, "data_version": data_version}))
+        return [_checked_answer(row) for row in {row[1]: row for row in rows}.values()]
 
     def totals(self, analyst: str | None = None) -> Charge:
         with self._store.read() as work:
@@ -287,6 +313,15 @@ def _rolled_back(anchored: Head) -> LedgerBroken:
         "it was rolled back, replaced or rewritten",
         hint=_RESTORE,
     )
+
+
+def _checked_answer(row: Any) -> bytes:
+    """A stored answer, which must be what the entry that settled it says."""
+    answer, *rest = row
+    entry = entry_of(Row(*rest))
+    if not isinstance(answer, bytes) or entry.body.get("answer") != digest(answer):
+        raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {entry.seq} was changed")
+    return bytes(answer)
 
 
 def _rows(work: Work) -> Iterator[Row]:

@@ -25,7 +25,7 @@ answered. The only data in a ledger are the noisy answers analysts got anyway.
         ledger.settle(held, answer_bytes)      # or ledger.fail(held)
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
@@ -82,16 +82,29 @@ class Ledger(Protocol):
         """
 
     def reserve(
-        self, charge: Charge, admit: Admit, *, policy: str, question: str, sql: str, analyst: str, data_version: str
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        question: str,
+        sql: str,
+        analyst: str,
+        data_version: str,
+        once: bool = False,
     ) -> Reservation:
         """Charge, or raise what `admit` raises and leave no trace. Durable when it returns.
 
         `policy`: the digest of the policy that `admit` judges by. Raises Misconfigured when another one is in force,
-        NotAuthorised when too many questions of this analyst failed.
+        NotAuthorised when too many questions of this analyst failed. `once`: raises `flight.UnderWay` when the same
+        question on the same data is being answered at this moment, or was since the caller looked: then look again.
         """
 
-    def settle(self, reservation: Reservation, answer: bytes) -> None:
-        """Keep the answer, so that the same question on the same data gets it again, free."""
+    def settle(self, reservation: Reservation, answer: bytes, measured: Sequence[str] = ...) -> None:
+        """Keep the answer, so that the same question on the same data gets it again, free.
+
+        `measured`: names under which its noisy cells are looked for by other questions (`measurements`).
+        """
 
     def fail(self, reservation: Reservation, owed: Charge = ...) -> None:
         """The run failed. The charge stays, and `owed` is charged besides, beyond any limit."""
@@ -110,6 +123,9 @@ class Ledger(Protocol):
 
     def stored(self, question: str, data_version: str) -> bytes | None:
         """The answer once given to this question on this data, byte for byte."""
+
+    def measurements(self, base: str, data_version: str) -> list[bytes]:
+        """Answers that were settled with this name among what they measured, on this data."""
 
     def totals(self, analyst: str | None = None) -> Charge:
         """Everything charged so far, or what one analyst was charged."""

@@ -29,6 +29,12 @@ CREATE TABLE IF NOT EXISTS nowiser_answers (
     answer {binary} NOT NULL
 );
 CREATE INDEX IF NOT EXISTS nowiser_answers_of ON nowiser_answers (question, data_version);
+CREATE TABLE IF NOT EXISTS nowiser_measured (  -- where to look: what is found there is checked by its own hash
+    base TEXT NOT NULL,
+    data_version TEXT NOT NULL,
+    seq {whole} NOT NULL
+);
+CREATE INDEX IF NOT EXISTS nowiser_measured_of ON nowiser_measured (base, data_version);
 CREATE TABLE IF NOT EXISTS nowiser_totals (scope TEXT PRIMARY KEY, charge TEXT NOT NULL)
 """
 

@@ -5,6 +5,7 @@ metadata of the schema. What is read back equals what was kept, value by value, 
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,16 @@ import pyarrow as pa
 
 from nowiser.engines import arrow
 from nowiser.report.answer import Answer
+from nowiser.sql.answer.follows import Kept
 from nowiser.sql.answer.vectors import Vector, listed, vector
+from nowiser.sql.plan.measured import Measured
 
 NAME = b"nowiser"
 AS_JSON = ("columns", "exact", "cost", "bounding", "ranges")
 
 
-def keep(answer: Answer) -> bytes:
-    """What `again` reads back."""
+def keep(answer: Answer, cells: Sequence[Kept] = ()) -> bytes:
+    """What `again` reads back, and the noisy cells behind it, which `cells_of` does."""
     assert answer.values is not None, "what explain gives is not kept"
     beside: dict[str, Any] = {name: getattr(answer, name) for name in AS_JSON}
     arrays: dict[str, pa.Array] = {}
@@ -35,6 +38,8 @@ def keep(answer: Answer) -> bytes:
 
     beside["values"] = [put(f"value{i}", v) for i, v in enumerate(answer.values)]
     beside["bars"] = [put(f"bar{i}", b) for i, b in enumerate(answer.bars)]
+    if cells:
+        beside["cells"] = [_told(c) for c in cells]
     text = json.dumps(beside, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     table = pa.Table.from_arrays(list(arrays.values()), names=list(arrays)).replace_schema_metadata(
         {NAME: text.encode()}
@@ -68,6 +73,38 @@ def again(kept: bytes) -> Answer:
         bounding=tuple(beside["bounding"]),
         ranges=tuple(None if r is None else (r[0], r[1]) for r in beside.get("ranges", ())),
     )
+
+
+def cells_of(kept: bytes) -> tuple[Kept, ...]:
+    """The noisy cells that were kept with an answer."""
+    with pa.ipc.open_stream(kept) as reader:
+        beside = json.loads(reader.schema.metadata[NAME])
+    return tuple(
+        Kept(
+            Measured(
+                c["base"],
+                tuple((name, tuple(values)) for name, values in c["domains"]),
+                tuple(tuple((name, frozenset(values)) for name, values in region) for region in c["regions"]),
+            ),
+            tuple(c["values"]),
+            c["variance"],
+        )
+        for c in beside.get("cells", ())
+    )
+
+
+def _told(cell: Kept) -> dict[str, Any]:
+    places = {name: {v: i for i, v in enumerate(values)} for name, values in cell.of.domains}
+    return {
+        "base": cell.of.base,
+        "domains": [[name, list(values)] for name, values in cell.of.domains],
+        "regions": [
+            [[name, sorted(values, key=places[name].__getitem__)] for name, values in region]
+            for region in cell.of.regions
+        ],
+        "values": [int(v) for v in cell.values],
+        "variance": cell.variance,
+    }
 
 
 def _numbers(column: pa.ChunkedArray) -> Vector:

@@ -30,7 +30,7 @@ from nowiser.sql.tree import (
 def canonical(query: Query) -> str:
     """The question in one unambiguous line."""
     parts = [
-        ("from", _relation(query.relation)),
+        ("from", relation_text(query.relation)),
         ("by", " ".join(expression(k) for k in query.keys)),
         ("of", " ".join(_aggregate(a) for a in query.aggregates)),
         ("show", " ".join(f"{o.name!r}={expression(o.expression)}" for o in query.outputs)),
@@ -61,7 +61,7 @@ def expression(e: Expression) -> str:
         case Grouped():
             return f"key{e.index}"
         case Exists():
-            return f"({'none' if e.negated else 'some'} {_relation(e.relation)} {expression(e.condition)})"
+            return f"({'none' if e.negated else 'some'} {relation_text(e.relation)} {expression(e.condition)})"
         case Released():
             return f"agg{e.index}"
         case Call():
@@ -77,22 +77,23 @@ def _aggregate(a: Aggregate) -> str:
     return f"({a.function} {inner}{' if ' + expression(a.condition) if a.condition is not None else ''})"
 
 
-def _relation(relation: Relation) -> str:
+def relation_text(relation: Relation) -> str:
+    """A relation in one unambiguous line."""
     match relation:
         case Scan():
             return f"(scan {relation.relation} {relation.table.name!r})"
         case Filter():
-            return f"(where {_relation(relation.source)} {expression(relation.condition)})"
+            return f"(where {relation_text(relation.source)} {expression(relation.condition)})"
         case Join():
-            sides = f"{_relation(relation.left)} {_relation(relation.right)}"
+            sides = f"{relation_text(relation.left)} {relation_text(relation.right)}"
             return f"({'left' if relation.outer else 'join'} {sides} {expression(relation.condition)})"
         case PerPerson():
             keys = " ".join(f"{expression(c)}={expression(e)}" for c, e in (*relation.person, *relation.keys))
             folds = " ".join(f"{expression(c)}={_fold(f)}" for c, f in relation.folds)
-            return f"(per {relation.relation} {_relation(relation.source)} (by {keys}) (of {folds}))"
+            return f"(per {relation.relation} {relation_text(relation.source)} (by {keys}) (of {folds}))"
         case Union():
             branches = " ".join(
-                f"({_relation(source)} {' '.join(expression(e) for e in arm)})" for source, arm in relation.branches
+                f"({relation_text(source)} {' '.join(expression(e) for e in arm)})" for source, arm in relation.branches
             )
             columns = " ".join(expression(c) for c in relation.columns)  # names decide what is read from outside
             return f"(union {relation.relation} {columns} {branches})"

@@ -59,7 +59,8 @@ class Bars:
         sure = 1 - Fraction(1, 20 * k)
         if self.plan.summed is not None:
             return self.plan.summed.widths(mechanism, sure)
-        return float(mechanism.half_width(sure))
+        found = mechanism.half_width(sure)
+        return found if isinstance(found, np.ndarray) else float(found)
 
     def noisy(self, reading: Reading) -> set[int]:
         return {i for i in reading.cells if self.noise[i] is not None}

@@ -61,7 +61,7 @@ class _Domains:
             return listed
         match e:
             case Column():
-                return e.declared.domain if e.declared.domain is not None else _range(e.type)
+                return declared_values(e)
             case Literal():
                 return () if e.value is None else (e.value,)
             case Call():
@@ -80,6 +80,11 @@ def _listed(e: Expression, conditions: Iterable[Expression]) -> tuple[Value, ...
             values = [a.value for a in args[1:] if isinstance(a, Literal) and a.value is not None]
             return tuple(dict.fromkeys(values))
     return None
+
+
+def declared_values(column: Column) -> tuple[Value, ...] | None:
+    """The values of a column as they are listed, or whole numbers and days of its range."""
+    return column.declared.domain if column.declared.domain is not None else _range(column.type)
 
 
 def _range(t: Type) -> tuple[Value, ...] | None:
