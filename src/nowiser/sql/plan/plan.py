@@ -22,6 +22,8 @@ from nowiser.model.schema import Value
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.sql.aggregates.histograms import Histogram, measured
+from nowiser.sql.aggregates.picked import Places
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.readings import Readings
 from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.aggregates.top import Top, find
@@ -87,8 +89,9 @@ class Plan:
     ways: tuple[Way, ...]  # none if everything is exact
     bounding: tuple[str, ...]
     discovery: Discovery | None = None  # which groups there are is read off the data, with a threshold
-    histograms: tuple[Histogram, ...] = ()  # computed besides the cells; `reaches` and noise go on with them
+    histograms: tuple[Histogram | Picking, ...] = ()  # computed besides the cells; `reaches` and noise go on with them
     summed: Marginals | None = None  # what is measured where grouping sets are sums of the finest
+    places: tuple[Places | None, ...] = ()  # what was picked, for each of the histograms, once it is
 
     def through(self, summed: Marginals | None) -> "Plan":
         """The same question with all grouping sets as sums of the finest, if that is the way."""
@@ -110,7 +113,7 @@ class Plan:
         binned = self.histogram(reading) is not None and reading.aggregate.function in QUANTILES
         return not binned and all(self.reaches[i].exact for i in reading.cells)
 
-    def histogram(self, reading: Reading) -> Histogram | None:
+    def histogram(self, reading: Reading) -> Histogram | Picking | None:
         """The histogram a reading is taken from, if it is from one."""
         at = reading.top - len(self.tally.cells)
         return self.histograms[at] if at >= 0 else None
@@ -152,7 +155,8 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
             span=query.keys[0].span,
         )
     tally = Tally(query.relation, query.keys, tuple(cells), query.sets, clip(query.relation, known.person))
-    ways = list(_ways(tally.cells, reaches, policy, discovery))
+    picks = {i: h for i, h in enumerate(collected.histograms, len(cells)) if isinstance(h, Picking)}
+    ways = list(_ways(tally.cells, reaches, policy, discovery, picks))
     if isinstance(declared, SetGroups):
         finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
@@ -277,25 +281,32 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
 
 
 def _ways(
-    cells: tuple[Cell, ...], reaches: tuple[Reach, ...], policy: Policy, discovery: Discovery | None
+    cells: tuple[Cell, ...],
+    reaches: tuple[Reach, ...],
+    policy: Policy,
+    discovery: Discovery | None,
+    picks: Mapping[int, Picking],
 ) -> Iterator[Way]:
     if all(r.exact for r in reaches):
         return
     fixed = Charge() if discovery is None else discovery.charge
     grids = tuple(c.unit for c in cells) + (Fraction(1),) * (len(reaches) - len(cells))
-    bases = tuple(None if r.exact else Fraction(max(r.jump, r.presence)) for r in reaches)
+    bases = tuple(
+        None if r.exact else picks[i].base(r) if i in picks else Fraction(max(r.jump, r.presence))
+        for i, r in enumerate(reaches)
+    )
+    picked = Charge.of((a, _pico(nats)) for i, p in picks.items() for a, nats in p.cost(reaches[i]))
     if any(r.slope for r in reaches):
-        yield Way(
-            "Laplace noise, charged by distance", bases, grids, _charge(reaches, bases, by_slope=True), fixed=fixed
-        )
-    yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False), fixed=fixed)
-    if policy.delta > 0 and discovery is None:
+        unit = _charge(reaches, bases, by_slope=True) + picked
+        yield Way("Laplace noise, charged by distance", bases, grids, unit, fixed=fixed)
+    yield Way("Laplace noise", bases, grids, _charge(reaches, bases, by_slope=False) + picked, fixed=fixed)
+    if policy.delta > 0 and discovery is None and not picks:
         yield Way("Gaussian noise", bases, grids, _rho(reaches, bases), gaussian=True)
 
 
 def _summing(summed: Marginals | None, cells: tuple[Cell, ...], policy: Policy) -> Iterator[Way]:
     if summed is not None:
-        for way in _ways(cells, summed.reaches, policy, None):
+        for way in _ways(cells, summed.reaches, policy, None, {}):
             yield replace(way, name=f"{way.name}; coarser sets are sums of the finest, measured once", summed=summed)
 
 
