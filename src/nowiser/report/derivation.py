@@ -6,6 +6,7 @@ from math import ceil
 
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.report.softer import softer
 from nowiser.report.spoken import spoken
 from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.picked import HIDDEN
@@ -43,7 +44,7 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise], nats: Fraction) -> 
         counted = reading.top < len(plan.tally.cells)  # quantiles are read off buckets, and say their own precision
         if counted and top is not None and not reading.more and not plan.exact(reading):
             lines += _useful(plan.tally.cells[reading.top], reading, float(top.half_width()))
-    return tuple(lines)
+    return (*lines, *softer(plan))
 
 
 def _measured(histogram: Histogram | Picking) -> str:

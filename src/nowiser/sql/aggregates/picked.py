@@ -114,7 +114,7 @@ def _rows_between(counted: Counted, cuts: Whole) -> Whole:
 
 
 def read(
-    picking: Picking, grid: Grid, places: Places, target: Fraction, noisy: NDArray[Any], deviation: float, k: int
+    picking: Picking, grid: Grid, places: Places, target: Fraction, *, noisy: NDArray[Any], deviation: float, k: int
 ) -> tuple[Array, Array]:
     """The values of one quantile in all groups, and their half-widths. `deviation`: of the noise of one cell.
 

@@ -13,7 +13,7 @@ aim at a rank so many rows from the end (`picked.aim`); there a row that comes o
 2·α·d nats, and the groups of a question add up. Between two tables that differ in one person let rows come and go at
 L1 distance B in (group, bucket) and D in groups alone. Then (B − D)/2 rows at most change the bucket inside a group
 and D come or go: 2α·((B − D)/2 + D·M) nats, which grows with D. Without groups at most `most` rows of the person are
-replaced by as many: 2α·most. docs/mathematics/quantiles.md has the proof, tests/gateway/test_picking.py tries all pairs.
+replaced by as many: 2α·most. docs/mathematics/quantiles.md has the proof; tests/gateway/test_picking.py tries pairs.
 """
 
 from collections.abc import Iterator

@@ -126,7 +126,8 @@ class Bars:
             grid = grid_of(aggregate, self.plan.query, picking.finest(groups))
             places = self.plan.places[reading.top - len(self.plan.tally.cells)]
             assert places is not None, "picked before it is read"
-            values, errors = picked.read(histogram, grid, places, picking.target(aggregate), noisy, deviation, k)
+            at = picking.target(aggregate)
+            values, errors = picked.read(histogram, grid, places, at, noisy=noisy, deviation=deviation, k=k)
             return values, errors, np.ones(groups, dtype=bool)
         grid = grid_of(aggregate, self.plan.query, quantiles.finest(groups))
         tested = quantiles.Tested.of(grid, histogram.strategy, noisy, deviation, spread(histogram.strategy))
