@@ -1,6 +1,5 @@
 """Quantiles that are picked: what a pick tells about one person, and how near to the truth it is."""
 
-import math
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from types import SimpleNamespace
@@ -17,11 +16,12 @@ from nowiser.model.charge import PICO
 from nowiser.model.schema import Protect, Role
 from nowiser.noise.entropy import OS
 from nowiser.sql.aggregates import picked, picking
-from nowiser.sql.aggregates.picked import Counted, candidates
+from nowiser.sql.aggregates.picked import Counted
 from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.answer import results as release
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.picks import allowed, at, logs as law_of, told
 from support.strategies import CONDITIONS, policies, tables, values
 
 PATIENT = settings(
@@ -64,40 +64,11 @@ def buckets(found, tally, rows):
     return Counted(*(np.array([k[i] for k in kept], dtype=np.int64) for i in range(3)))
 
 
-def law(h, counted, groups, s):
-    """ln Pr of every bucket, for each group and target."""
-    out = {}
-    for g in range(groups):
-        own = counted.group == g
-        for t, (q, rate) in enumerate(zip(h.targets, h.rates, strict=True)):
-            starts, w = candidates(counted.bucket[own], counted.rows[own], h.size, q, rate * s)
-            order = np.argsort(starts)
-            logs = -w.gaps[order] * float(w.unit)
-            logs -= math.log(float((w.many[order] * np.exp(logs)).sum()))
-            out[g, t] = starts[order], logs
-    return out
-
-
-def told(found, before, after, s=Fraction(1)):
-    """The largest log-ratio of any output of each kind of pick, added up over groups and targets; and rows moved."""
+def losses(found, before, after):
+    """Each expression that is picked, with what its picks tell at one nat."""
     for h, tally in zip(found.histograms, found.tallies[1:], strict=True):
-        if not isinstance(h, Picking):
-            continue
-        groups = len(found.groups)
-        one, two = (buckets(found, tally, rows) for rows in (before, after))
-        a, b = law(h, one, groups, s), law(h, two, groups, s)
-        loss = 0.0
-        for key, (starts, logs) in a.items():
-            other, theirs = b[key]
-            at = np.union1d(starts, other)
-            ratio = logs[np.searchsorted(starts, at, side="right") - 1]
-            ratio = ratio - theirs[np.searchsorted(other, at, side="right") - 1]
-            loss += float(np.abs(ratio).max())
-        yield h, loss
-
-
-def allowed(h, which, s=1):
-    return float(s * sum(rate * moved[which] for rate, moved in zip(h.rates, h.moves, strict=True)))
+        if isinstance(h, Picking):
+            yield h, told(h, buckets(found, tally, before), buckets(found, tally, after), len(found.groups))
 
 
 @PATIENT
@@ -107,7 +78,7 @@ def test_no_pick_tells_more_about_presence_than_is_charged(data):
     found = planned(data.draw(asked()), policy)
     rows = data.draw(tables(policy))
     for person in {r["p"] for r in rows}:
-        for h, loss in told(found, rows, [r for r in rows if r["p"] != person]):
+        for h, loss in losses(found, rows, [r for r in rows if r["p"] != person]):
             event(f"told {loss > 0}")
             assert loss <= allowed(h, 1) + 1e-9
 
@@ -130,7 +101,7 @@ def test_no_pick_tells_more_about_values_than_is_charged(data):
     policy = data.draw(policies())
     found = planned(data.draw(asked()), policy)
     rows = data.draw(tables(policy))
-    for h, loss in told(found, rows, changed(data, policy, rows)):
+    for h, loss in losses(found, rows, changed(data, policy, rows)):
         event(f"told {loss > 0}")
         assert loss <= allowed(h, 0) + 1e-9
 
@@ -161,11 +132,7 @@ def worst(q, rate, most=11):
 
     def logs(rows):
         b, c = np.unique(np.array(rows, dtype=np.int64), return_counts=True)
-        starts, w = candidates(b, c, SIZE, q, rate)
-        order = np.argsort(starts)
-        found = -w.gaps[order] * float(w.unit)
-        found -= math.log(float((w.many[order] * np.exp(found)).sum()))
-        return found[np.searchsorted(starts[order], PROBES, side="right") - 1]
+        return at(law_of(b, c, SIZE, q, rate), PROBES)
 
     every = {r: logs(r) for n in range(most + 2) for r in combinations_with_replacement(SPOTS, n)}
     comes = changes = 0.0
@@ -322,7 +289,7 @@ def test_explain_says_how_far_from_the_rank_a_pick_lies(asking, tmp_path):
     asking([1.0, 2.0], "SELECT MEDIAN(x) FROM t", 1, times=1)
     with nowiser.open(tmp_path / "0" / "nowiser.yaml") as gate:
         told = "\n".join(gate.explain("SELECT MEDIAN(x), MAX(x) FROM t").notes)
-        assert "2 values picked among 1,048,576 buckets of the range" in told
+        assert "2 values picked among 262,144 buckets of the range" in told
         assert "quantile 0.5: within about" in told
         assert "MAX: aims" in told
         answer = gate.query("SELECT MAX(x) - MIN(x) AS span FROM t", spend="30%")
@@ -360,6 +327,6 @@ def test_rates_share_one_nat():
 
 
 def test_sizes_are_bounded():
-    assert picking.finest(1) == 2**20
-    assert 2**20 // 2000 <= picking.finest(2000) * 2000 <= 2**20
+    assert picking.finest(1) == 2**18
+    assert 2**20 <= picking.finest(picking.MOST_GROUPS) * picking.MOST_GROUPS <= 2**21
     assert Picking(None, 10, None, (Fraction(1, 2),)).steps == (1, 2, 4, 8, 16)

@@ -11,10 +11,10 @@ from nowiser.engines.duckdb import DuckDB
 from nowiser.engines.reference import tally_rows
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
-from nowiser.sql.aggregates.picked import candidates
 from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.answer import results as release
 from nowiser.sql.answer.thresholds import shown
+from support import picks
 
 POLICY = """
 nowiser: 1
@@ -279,15 +279,8 @@ class _Law:
         n = len(self.planned.tally.cells)
         for i, h in enumerate(self.planned.histograms, n):
             if isinstance(h, Picking):
-                for g in range(len(self.planned.groups)):
-                    own = self.cells[i].group == g
-                    for t, (q, rate) in enumerate(zip(h.targets, h.rates, strict=True)):
-                        rows = (self.cells[i].bucket[own], self.cells[i].rows[own])
-                        starts, w = candidates(*rows, h.size, q, rate * asked.chosen.nats)
-                        order = np.argsort(starts)
-                        logs = -w.gaps[order] * float(w.unit)
-                        whole = math.log(float((w.many[order] * np.exp(logs)).sum()))
-                        self.laws[i, g, t] = starts[order], logs - whole
+                found = picks.laws(h, self.cells[i], len(self.planned.groups), asked.chosen.nats)
+                self.laws |= {(i, *key): law for key, law in found.items()}
 
     def of(self, outputs):
         """ln Pr of each output, up to a constant."""
@@ -297,8 +290,7 @@ class _Law:
             if (i, 0, 0) in self.laws:
                 at = np.array([seen.places[i - n].at for seen, _ in outputs])
                 for g, t in np.ndindex(at.shape[1:]):
-                    starts, logs = self.laws[i, g, t]
-                    total += logs[np.searchsorted(starts, at[:, g, t], side="right") - 1]
+                    total += picks.at(self.laws[i, g, t], at[:, g, t])
                 cuts = np.array([seen.places[i - n].cuts for seen, _ in outputs])
                 exact = np.array([self._between(exact, g, cuts[:, g]) for g in range(at.shape[1])]).swapaxes(0, 1)
             if mechanism is not None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nowiser.sql.plan.plan import Plan
 
 HIDDEN = Fraction(15, 2)  # nats
-ROOM = 1.01  # for what the correction below leaves out
+ROOM = 1.01  # for what the correction for heavy tails leaves out; and for digits of a value that are not shown
 
 Whole = NDArray[np.int64]
 
@@ -129,7 +129,7 @@ def read(
         return value, np.maximum(away, step)
     first, last = _possible(places.cuts, noisy.astype(np.float64), float(target), deviation, k)
     low, high = grid.edge(first.astype(np.float64)), grid.edge(last.astype(np.float64) - (1 - within))
-    return value, np.maximum(np.maximum(high - value, value - low), step / 2)
+    return value, ROOM * np.maximum(np.maximum(high - value, value - low), step / 2)
 
 
 def _possible(cuts: Whole, noisy: Array, q: float, deviation: float, k: int) -> tuple[Whole, Whole]:

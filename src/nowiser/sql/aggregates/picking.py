@@ -1,6 +1,6 @@
 """A few quantiles of one expression, each picked by the exponential mechanism; MIN and MAX likewise. What it costs.
 
-Of at most 2²⁰ buckets of the declared range one is picked, those near the wanted rank more often. Half of the cost is
+Of at most 2¹⁸ buckets of the declared range one is picked, those near the wanted rank more often. Half of the cost is
 for the picks. The other half counts rows in disjoint cells around the picked buckets, of which the error bars are made
 (`picked.py`). MIN and MAX have no use for these counts: asked alone, they take all of the cost.
 
@@ -26,7 +26,8 @@ from nowiser.sql.bound.sensitivity import Reach
 from nowiser.sql.plan.cells import Cell
 from nowiser.sql.tree import Aggregate, Expression, Query
 
-FINEST = 2**20  # buckets of all groups together: so many rows at most come from an engine
+FINEST = 2**18  # buckets of a group
+MOST_BUCKETS = 2**21  # of all groups together: so many rows at most come from an engine
 MOST_QUANTILES = 6  # of one expression; of more, a tree of counts is nearer to the truth
 MOST_GROUPS = 2_000
 OCTAVES = 14  # the finest cell is 2^-14 of the range, or a bucket
@@ -35,7 +36,7 @@ SHORTEST = 10**6  # denominators of a quantile
 
 def finest(groups: int) -> int:
     """Buckets of each of so many groups."""
-    return FINEST // max(1, groups)
+    return min(FINEST, MOST_BUCKETS // max(1, groups))
 
 
 def target(aggregate: Aggregate) -> Fraction:

@@ -1,4 +1,4 @@
-"""MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, MIN and MAX from a noisy tree of counts on a public grid.
+"""Many of MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, MIN and MAX from a noisy tree of counts on a public grid.
 
 The declared range is cut into up to 4,096 buckets, a tree of counts over them is released, and any number of
 quantiles of the same expression is read off its noisy running sums: they cost one, however many.
