@@ -1,8 +1,8 @@
 """What follows from earlier answers: free where it is precise enough, and of use where it is not.
 
 Stored noisy cells are measurements of sums (`sql/plan/measured.py`). A question whose cells are combinations of them
-is answered without a charge (`sql/answer/follows.py`); otherwise new cells are bought, and old and new together are more
-precise than the new ones alone.
+is answered without a charge (`sql/answer/follows.py`); otherwise new cells are bought, and old and new together are
+more precise than the new ones alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,24 +20,31 @@ from nowiser.sql.plan.plan import Noise, Plan
 AS_PRECISE = 1.02  # bars that differ by less are the same to whoever reads them
 
 Cells = list[NDArray[Any]]
-Blurred = tuple[tuple[Noise, ...], Cells]  # noise and value of each cell
+Mechanism = Noise | Combined
+Blurred = tuple[tuple[Mechanism, ...], Cells]  # noise and value of each cell
 
 
-def earlier(plan: Plan, ledger: Ledger, version: str, public: Callable[[], Cells]) -> Blurred | None:
+def stored_cells(ledger: Ledger, version: str) -> Callable[[str], list[Kept]]:
+    """Measurements of the same thing on the same data, by the name of the thing."""
+    return lambda base: [c for answer in ledger.measurements(base, version) for c in cells_of(answer)]
+
+
+def earlier(plan: Plan, kept: Callable[[str], list[Kept]], public: Callable[[], Cells]) -> Blurred | None:
     """The cells of a plan as they follow from stored ones; None unless all of them do.
 
     `public`: the exact cells of the plan, which are read only if everything else follows.
     """
     targets = measured(plan)
-    if plan.free or plan.histograms or any(t is None and not r.exact for t, r in zip(targets, plan.reaches, strict=True)):
+    if plan.free or plan.histograms:
         return None
-    noise: list[Noise] = []
+    if any(target is None and not reach.exact for target, reach in zip(targets, plan.reaches, strict=True)):
+        return None
+    noise: list[Mechanism] = []
     cells: Cells = []
     for target, cell in zip(targets, plan.tally.cells, strict=True):
         found = None
         if target is not None:
-            kept = [c for answer in ledger.measurements(target.base, version) for c in cells_of(answer)]
-            if (found := follow(target, kept)) is None:
+            if (found := follow(target, kept(target.base))) is None:
                 return None
         noise.append(None if found is None else Combined(found[1] * float(cell.unit) ** 2, cell.unit))
         cells.append(np.zeros(0) if found is None else np.rint(found[0]).astype(np.int64))
@@ -47,10 +54,11 @@ def earlier(plan: Plan, ledger: Ledger, version: str, public: Callable[[], Cells
     return tuple(noise), cells
 
 
-def precise(found: Sequence[Noise], wished: Sequence[Noise]) -> bool:
+def precise(found: Sequence[Mechanism], wished: Sequence[Noise]) -> bool:
     """Whether no bar is wider than what was to be bought."""
     return all(
-        np.max(mine.half_width()) <= AS_PRECISE * float(new.half_width()) + 2 * float(mine.grid)
+        float(np.max(np.asarray(mine.half_width(), dtype=np.float64)))
+        <= AS_PRECISE * float(new.half_width()) + 2 * float(mine.grid)
         for mine, new in zip(found, wished, strict=True)
         if mine is not None and new is not None
     )
@@ -66,16 +74,17 @@ def released(plan: Plan, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) 
 
 
 def together(
-    plan: Plan, noise: Sequence[Noise], cells: Cells, new: Sequence[Kept], ledger: Ledger, version: str
+    plan: Plan, noise: Sequence[Noise], cells: Cells, new: Sequence[Kept], kept: Callable[[str], list[Kept]]
 ) -> Blurred:
     """The same cells, combined with stored ones where that makes them more precise."""
     fresh = {k.of: k for k in new}
-    better, combined = list(noise), list(cells)
+    better: list[Mechanism] = list(noise)
+    combined = list(cells)
     for i, target in enumerate(measured(plan)):
         if target is None or target not in fresh:
             continue
-        kept = [c for answer in ledger.measurements(target.base, version) for c in cells_of(answer)]
-        found = follow(target, [*kept, fresh[target]]) if kept else None
+        old = kept(target.base)
+        found = follow(target, [*old, fresh[target]]) if old else None
         if found is not None:
             unit = plan.tally.cells[i].unit
             better[i], combined[i] = Combined(found[1] * float(unit) ** 2, unit), np.rint(found[0]).astype(np.int64)

@@ -50,6 +50,7 @@ from nowiser.report.levers import Case
 from nowiser.report.usefulness import Size, judged, without_rows
 from nowiser.report.useless import useless
 from nowiser.sizes import Sizes
+from nowiser.sql.aggregates.picked import foreseen, picked
 from nowiser.sql.answer import results as release
 from nowiser.sql.answer.expected import cells_of
 from nowiser.sql.answer.thresholds import shown
@@ -433,6 +434,7 @@ class Gateway:
 
     def _empty(self, planned: Plan, totals: Charge) -> Answer:
         """Of no rows everything is known: nothing is read, and nothing charged."""
+        planned = foreseen(planned)
         cells = cells_of(planned, np.zeros(len(planned.groups)))
         found = release.results(planned, [None] * len(planned.reaches), cells)
         names = tuple(o.name for o in planned.query.outputs)
@@ -467,9 +469,9 @@ class Gateway:
         with contextlib.suppress(Exception):
             self._ledger.fail(reservation, allowance.owed_for_failing(self.policy, chosen.unit, chosen.charge))
 
-    def _run(self, planned: Plan) -> tuple[Plan, list[NDArray[Any]]]:
+    def _run(self, planned: Plan) -> tuple[Plan, list[Any]]:
         """The exact part: cells, then histograms; and the groups, where they were found in the data."""
-        cells: list[NDArray[Any]] = []
+        cells: list[Any] = []  # arrays; of quantiles that are picked, the buckets that have rows
         if planned.tally.cells or isinstance(planned.groups, Listed):
             exact = self._engine.run(planned.tally)
             planned = with_found(exact, planned)
@@ -478,15 +480,16 @@ class Gateway:
             cells.append(counts(self._engine.run(tally), planned, histogram))
         return planned, cells
 
-    def _picked(self, planned: Plan, cells: list[NDArray[Any]], chosen: Chosen) -> tuple[Plan, list[NDArray[Any]]]:
-        """The groups that are picked by noisy max, where that is the way; nothing of the others goes any further."""
+    def _picked(self, planned: Plan, cells: list[Any], chosen: Chosen) -> tuple[Plan, list[NDArray[Any]]]:
+        """Quantiles, and groups by noisy max, where these are picked; nothing of the others goes any further."""
+        planned, cells = picked(planned, cells, chosen.nats, self._entropy)
         if chosen.top is None:
             return planned, cells
         places = chosen.top.pick(cells[0], chosen.nats, self._entropy)
         every = list(planned.groups)
-        picked = replace(planned, groups=Listed(len(planned.query.keys), tuple(every[i] for i in places)))
+        largest = replace(planned, groups=Listed(len(planned.query.keys), tuple(every[i] for i in places)))
         # Without counts only the order of the picks is told.
-        return picked, [cells[0][places] if chosen.top.counted else np.arange(len(places), 0, -1)]
+        return largest, [cells[0][places] if chosen.top.counted else np.arange(len(places), 0, -1)]
 
     def _ahead(self, planned: Plan, chosen: Chosen, reservation: Reservation) -> list[NDArray[Any]] | None:
         """What can be done while the engine works: the charge is anchored, and noise is drawn if it is known how much.
@@ -523,7 +526,7 @@ class Gateway:
             stored=False,
             bounding=planned.bounding,
             ranges=release.ranges(planned),
-            notes=derivation(planned, chosen.name, chosen.noise) + self._loose(chosen.charge),
+            notes=derivation(planned, chosen.name, chosen.noise, chosen.nats) + self._loose(chosen.charge),
         )
         return self._standing(answer, totals + chosen.charge, chosen.charge)
 

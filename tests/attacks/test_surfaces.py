@@ -14,6 +14,7 @@ from nowiser import policy as policies
 from nowiser.engines.aligned import aligned, counts
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable, NotAuthorised
 from nowiser.report.visible import on_one_line, visible
+from nowiser.sql.aggregates.picked import Counted
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
@@ -178,8 +179,12 @@ def exact_part(gateway, planned):
         cells = sorted(map(str, zip(*(c.to_pylist() for c in first.columns), strict=True)))
     else:
         cells = [] if first is None else [list(map(int, c)) for c in aligned(first, planned)]
-    histograms = [counts(t, planned, h).tolist() for t, h in zip(besides, planned.histograms, strict=True)]
+    histograms = [listed(counts(t, planned, h)) for t, h in zip(besides, planned.histograms, strict=True)]
     return cells, histograms, [o.name for o in planned.query.outputs]
+
+
+def listed(counted):
+    return [a.tolist() for a in vars(counted).values()] if isinstance(counted, Counted) else counted.tolist()
 
 
 @pytest.mark.parametrize(("seed", "many"), [(3, 80), pytest.param(4, 500, marks=pytest.mark.long)])

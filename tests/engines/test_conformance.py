@@ -83,6 +83,14 @@ SIGNATURES = {
     + [(T, f"'{similar(p)}'".replace("\\", "\\\\")) for p in ("a%", "_", "a|A", "%b", "[0-9]+", "a.b")]
     + [(T, f"'{regular('AB', insensitive=True)}'")],
     "power": [(R, "2.0"), (R, "3.0"), (R, "0.0"), (P, "0.5"), (P, "2.5")],
+    "ramp": [
+        (R, "0.5", "2.5"),
+        (R, "-1.0", "600.0"),
+        (R, "0.0", "1.0e100"),
+        (R, "2.5", "2.675"),
+        (R, "0.0", "1.0e-90"),
+    ],
+    "distance": [(R, R, "0.5", "-2.5"), (R, R, "0.0", "0.0"), (R, P, "-1.0e90", "2.675")],
     "width_bucket": [(R, "0.0", "10.0", "5"), (R, "-1.0", "2.675", "7"), (R, "0.0", "0.3", "3")],
     **{
         key: [(k, "1"), (k, "-1"), (k, "11"), (k, "-25")]
@@ -94,7 +102,22 @@ SIGNATURES = {
 MOST_ROWS = 3000
 PLANNER = "spark.sql.optimizer.excludedRules"
 # Their last digit is the business of each mathematical library.
-TRANSCENDENTAL = {"cbrt", "exp", "ln", "log", "log10", "log2", "power", "pow", "sin", "cos", "tan", "atan", "tanh"}
+TRANSCENDENTAL = {
+    "cbrt",
+    "distance",
+    "exp",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "power",
+    "pow",
+    "sin",
+    "cos",
+    "tan",
+    "atan",
+    "tanh",
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -154,6 +154,8 @@ MUTANTS = {
     "products are half as steep": half_as_steep("*"),
     "sums are half as steep": half_as_steep("+"),
     "quotients are half as steep": half_as_steep("/"),
+    "ramps are half as steep": half_as_steep("ramp"),
+    "distances are half as steep": half_as_steep("distance"),
     "what rounding moves is free": no_rounding,
     "exact where a derived range is a point": exact_where_nothing_moves,
     "summands pass their ends": wider_summands,

@@ -14,6 +14,7 @@ from nowiser import policy as policies
 from nowiser.errors import NotAnswerable, Refused
 from nowiser.model import schema
 from nowiser.sql import tree
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 from support.sql_grammar import Grammar
@@ -135,12 +136,15 @@ def check(sql, policy):
     cells += [(tally.keys, cell) for tally in planned.tallies[1:] for cell in tally.cells]  # histograms
     for (keys, cell), reach in zip(cells, planned.reaches, strict=True):
         assert not reach.exact or public(planned, keys, cell), f"without noise although secret: {sql!r}"
+    # MIN and MAX are picked, which is charged, and nothing is counted beside them.
+    besides = enumerate(planned.histograms, len(planned.tally.cells))
+    ends = {i for i, h in besides if isinstance(h, Picking) and not h.inner and any(h.rates)}
     for way in planned.ways:
-        for (keys, cell), base in zip(cells, way.bases, strict=True):
+        for i, ((keys, cell), base) in enumerate(zip(cells, way.bases, strict=True)):
             assert base is None or base > 0, f"noise of scale zero: {sql!r}"
             # Picked by noisy max without counts: the gateway puts ranks in place of the counts before anything is shown.
             ranked = way.top is not None and not way.top.counted and names_only(planned.query)
-            safe = base is not None or ranked or public(planned, keys, cell)
+            safe = base is not None or ranked or public(planned, keys, cell) or i in ends
             assert safe, f"a way without noise although secret: {sql!r}"
         assert way.unit, f"noise that costs nothing: {sql!r}"
     return "planned"

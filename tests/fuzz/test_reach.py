@@ -5,6 +5,7 @@ question uses, only two things are looked at: how far the cells moved, and how f
 """
 
 import random
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,11 @@ import pytest
 import nowiser
 from nowiser.engines.aligned import aligned, counts
 from nowiser.errors import NotAnswerable
+from nowiser.sql.aggregates.picked import Counted
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
+from support.picks import allowed, told
 from support.sql_grammar import Grammar
 from support.worlds import OURS, made_up_tables, write
 
@@ -69,12 +73,15 @@ def measured(engine, planned) -> list[dict | np.ndarray]:
     else:
         found = [np.asarray(column) for column in aligned(first, planned)]
     for table, histogram in zip(besides, planned.histograms, strict=True):
-        found.append(counts(table, planned, histogram).ravel())
+        one = counts(table, planned, histogram)
+        found.append(one if isinstance(one, Counted) else one.ravel())
     return found
 
 
 def moved(a, b) -> int:
     """How far apart two columns are, in whole numbers of any size: by group where groups were found, else by place."""
+    if isinstance(a, Counted):
+        a, b = (dict(zip(zip(c.group, c.bucket, strict=True), c.rows, strict=True)) for c in (a, b))
     if isinstance(a, dict):
         return sum(abs(int(a.get(key, 0)) - int(b.get(key, 0))) for key in a.keys() | b.keys())
     assert len(a) == len(b)
@@ -101,6 +108,13 @@ def holds(sql, planned, lives) -> None:
         )  # then she moves: out of her groups, into others
         most = planned.discovery.groups * (2 if stays else 1)
         few(sql, most, {name: groups_of(found) for name, found in cells.items()})
+    for i, picking in enumerate(planned.histograms, len(planned.tally.cells)):
+        if isinstance(picking, Picking):
+            others = present if planned.reaches[i].persons is None else list(cells)
+            for name, other in product(present, others):
+                loss = told(picking, cells[name][i], cells[other][i], len(planned.groups))
+                most = allowed(picking, int(other == "absent"))
+                assert loss <= most + 1e-9, f"{sql}\npicks tell {loss}, {most} was said ({name}, {other})"
     for i, reach in enumerate(planned.reaches):
         for name in present:
             away = moved(cells[name][i], cells["absent"][i])

@@ -1,14 +1,17 @@
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from mpmath import mp, mpf
 
 from nowiser.errors import Misconfigured
 from nowiser.noise import Gaussian, Laplace, exponential, noisy_max, randomised_response
 from nowiser.noise.explained import after_jump, sentence
+from nowiser.noise.exponential import Weights
 from nowiser.noise.uniform import below, shuffled
 from support.scripted import Seeded
 
@@ -252,3 +255,58 @@ def test_orders_are_equally_likely():
         seen[order] = seen.get(order, 0) + 1
     assert len(seen) == 6
     assert max(abs(c - 1000) for c in seen.values()) < 5 * 1000**0.5
+
+
+# ------------------------------------------------------------------------------------- candidates with multiplicities
+
+
+def shares(w):
+    weights = np.array([m * math.exp(-g * float(w.unit)) for g, m in zip(w.gaps, w.many, strict=True)])
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("word", [8, 64])
+def test_weighed_picks_have_their_distribution(word):
+    """With words of eight bits nearly every draw is undecided at first, and exact arithmetic decides."""
+    from scipy import stats
+
+    w = Weights(np.array([3, 0, 1, 40, 2]), Fraction(1, 2), np.array([2, 1, 3, 10**6, 1]))
+    entropy, n = Seeded(23), 4000
+    seen = np.bincount([w.pick(entropy, word=word) for _ in range(n)], minlength=5)
+    some = shares(w) * n > 5
+    assert seen[~some].sum() <= 20
+    assert stats.chisquare(seen[some], shares(w)[some] / shares(w)[some].sum() * seen[some].sum()).pvalue > 1e-4
+    for wrong in (Fraction(13, 20), Fraction(7, 20)):
+        other = shares(replace(w, unit=wrong))[some]
+        assert stats.chisquare(seen[some], other / other.sum() * seen[some].sum()).pvalue < 1e-4
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 50)), min_size=1, max_size=6), st.integers(0, 2**16 - 1))
+def test_a_weighed_pick_is_the_place_of_the_uniform_real_among_exact_sums(found, first):
+    """Against exact fractions: whatever word is read, the candidate whose share of [0, 1) holds the real number."""
+    gaps = np.array([g for g, _ in found], dtype=np.int64)
+    w = Weights(gaps - gaps.min(), Fraction(1, 7), np.array([m for _, m in found], dtype=np.int64))
+    words = Words([first, *[2**62 + 12345] * 8])
+    index = w.pick(words, word=16)
+    mp.prec = 300
+    sums = [mpf(0)]
+    for g, m in zip(w.gaps.tolist(), w.many.tolist(), strict=True):
+        sums.append(sums[-1] + m * mp.exp(-mpf(g) / 7))
+    real = (mpf(first) + (mpf(2**62 + 12345) + mpf(2**62 + 12345) / mpf(2) ** 64) / mpf(2) ** 64) / 2**16 * sums[-1]
+    assert sums[index] - mpf(2) ** -60 <= real <= sums[index + 1] + mpf(2) ** -60
+
+
+def test_hopeless_candidates_cost_nothing_and_are_not_lost():
+    many = np.concatenate([[1], np.full(200_000, 2**30)])
+    w = Weights(np.concatenate([[0], np.full(200_000, 10**6)]), Fraction(1), many)
+    assert {w.pick(Seeded(i)) for i in range(5)} == {0}
+    likely = Weights(np.array([0, 20]), Fraction(1), np.array([1, 2**40]))  # e^-20 · 2^40 = 2,266 times as likely
+    assert np.mean([likely.pick(Seeded(i)) for i in range(200)]) > 0.9
+
+
+class Words:
+    def __init__(self, words):
+        self.words = iter(words)
+
+    def bytes(self, n):
+        return next(self.words).to_bytes(n, "little")

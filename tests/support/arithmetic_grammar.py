@@ -92,6 +92,7 @@ TEMPLATES: dict[str, list[str]] = {
         "FLOOR(<L>)", "ROUND(<L>, <n>)", "EXP(<L> * <r>)", "EXP(<r> - <L>)",
         "ABS(<R>)", "SIGN(<N>)", "ROUND(<R>)", "ROUND(<N>, <n>)", "FLOOR(<R>)", "CEIL(<R>)", "TRUNC(<R>)",
         "SQRT(<N>)", "LN(<N>)", "LOG(<N>)", "EXP(<R>)", "CBRT(<N>)", "POWER(<R>, <e>)", "(<R> ^ <e>)", "PI()",
+        *["RAMP(<N>, <r>, <r>)", "RAMP(<L>, 3, 7)", "DISTANCE(<R>, <N>, <r>, <c>)", "DISTANCE(<L>, <L>, 5, 5)"] * 2,
         "SQRT(ABS(<R>))", "LN(ABS(<R>) + <r>)", "EXP(LEAST(<R>, <r>))", "SQRT((<R> + <big1>) - <big1>)",
         "LN((<R> + <big1>) - <big1>)",
         *["LEAST(GREATEST(<R>, <r>), <r>)", "LEAST(GREATEST(<R>, <c>), <c>)"] * 3,

@@ -20,6 +20,7 @@ from nowiser.engines.lacking import refuse_lacking
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Role
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.bound.relations import rows as known_rows
 from nowiser.sql.plan.plan import Plan, plan
 from nowiser.sql.plan.tally import Tally
@@ -285,8 +286,14 @@ def provenance(q: Planned) -> Finding | None:
             return Finding(
                 "exact", q.sql, f"cell {i} is called exact, and reads {'persons' if persons else 'a secret'}"
             )
+    first = len(q.plan.tally.cells)
+    # MIN and MAX are picked, which is charged, and nothing is counted beside them.
+    ends = {
+        i for i, h in enumerate(q.plan.histograms, first) if isinstance(h, Picking) and not h.inner and any(h.rates)
+    }
     for way in q.plan.ways:
-        if way.top is None and any(base is None and secret for base, secret in zip(way.bases, touched, strict=True)):
+        bare = {i for i, base in enumerate(way.bases) if base is None and touched[i]}
+        if way.top is None and bare - ends:
             return Finding("exact", q.sql, f"a way to blur ({way.name}) adds no noise to some cell")
     return None
 

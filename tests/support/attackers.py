@@ -11,8 +11,10 @@ from nowiser.engines.duckdb import DuckDB
 from nowiser.engines.reference import tally_rows
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.answer import results as release
 from nowiser.sql.answer.thresholds import shown
+from support import picks
 
 POLICY = """
 nowiser: 1
@@ -194,6 +196,10 @@ class Asked:
     def logs(self, every, truth, draws):
         """`[draw, world]`: ln Pr[output | world] up to a constant, for outputs drawn in the world `truth`."""
         planned, cells = every[truth]
+        if any(isinstance(h, Picking) for h in planned.histograms):
+            laws = [_Law(self, world) for world in every]
+            outputs = [self.blurred(every[truth]) for _ in range(draws)]
+            return np.array([law.of(outputs) for law in laws]).T
         if self.chosen.top is not None or planned.discovery is not None:
             outputs = [self.blurred(every[truth]) for _ in range(draws)]
             self._known = {}
@@ -262,6 +268,39 @@ class Asked:
                 short = int(limit - cells[at][i])  # Pr[X < short], X the noise
                 total += math.log1p(-(q**short) / (1 + q)) if short > 0 else (1 - short) * math.log(q) - math.log1p(q)
         return total
+
+
+class _Law:
+    """How likely picked quantiles, the cells around them and everything else of a question are in one world."""
+
+    def __init__(self, asked, world):
+        self.asked, (self.planned, self.cells) = asked, world
+        self.laws = {}
+        n = len(self.planned.tally.cells)
+        for i, h in enumerate(self.planned.histograms, n):
+            if isinstance(h, Picking):
+                found = picks.laws(h, self.cells[i], len(self.planned.groups), asked.chosen.nats)
+                self.laws |= {(i, *key): law for key, law in found.items()}
+
+    def of(self, outputs):
+        """ln Pr of each output, up to a constant."""
+        total, n = np.zeros(len(outputs)), len(self.planned.tally.cells)
+        for i, mechanism in enumerate(self.asked.chosen.noise):
+            exact, blurred = self.cells[i], np.array([noisy[i] for _, noisy in outputs])
+            if (i, 0, 0) in self.laws:
+                at = np.array([seen.places[i - n].at for seen, _ in outputs])
+                for g, t in np.ndindex(at.shape[1:]):
+                    total += picks.at(self.laws[i, g, t], at[:, g, t])
+                cuts = np.array([seen.places[i - n].cuts for seen, _ in outputs])
+                exact = np.array([self._between(exact, g, cuts[:, g]) for g in range(at.shape[1])]).swapaxes(0, 1)
+            if mechanism is not None:
+                total -= _surprise(mechanism, (blurred - exact).reshape(len(outputs), -1).astype(float))
+        return total
+
+    def _between(self, counted, g, cuts):
+        own = counted.group == g
+        upto = np.concatenate([[0], np.cumsum(counted.rows[own])])
+        return np.diff(upto[np.searchsorted(counted.bucket[own], cuts.ravel())].reshape(cuts.shape), axis=1)
 
 
 def _surprise(mechanism, away):

@@ -118,6 +118,8 @@ LINES = st.recursive(
         inner.map(lambda x: f"FLOOR({x} * 1.0)"),
         inner.map(lambda x: f"CAST({x} AS BIGINT)"),
         inner.map(lambda x: f"ROUND({x} * 1.0, 1)"),
+        inner.map(lambda x: f"RAMP({x}, -1.5, 0.5)"),
+        st.tuples(inner, inner).map(lambda t: f"DISTANCE({t[0]}, {t[1]}, 1, -2)"),
         st.tuples(inner, inner).map(lambda t: f"LEAST({t[0]}, {t[1]})"),
         st.tuples(inner, inner).map(lambda t: f"GREATEST({t[0]}, {t[1]})"),
         st.tuples(inner, inner).map(lambda t: f"CASE WHEN g = 'a' THEN {t[0]} ELSE {t[1]} END"),

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from nowiser.engines.arrow import column, numbers
 from nowiser.model.schema import Kind, Value
 from nowiser.sql.aggregates.histograms import Histogram
+from nowiser.sql.aggregates.picked import Counted
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.running import in_order
 from nowiser.sql.plan.groups import Group, Groups, Listed, SetGroups
 from nowiser.sql.plan.plan import Plan
@@ -39,10 +41,12 @@ def aligned(found: pa.Table, plan: Plan) -> list[NDArray[Any]]:
     return [_placed(found.column(i), at, len(groups)) for i in range(width, found.num_columns)]
 
 
-def counts(found: pa.Table, plan: Plan, histogram: Histogram) -> NDArray[np.int64]:
-    """`result[g, m]`: measurement m of a histogram in group g, exact."""
+def counts(found: pa.Table, plan: Plan, histogram: Histogram | Picking) -> NDArray[np.int64] | Counted:
+    """`result[g, m]`: measurement m of a histogram in group g, exact. Of picks, the buckets that have rows."""
     groups = plan.groups
     assert isinstance(groups, Groups), "planned for such groups only"
+    if isinstance(histogram, Picking):
+        return _sparse(found, plan, groups, histogram.size)
     if not histogram.grouped:
         return histogram.strategy.measure(aligned(found, plan)[0][in_order(plan, histogram)].astype(np.int64)[None, :])
     size = len(histogram.buckets)
@@ -53,6 +57,16 @@ def counts(found: pa.Table, plan: Plan, histogram: Histogram) -> NDArray[np.int6
         groups=Groups((*groups.domains, tuple(histogram.buckets)), kept),
     )
     return histogram.strategy.measure(aligned(found, wide)[0].reshape(len(groups), size).astype(np.int64))
+
+
+def _sparse(found: pa.Table, plan: Plan, groups: Groups, size: int) -> Counted:
+    keys = plan.query.keys
+    codes = [_codes(found.column(i), key.type.kind, groups.domains[i]) for i, key in enumerate(keys)]
+    at = groups.positions(codes) if keys else np.zeros(found.num_rows, dtype=np.int64)
+    bucket, rows = (numbers(found.column(i), missing=-1) for i in (len(keys), len(keys) + 1))
+    known = np.flatnonzero((at >= 0) & (bucket >= 0) & (bucket < size) & (rows > 0))
+    known = known[np.lexsort((bucket[known], at[known]))]
+    return Counted(at[known], bucket[known].astype(np.int64), rows[known].astype(np.int64))
 
 
 def found_keys(found: pa.Table, plan: Plan) -> list[Group]:

@@ -56,6 +56,10 @@ def _of_call(e: Call) -> int:
             return min(inner) // 2 - 1
         case "ln" | "log10":
             return -54
+        case "ramp":
+            return -57  # zero, or above 10⁻¹⁷
+        case "distance":
+            return -499  # zero, or 10⁻¹⁵⁰ and more
     return UNKNOWN
 
 

@@ -1,4 +1,4 @@
-"""MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, MIN and MAX from a noisy tree of counts on a public grid.
+"""Many of MEDIAN, PERCENTILE_CONT, PERCENTILE_DISC, MIN and MAX from a noisy tree of counts on a public grid.
 
 The declared range is cut into up to 4,096 buckets, a tree of counts over them is released, and any number of
 quantiles of the same expression is read off its noisy running sums: they cost one, however many.
@@ -11,112 +11,32 @@ rows below first stands clear of the noise, so it is too high, by as many rows a
 the bar reaches the furthest bucket that passes. The bar of MIN reaches the declared low end: nothing below is excluded.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil, floor
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.noise.matrix import Flat, Spread, Strategy, Tree, cheapest
-from nowiser.sql import functions
-from nowiser.sql.aggregates.ranges import range_of
-from nowiser.sql.bound.bounds import summand, total
-from nowiser.sql.functions.dates import MOMENTS, ends
-from nowiser.sql.interval import point
-from nowiser.sql.tree import Aggregate, Expression, Literal, Query, Type, holding
+from nowiser.sql.aggregates.grids import Array, Grid
+from nowiser.sql.functions.dates import MOMENTS
+from nowiser.sql.tree import Aggregate
 
 FINEST = 4096
 MOST_BUCKETS = 2_000_000  # over all groups
 CLEAR = 8.0  # standard deviations by which a count stands clear of the noise, in 4,096 places at once
-NARROWEST = Fraction(1, 10**200)
 MARGIN = 1.05  # sums of a few Laplace noises have slightly heavier tails than a normal
 
-Array = NDArray[np.float64]
+
+def finest(groups: int) -> int:
+    """Buckets of each of so many groups."""
+    return max(16, min(FINEST, MOST_BUCKETS // max(1, groups)))
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Bucket i holds what is from low + i·step up to low + (i+1)·step."""
-
-    low: Fraction
-    high: Fraction
-    step: Fraction
-    size: int
-    whole: bool
-
-    @staticmethod
-    def of(argument: Expression, groups: int, known: Sequence[Expression] = ()) -> "Grid":
-        """The finest grid for so many groups. `known`: conditions that hold for every row narrow the range."""
-        kind = argument.type.kind
-        inside = ends(argument.type) if kind in MOMENTS else summand(argument)
-        low, high = Fraction(inside.low), Fraction(inside.high)
-        for found in (range_of(c) for c in known):
-            if found is None or found.of != argument:
-                continue
-            start = low if found.start is None else max(low, Fraction(found.start[0]))
-            stop = high if found.stop is None else min(high, Fraction(found.stop[0]))
-            low, high = (start, stop) if start < stop else (low, high)
-        finest = max(16, min(FINEST, MOST_BUCKETS // max(1, groups)))
-        if kind is Kind.REAL:
-            if high - low < NARROWEST:  # one bucket; otherwise the place in it would not be a number
-                return Grid(low, high, Fraction(1), 1, whole=False)
-            return Grid(low, high, (high - low) / finest, finest, whole=False)
-        low, high = Fraction(floor(low)), Fraction(ceil(high))
-        step = Fraction(ceil((high - low + 1) / finest))
-        return Grid(low, high, step, ceil((high - low + 1) / step), whole=True)
-
-    def bucket(self, argument: Expression) -> Expression:
-        """Which bucket a row is in."""
-        low, step = int(self.low // 1), int(self.step // 1)
-        match argument.type.kind:
-            case Kind.REAL:
-                start = _literal(float(self.low), Kind.REAL)
-                factor = _literal(float(1 / self.step), Kind.REAL)
-                place = functions.call(
-                    "floor", (functions.call("*", (functions.call("-", (argument, start)), factor)),)
-                )
-                last = _literal(self.size - 1, Kind.INTEGER)
-                return functions.call("least", (functions.call("to_integer", (place,)), last))
-            case Kind.DATE:
-                away = functions.call("days_between", (argument, _literal(low, Kind.DATE)))
-            case Kind.TIMESTAMP:
-                away = functions.call("micros_between", (argument, _literal(low, Kind.TIMESTAMP)))
-            case _:
-                away = functions.call("-", (argument, _literal(low, Kind.INTEGER)))
-        return away if step == 1 else functions.call("div", (away, _literal(step, Kind.INTEGER)))
-
-    def strategy(self) -> Flat | Tree:
-        if self.size > 256:
-            return Tree(self.size, 16, 3)
-        return cheapest(self.size, [(0, i) for i in range(1, self.size + 1)])
-
-    def edge(self, place: Array) -> Array:
-        return np.clip(float(self.low) + float(self.step) * place, float(self.low), float(self.high))
-
-
-def grid_of(aggregate: Aggregate, query: Query, groups: int) -> Grid:
-    """The grid of one aggregate of a question; the plan and the release reckon with the same.
-
-    Conditions of the question narrow it, unless some row outside them could then overflow on the way to its bucket:
-    an engine may look at a row before it drops it.
-    """
-    assert aggregate.argument is not None
-    narrowed = Grid.of(aggregate.argument, groups, holding(query.relation))
-    try:
-        total(narrowed.bucket(aggregate.argument))
-    except NotAnswerable:
-        return Grid.of(aggregate.argument, groups)
-    return narrowed
-
-
-def _literal(value: float, kind: Kind) -> Literal:
-    return Literal(value, Type(kind, bounds=point(Fraction(value))))
+def strategy(size: int) -> Flat | Tree:
+    return Tree(size, 16, 3) if size > 256 else cheapest(size, [(0, i) for i in range(1, size + 1)])
 
 
 @dataclass(frozen=True)
@@ -179,14 +99,15 @@ class Tested:
         return value, np.maximum(value - float(self.grid.low), float(self.grid.step)), some
 
 
-def released(tested: Tested, aggregate: Aggregate, k: int) -> tuple[Sequence[Any], Array, NDArray[np.bool_]]:
+def released(tested: Tested, aggregate: Aggregate, k: int) -> tuple[Array, Array, NDArray[np.bool_]]:
     if aggregate.function in ("min", "max"):
-        values, errors, some = tested.extreme(largest=aggregate.function == "max")
-    else:
-        assert aggregate.at is not None
-        values, errors, some = tested.quantile(float(aggregate.at), k)
+        return tested.extreme(largest=aggregate.function == "max")
+    assert aggregate.at is not None
+    return tested.quantile(float(aggregate.at), k)
+
+
+def whole(aggregate: Aggregate) -> bool:
+    """Whether a quantile is shown as a whole number."""
     assert aggregate.argument is not None
     kind = aggregate.argument.type.kind
-    if kind in MOMENTS or (kind is Kind.INTEGER and aggregate.function != "quantile"):
-        return [round(v) for v in values.tolist()], errors, some
-    return values.tolist(), errors, some
+    return kind in MOMENTS or (kind is Kind.INTEGER and aggregate.function != "quantile")

@@ -8,9 +8,10 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Protect
 from nowiser.noise.matrix import SquareRoot, Strategy, cheapest
 from nowiser.sql import functions
-from nowiser.sql.aggregates import moments, ranges
+from nowiser.sql.aggregates import moments, picking, quantiles, ranges
+from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.histograms import Histogram
-from nowiser.sql.aggregates.quantiles import grid_of
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import Rows
@@ -33,14 +34,14 @@ class Readings:
     policy: Policy
     groups: Groups | None  # None: not known beforehand
     _cells: dict[Cell, int] = field(default_factory=dict)
-    _histograms: dict[Histogram, int] = field(default_factory=dict)
+    _histograms: dict[Histogram | Picking, int] = field(default_factory=dict)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         return tuple(self._cells)
 
     @property
-    def histograms(self) -> tuple[Histogram, ...]:
+    def histograms(self) -> tuple[Histogram | Picking, ...]:
         return tuple(self._histograms)
 
     def all(self) -> tuple[Reading, ...]:
@@ -94,7 +95,7 @@ class Readings:
     def _index(self, cell: Cell) -> int:
         return self._cells.setdefault(cell, len(self._cells))
 
-    def _histogram(self, histogram: Histogram) -> int:
+    def _histogram(self, histogram: Histogram | Picking) -> int:
         return -1 - self._histograms.setdefault(histogram, len(self._histograms))
 
     def _quantile(self, aggregate: Aggregate) -> Reading:
@@ -105,12 +106,38 @@ class Readings:
                 hint="Group by columns with declared values, without GROUPING SETS.",
                 span=aggregate.span,
             )
-        grid = grid_of(aggregate, self.query, len(self.groups))
         cell = count_cell(aggregate.argument, aggregate.condition)
+        if (picked := self._picking(aggregate, cell, len(self.groups))) is not None:
+            return Reading(aggregate, self._histogram(picked))
+        grid = grid_of(aggregate, self.query, quantiles.finest(len(self.groups)))
         bucket = grid.bucket(aggregate.argument)
         bounds.total(bucket)
-        found = Histogram(bucket, range(grid.size), cell, grid.strategy())
+        found = Histogram(bucket, range(grid.size), cell, quantiles.strategy(grid.size))
         return Reading(aggregate, self._histogram(found))
+
+    def _picking(self, aggregate: Aggregate, cell: Cell, groups: int) -> Picking | None:
+        """All quantiles of an expression, picked; None where they are many, exact, or the buckets are too fine."""
+        assert aggregate.argument is not None
+        same = (
+            a
+            for a in self.query.aggregates
+            if a.function in QUANTILES and (a.argument, a.condition) == (aggregate.argument, aggregate.condition)
+        )
+        targets = tuple(sorted({picking.target(a) for a in same}))
+        if len(targets) > picking.MOST_QUANTILES or not 0 < groups <= picking.MOST_GROUPS:
+            return None
+        try:
+            grid = grid_of(aggregate, self.query, picking.finest(groups))
+            bucket = grid.bucket(aggregate.argument)
+            bounds.total(bucket)
+        except NotAnswerable:  # rounding would decide in which of so many buckets a row is; fewer may do
+            return None
+        found = Picking(bucket, grid.size, cell, targets)
+        moved = reach(cell, found.question(self.query), self.policy, self.known)
+        if moved.exact:
+            return None
+        most = None if self.query.keys else self.known.most
+        return found.bounded(moved, reach(cell, self.query, self.policy, self.known), most)
 
     def _running(self, aggregate: Aggregate) -> Reading:
         if not self._groupable or self.groups is None or len(self.query.keys) != 1 or len(self.groups) > MOST_STEPS:

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.noise.matrix import spread
-from nowiser.sql.aggregates import moments, quantiles
+from nowiser.sql.aggregates import moments, picked, picking, quantiles
+from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.histograms import Histogram
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.running import in_order
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.answer.vectors import Vector, listed, some_of, vector
@@ -59,11 +61,13 @@ class Bars:
         sure = 1 - Fraction(1, 20 * k)
         if self.plan.summed is not None:
             return self.plan.summed.widths(mechanism, sure)
-        found = mechanism.half_width(sure)
+        found: Any = mechanism.half_width(sure)
         return found if isinstance(found, np.ndarray) else float(found)
 
     def noisy(self, reading: Reading) -> set[int]:
-        return {i for i in reading.cells if self.noise[i] is not None}
+        """The noisy numbers an aggregate is made of; what was picked is one too."""
+        chosen = isinstance(self.plan.histogram(reading), Picking)
+        return {i for i in reading.cells if chosen or self.noise[i] is not None}
 
     def known(self, reading: Reading, k: int = 1) -> Half:
         """The bar that is known before any data is read; None where it depends on them."""
@@ -99,15 +103,14 @@ class Bars:
             return _decimal(found, None if reading.bottom is not None and cell.pick is None else cell.unit)
         return _in_units(found, reading)
 
-    def _from_histogram(self, reading: Reading, histogram: Histogram, k: int) -> Estimates:
+    def _from_histogram(self, reading: Reading, histogram: Histogram | Picking, k: int) -> Estimates:
         noisy, strategy, aggregate = np.asarray(self.cells[reading.top]), histogram.strategy, reading.aggregate
         if aggregate.function in QUANTILES:
-            grid = quantiles.grid_of(aggregate, self.plan.query, len(self.plan.groups))
-            tested = quantiles.Tested.of(grid, strategy, noisy, self._deviation(reading.top), spread(strategy))
-            values, errors, some = quantiles.released(tested, aggregate, k)
-            whole = all(isinstance(v, int) for v in values)
-            tidied = vector(values) if whole else tidy(np.asarray(values, dtype=np.float64), errors)
-            return Estimates(some_of(tidied, some), some_of(errors.astype(np.float64), some))
+            values, errors, some = self._quantiles(reading, histogram, noisy, k)
+            whole = quantiles.whole(aggregate)
+            tidied = vector(round(v) for v in values.tolist()) if whole else tidy(values, errors)
+            return Estimates(some_of(tidied, some), some_of(errors, some))
+        assert isinstance(histogram, Histogram), "only quantiles are picked"
         running = strategy.running(noisy.astype(np.float64))
         if reading.run is not None:
             start, stop = reading.run
@@ -115,6 +118,21 @@ class Bars:
             wide = self._wide(reading.top, strategy.variance(start, stop), k)
             return Estimates(np.round(found).astype(np.int64), wide)
         return self._running(reading, histogram, running[0], k)
+
+    def _quantiles(
+        self, reading: Reading, histogram: Histogram | Picking, noisy: NDArray[Any], k: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        aggregate, groups, deviation = reading.aggregate, len(self.plan.groups), self._deviation(reading.top)
+        if isinstance(histogram, Picking):
+            grid = grid_of(aggregate, self.plan.query, picking.finest(groups))
+            places = self.plan.places[reading.top - len(self.plan.tally.cells)]
+            assert places is not None, "picked before it is read"
+            at = picking.target(aggregate)
+            values, errors = picked.read(histogram, grid, places, at, noisy=noisy, deviation=deviation, k=k)
+            return values, errors, np.ones(groups, dtype=bool)
+        grid = grid_of(aggregate, self.plan.query, quantiles.finest(groups))
+        tested = quantiles.Tested.of(grid, histogram.strategy, noisy, deviation, spread(histogram.strategy))
+        return quantiles.released(tested, aggregate, k)
 
     def _running(self, reading: Reading, histogram: Histogram, running: NDArray[np.float64], k: int) -> Estimates:
         order, size = in_order(self.plan, histogram), histogram.strategy.size

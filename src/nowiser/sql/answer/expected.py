@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind, Value
-from nowiser.sql.aggregates import moments
-from nowiser.sql.aggregates.quantiles import grid_of
+from nowiser.sql.aggregates import moments, quantiles
+from nowiser.sql.aggregates.grids import grid_of
+from nowiser.sql.aggregates.picked import evenly_between, foreseen
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.answer.results import columns_of
 from nowiser.sql.answer.vectors import listed
@@ -105,12 +107,20 @@ def evenly(plan: Plan, rows: float) -> Floats:
 
 
 def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None) -> list[NDArray[np.int64]]:
-    """What an engine would compute if rows were spread evenly; nothing but zeros where there are none."""
+    """What an engine would compute if rows were spread evenly; nothing but zeros where there are none.
+
+    Of a plan in which what is picked is `foreseen`, or nothing is.
+    """
     exact = exact or {}
     cells = [
         np.asarray(exact[i]) if i in exact else _whole(_typical(cell, rows)) for i, cell in enumerate(plan.tally.cells)
     ]
-    for histogram in plan.histograms:
+    for i, histogram in enumerate(plan.histograms):
+        if isinstance(histogram, Picking):
+            places = plan.places[i]
+            assert places is not None, "foreseen"
+            cells.append(evenly_between(histogram, places, rows))
+            continue
         size = len(histogram.buckets)  # unless it is grouped, the groups are the buckets
         spread = np.repeat(rows[:, None] / size, size, axis=1) if histogram.grouped else rows[None, :]
         counts = np.diff(np.rint(np.cumsum(spread, axis=1)), axis=1, prepend=0.0)
@@ -136,6 +146,7 @@ def expected(
 def _expected(
     plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
 ) -> tuple[Expected, ...]:
+    plan = foreseen(plan)
     cells = cells_of(plan, rows, exact)
     noisy = [o for o in plan.query.outputs if not all(plan.exact(plan.readings[i]) for i in _released(o.expression))]
     found = []
@@ -199,7 +210,7 @@ def _range(plan: Plan, reading: Reading) -> float:
     x, y = aggregate.argument, aggregate.second
     assert x is not None, "only counts go without"
     if aggregate.function in QUANTILES and plan.histogram(reading) is not None:
-        grid = grid_of(aggregate, plan.query, len(plan.groups))
+        grid = grid_of(aggregate, plan.query, quantiles.finest(len(plan.groups)))
         unit = 1e-6 if x.type.kind is Kind.TIMESTAMP else 1.0  # bars of timestamps are seconds
         return float(grid.high - grid.low) * unit
     if aggregate.function == "corr":

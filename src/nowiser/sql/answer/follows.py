@@ -1,13 +1,13 @@
 """Answers that follow from earlier ones: the best linear combination of noisy measurements, free.
 
 Stored cells are y_j = a_j·x + noise of variance v_j: x are the unknown sums over *atoms* (the common refinement of all
-regions), a_j says which atoms a region is made of. A new cell is t·x. Among all weights w with Σ w_j a_j = t, which make
-Σ w_j y_j unbiased whatever x is, those with the smallest Σ w_j² v_j are found by least squares. Combining what was
+regions), a_j says which atoms a region is made of. A new cell is t·x. Weights w with Σ w_j a_j = t make Σ w_j y_j
+unbiased, whatever x is; among them those with the smallest Σ w_j² v_j are found by least squares. Combining what was
 released is post-processing and costs nothing.
 
 *The bar.* A weighted sum of independent Laplace and Gaussian noises is a Gaussian whose variance is itself random, a
-mean of exponential variables and constants. Of all such sums with one variance the single Laplace noise has the heaviest
-tails at 5 % and below, so its quantiles are taken: half-width = sd·ln(1/p)/√2. tests/sql/test_follows.py measures it.
+mean of exponential variables and constants. Of all such sums with one variance the single Laplace noise has the
+heaviest tails at 5 % and below, so its quantiles are taken: half-width = sd·ln(1/p)/√2. tests/sql/test_follows.py measures it.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Kept:
-    """A cell that was released: noisy values in units of the cell, one for each region, and the variance of their noise."""
+    """A cell that was released: noisy values in units of the cell, one for each region, and their noise's variance."""
 
     of: Measured
     values: tuple[int, ...]
@@ -109,5 +109,5 @@ def _solved(
     weights = (scaled / deviations[:, None]).T
     if np.abs(weights @ known - wanted).max() > NEAR:
         return None
-    values = np.array([value for _, value, _ in rows], dtype=np.float64)
-    return weights @ values, (scaled**2).sum(axis=0)
+    noisy = np.array([value for _, value, _ in rows], dtype=np.float64)
+    return weights @ noisy, (scaled**2).sum(axis=0)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind
-from nowiser.sql.aggregates.quantiles import grid_of
+from nowiser.sql.aggregates.grids import grid_of
+from nowiser.sql.aggregates.quantiles import finest
 from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.answer.estimates import Bars, Estimates, Half, ends_of, tidy
 from nowiser.sql.answer.vectors import Vector, listed, vector
@@ -94,7 +95,7 @@ def _range_of(plan: Plan, e: Expression) -> tuple[float, float] | None:
         return None
     reading = plan.readings[e.index]
     if plan.histogram(reading) is not None and reading.aggregate.function in QUANTILES:
-        grid = grid_of(reading.aggregate, plan.query, len(plan.groups))
+        grid = grid_of(reading.aggregate, plan.query, finest(len(plan.groups)))
         return float(grid.low), float(grid.high)
     return ends_of(plan.tally.cells[reading.top]) if reading.aggregate.function == "avg" else None
 

@@ -9,10 +9,10 @@ from nowiser.sql.plan.cells import sum_cell
 from nowiser.sql.tree import Column, Query, columns, scans
 
 NEVER_EXACT = {
-    "min": "MIN is never that of a row: it is too high, by as many rows as the noise hides.",
-    "max": "MAX is never that of a row: it is too low, by as many rows as the noise hides.",
-    "quantile": "Quantiles are known to one of up to 4,096 buckets of the range.",
-    "quantile_disc": "Quantiles are known to one of up to 4,096 buckets of the range.",
+    "min": "MIN is never that of a row: as a rule it is too high, by as many rows as the noise hides.",
+    "max": "MAX is never that of a row: as a rule it is too low, by as many rows as the noise hides.",
+    "quantile": "Quantiles are known to a bucket of the range.",
+    "quantile_disc": "Quantiles are known to a bucket of the range.",
 }
 
 

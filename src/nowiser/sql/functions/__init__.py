@@ -9,7 +9,19 @@ from functools import cache
 from typing import Any
 
 from nowiser.errors import NotAnswerable, Span
-from nowiser.sql.functions import arithmetic, casts, choice, dates, logic, numbers, patterns, powers, strings, text
+from nowiser.sql.functions import (
+    arithmetic,
+    casts,
+    choice,
+    dates,
+    logic,
+    numbers,
+    patterns,
+    powers,
+    soft,
+    strings,
+    text,
+)
 from nowiser.sql.functions.base import Function, Mismatch
 from nowiser.sql.tree import Call, Expression, Literal
 
@@ -26,7 +38,7 @@ HEAVIEST = 200_000  # letters of one expression; the longest text that is read h
 
 ALLOWED: dict[str, Function] = {
     f.name: f
-    for home in (arithmetic, casts, choice, dates, logic, numbers, patterns, powers, strings, text)
+    for home in (arithmetic, casts, choice, dates, logic, numbers, patterns, powers, soft, strings, text)
     for f in home.FUNCTIONS
 }
 

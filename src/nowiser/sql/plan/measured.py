@@ -89,7 +89,7 @@ def _of_cell(plan: Plan, at: int) -> Measured | None:
     tried = 0
     for condition in found:
         column = _one_column(condition)
-        values = column and _values(column)
+        values = None if column is None else _values(column)
         tried += len(values or ()) * effort(condition)
         if column is None or values is None or tried > MOST_TRIED:
             others.append(expression(condition))

@@ -17,12 +17,14 @@ import numpy as np
 
 from nowiser.errors import NotAnswerable
 from nowiser.guess.budget.on_average import gaussian_allowed
-from nowiser.model.charge import Charge
+from nowiser.model.charge import PICO, Charge, ceil_fraction
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Value
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.sql.aggregates.histograms import Histogram, measured
+from nowiser.sql.aggregates.picked import Places
+from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.readings import Readings
 from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.aggregates.top import Top, find
@@ -89,8 +91,9 @@ class Plan:
     ways: tuple[Way, ...]  # none if everything is exact
     bounding: tuple[str, ...]
     discovery: Discovery | None = None  # which groups there are is read off the data, with a threshold
-    histograms: tuple[Histogram, ...] = ()  # computed besides the cells; `reaches` and noise go on with them
+    histograms: tuple[Histogram | Picking, ...] = ()  # computed besides the cells; `reaches` and noise go on with them
     summed: Marginals | None = None  # what is measured where grouping sets are sums of the finest
+    places: tuple[Places | None, ...] = ()  # what was picked, for each of the histograms, once it is
 
     def through(self, summed: Marginals | None) -> "Plan":
         """The same question with all grouping sets as sums of the finest, if that is the way."""
@@ -112,7 +115,7 @@ class Plan:
         binned = self.histogram(reading) is not None and reading.aggregate.function in QUANTILES
         return not binned and all(self.reaches[i].exact for i in reading.cells)
 
-    def histogram(self, reading: Reading) -> Histogram | None:
+    def histogram(self, reading: Reading) -> Histogram | Picking | None:
         """The histogram a reading is taken from, if it is from one."""
         at = reading.top - len(self.tally.cells)
         return self.histograms[at] if at >= 0 else None
@@ -154,7 +157,8 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
             span=query.keys[0].span,
         )
     tally = Tally(query.relation, query.keys, tuple(cells), query.sets, clip(query.relation, known.person))
-    ways = list(_ways(tally.cells, reaches, policy, discovery))
+    picks = {i: h for i, h in enumerate(collected.histograms, len(cells)) if isinstance(h, Picking)}
+    ways = list(_ways(tally.cells, reaches, policy, discovery, picks))
     if isinstance(declared, SetGroups):
         finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
@@ -279,27 +283,35 @@ def _product(keys: Sequence[Expression], domains: Sequence[Values], holds: Seque
 
 
 def _ways(
-    cells: tuple[Cell, ...], reaches: tuple[Reach, ...], policy: Policy, discovery: Discovery | None
+    cells: tuple[Cell, ...],
+    reaches: tuple[Reach, ...],
+    policy: Policy,
+    discovery: Discovery | None,
+    picks: Mapping[int, Picking],
 ) -> Iterator[Way]:
     if all(r.exact for r in reaches):
         return
     fixed = Charge() if discovery is None else discovery.charge
     grids = tuple(c.unit for c in cells) + (Fraction(1),) * (len(reaches) - len(cells))
-    bases = tuple(None if r.exact else Fraction(max(r.jump, r.presence)) for r in reaches)
+    bases = tuple(
+        None if r.exact else picks[i].base(r) if i in picks else Fraction(max(r.jump, r.presence))
+        for i, r in enumerate(reaches)
+    )
+    picked = Charge.of((a, ceil_fraction(nats * PICO)) for i, p in picks.items() for a, nats in p.cost(reaches[i]))
     averaged = any(attacker.on_average for attacker in policy.attackers)
     distances = (True, False) if any(r.slope for r in reaches) else (False,)
     for by_slope in distances:
-        unit = charges.laplace(reaches, bases, by_slope=by_slope, squares=averaged)
+        unit = charges.laplace(reaches, bases, by_slope=by_slope, squares=averaged) + picked
         yield Way("Laplace noise" + ", charged by distance" * by_slope, bases, grids, unit, fixed=fixed)
     for by_slope in distances if averaged else (False,):
         unit = charges.gaussian(reaches, bases, by_slope=by_slope)
-        if discovery is None and gaussian_allowed(policy, unit):
+        if discovery is None and not picks and gaussian_allowed(policy, unit):
             yield Way("Gaussian noise" + ", charged by distance" * by_slope, bases, grids, unit, gaussian=True)
 
 
 def _summing(summed: Marginals | None, cells: tuple[Cell, ...], policy: Policy) -> Iterator[Way]:
     if summed is not None:
-        for way in _ways(cells, summed.reaches, policy, None):
+        for way in _ways(cells, summed.reaches, policy, None, {}):
             yield replace(way, name=f"{way.name}; coarser sets are sums of the finest, measured once", summed=summed)
 
 

@@ -2,7 +2,12 @@
 
 from sqlglot import exp
 
-from nowiser.sql.read import constructs, constructs_text, constructs_time
+from nowiser.sql.read import constructs, constructs_soft, constructs_text, constructs_time
 from nowiser.sql.read.constructs import Rule
 
-RULES: dict[type[exp.Expr], Rule] = {**constructs.RULES, **constructs_text.RULES, **constructs_time.RULES}
+RULES: dict[type[exp.Expr], Rule] = {
+    **constructs.RULES,
+    **constructs_soft.RULES,
+    **constructs_text.RULES,
+    **constructs_time.RULES,
+}
