@@ -43,9 +43,8 @@ def earlier(plan: Plan, kept: Callable[[str], list[Kept]], public: Callable[[], 
     cells: Cells = []
     for target, cell in zip(targets, plan.tally.cells, strict=True):
         found = None
-        if target is not None:
-            if (found := follow(target, kept(target.base))) is None:
-                return None
+        if target is not None and (found := follow(target, kept(target.base))) is None:
+            return None
         noise.append(None if found is None else Combined(found[1] * float(cell.unit) ** 2, cell.unit))
         cells.append(np.zeros(0) if found is None else np.rint(found[0]).astype(np.int64))
     if None in noise:
@@ -56,9 +55,12 @@ def earlier(plan: Plan, kept: Callable[[str], list[Kept]], public: Callable[[], 
 
 def precise(found: Sequence[Mechanism], wished: Sequence[Noise]) -> bool:
     """Whether no bar is wider than what was to be bought."""
+
+    def widest(noise: Noise | Combined) -> float:
+        return 0.0 if noise is None else float(np.max(np.asarray(noise.half_width(), dtype=np.float64)))
+
     return all(
-        float(np.max(np.asarray(mine.half_width(), dtype=np.float64)))
-        <= AS_PRECISE * float(new.half_width()) + 2 * float(mine.grid)
+        widest(mine) <= AS_PRECISE * widest(new) + 2 * float(mine.grid)
         for mine, new in zip(found, wished, strict=True)
         if mine is not None and new is not None
     )

@@ -10,7 +10,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
 from html import escape
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
+from nowiser.earlier import Blurred, earlier, precise, released, stored_cells, together
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
@@ -33,6 +34,7 @@ from nowiser.errors import (
 )
 from nowiser.guess.budget import allowance
 from nowiser.ledger.base import Ledger, Reservation
+from nowiser.ledger.flight import in_turn
 from nowiser.ledger.frontiers import Frontiers
 from nowiser.meanwhile import meanwhile
 from nowiser.model.charge import Charge
@@ -81,12 +83,24 @@ UNPLANNED = "The question could not be evaluated. Nothing was charged: no data h
 
 UNANSWERED = "The question could not be evaluated. Whether it was charged is in the ledger."
 
+FOLLOWS = "Follows from earlier answers: free."
+
 UNREAD = "The question could not be evaluated. Nothing was charged: only something public was read."
 
 
 def open(path: str | Path | None = None) -> "Gateway":  # noqa: A001 (nw.open reads as intended)
     """Open the gateway of a policy file (default: $NOWISER_POLICY, else ./nowiser.yaml)."""
     return Gateway(policy.read(Path(path or os.environ.get("NOWISER_POLICY") or "nowiser.yaml")))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a question is noted in the ledger."""
+
+    question: str
+    sql: str
+    analyst: str
+    data_version: str
 
 
 class Gateway:
@@ -158,7 +172,7 @@ class Gateway:
 
     def _asked(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with failure.wall(ledger.state_folder(self.policy), UNANSWERED, "while it was charged"):
-            return self._ask(question, sql, wish, who, anyway=anyway)
+            return in_turn(partial(self._ask, question, sql, wish, who, anyway=anyway))
 
     def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with self._before_charging():
@@ -174,10 +188,15 @@ class Gateway:
             size = None if anyway else self._sizes.of(question, planned, version)
             if without_rows(planned, size):
                 return self._empty(planned, said)
+            old = self._earlier(planned, version)
             try:
-                planned, chosen, answer = self._priced(planned, wish, who, said)
+                asked, (planned, chosen, answer) = planned, self._priced(planned, wish, who, said)
             except Exhausted as refusal:
+                if old is not None:
+                    return self._following(planned, old, Asked(name, sql, who or "", version))
                 raise self._short(refusal, planned, wish, who, said) from None
+            if old is not None and precise(old[0], chosen.noise):
+                return self._following(asked, old, Asked(name, sql, who or "", version))
             if size is not None and (judgement := judged(planned, chosen.noise, size)).useless:
                 raise useless(judgement, self._case(sql, planned, wish, size, said, who))
 
@@ -196,6 +215,7 @@ class Gateway:
                 sql=sql,
                 analyst=who or "",
                 data_version=version,
+                once=True,
             )
         except Exhausted as refusal:
             raise self._short(refusal, planned, wish, who, self._ledger.totals(), charge=chosen.charge) from None
@@ -204,16 +224,39 @@ class Gateway:
             planned, cells = self._run(planned)
             planned, cells = self._picked(planned, cells, chosen)
             blurred = self._blur(chosen.noise, cells, ahead.result())
+            measurements = released(planned, chosen.noise, blurred) if chosen.top is None else ()
+            noise, blurred = together(planned, chosen.noise, blurred, measurements, stored_cells(self._ledger, version))
             planned, blurred = shown(planned, chosen.noise, blurred)
-            found = release.results(planned, chosen.noise, blurred)
+            found = release.results(planned, noise, blurred)
             bars = found.bars if chosen.top is None else tuple(None if b == 0.0 else b for b in found.bars)
             answer = replace(answer, values=found.values, bars=bars)
-            self._ledger.settle(reservation, keep(answer))
+            self._ledger.settle(reservation, keep(answer, measurements), [m.of.base for m in measurements])
         except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
             self._failed(reservation, chosen, error)
             raise NotEvaluated(FAILED) from None
         self._frontiers.answered()
         return answer
+
+    def _earlier(self, planned: Plan, version: str) -> Blurred | None:
+        """The cells of a question as they follow from stored answers on the same data; None if they do not."""
+        return earlier(
+            planned, stored_cells(self._ledger, version), lambda: aligned(self._public(planned.public), planned)
+        )
+
+    def _following(self, planned: Plan, old: Blurred, asked: Asked) -> Answer:
+        """An answer computed from earlier ones. It charges nothing, and is kept like any other."""
+        found = release.results(planned, *old)
+        answer = replace(
+            self._would_follow(planned, old, self._ledger.totals()), values=found.values, bars=found.bars, price=None
+        )
+        reservation = self._ledger.reserve(FREE, lambda *_: None, policy=self.policy.digest, once=True, **asdict(asked))
+        self._ledger.settle(reservation, keep(answer))
+        return answer
+
+    def _would_follow(self, planned: Plan, old: Blurred, totals: Charge) -> Answer:
+        """The same but for its rows."""
+        dry = self._dry(planned, Chosen(FREE, tuple(None for _ in planned.reaches), FOLLOWS), totals)
+        return replace(dry, bars=release.planned_errors(planned, old[0]), notes=(FOLLOWS,), follows=True, price=0.0)
 
     def explain(
         self,
@@ -239,10 +282,15 @@ class Gateway:
             size = self._sizes.at_hand(question, planned)
             if without_rows(planned, size):
                 return replace(self._empty(planned, totals), values=None, price=0.0)
+            old = self._earlier(planned, self._engine.prepared_version()) if totals else None  # then the copy is there
             try:
                 through, chosen, answer = self._priced(planned, wish, who, totals)
+                if old is not None and precise(old[0], chosen.noise):
+                    return self._would_follow(planned, old, totals)
                 allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
             except Exhausted as refusal:
+                if old is not None:
+                    return self._would_follow(planned, old, totals)
                 return self._not_admitted(refusal, planned, wish, who, totals)
             found = judged(through, chosen.noise, size)
             why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None

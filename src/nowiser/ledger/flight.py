@@ -5,10 +5,15 @@ meantime, and for a reservation of the same question on the same data that nobod
 reservation holds others back for `LEASE` seconds, longer than any question may run; then its owner is taken to be dead.
 """
 
+from collections.abc import Callable
 from datetime import UTC, datetime
+from time import monotonic, sleep
+from typing import TypeVar
 
 from nowiser.ledger.chain import COLUMNS, Row, entry_of
 from nowiser.ledger.store import Work
+
+Answer = TypeVar("Answer")
 
 LEASE = 90.0  # seconds; engines give up after 60
 RECENT = 256  # entries that are looked at
@@ -34,6 +39,19 @@ def check_flight(work: Work, question: str, data_version: str) -> None:
         body = entry_of(Row(*row)).body
         if all(body[key] == value for key, value in asked.items()) and _young(body["at"]):
             raise UnderWay
+
+
+def in_turn(ask: Callable[[], Answer]) -> Answer:
+    """Ask; while somebody else is asking the same, wait and look again."""
+    pause, end = 0.005, monotonic() + LEASE + 10
+    while True:
+        try:
+            return ask()
+        except UnderWay:
+            if monotonic() > end:
+                raise
+        sleep(pause)
+        pause = min(1.5 * pause, 0.2)
 
 
 def _young(at: str) -> bool:

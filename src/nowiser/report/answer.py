@@ -53,6 +53,7 @@ class Answer:
     news: tuple[str, ...] = ()  # of `bounding`, the notes that this gateway had not said before
     expected: Mapping[str, float] = field(default_factory=dict)  # the bar each noisy column is expected to have
     expected_for: str = ""  # how many rows that is for
+    follows: bool = False  # computed from earlier answers, free
     useless: Useless | None = None  # why the answer would not be worth its price: `query` refuses it with this
 
     @cached_property
@@ -82,6 +83,7 @@ class Answer:
             "guesses": list(self.guesses),
             "left": self.left,
             "stored": self.stored,
+            "follows": self.follows,
             "bounding": list(self.bounding),
         }
         if self.rows is not None:

@@ -18,7 +18,7 @@ from nowiser.sql.answer.vectors import Vector, listed, vector
 from nowiser.sql.plan.measured import Measured
 
 NAME = b"nowiser"
-AS_JSON = ("columns", "exact", "cost", "bounding", "ranges")
+AS_JSON = ("follows", "columns", "exact", "cost", "bounding", "ranges")
 
 
 def keep(answer: Answer, cells: Sequence[Kept] = ()) -> bytes:
@@ -70,6 +70,7 @@ def again(kept: bytes) -> Answer:
         guesses=(),
         left=0.0,
         stored=True,
+        follows=bool(beside.get("follows")),
         bounding=tuple(beside["bounding"]),
         ranges=tuple(None if r is None else (r[0], r[1]) for r in beside.get("ranges", ())),
     )

@@ -28,7 +28,7 @@ def print_answer(answer: Answer, console: Console | None = None) -> None:
     if answer.stored:
         out.print("The answer given before to this question, again, free.")
     elif not answer.cost:
-        out.print(f"{free_words(answer)} Nothing secret was touched.")
+        out.print(free_words(answer) if answer.follows else f"{free_words(answer)} Nothing secret was touched.")
     _account(answer, out, told=not answer.news)
     if answer.news and answer.cost:
         out.print(f"Note: ± is the 95 % error bar of the noise; {BOUNDED}.", style="dim", markup=False)
@@ -55,7 +55,7 @@ def print_explanation(answer: Answer, console: Console | None = None) -> None:
         out.print()
     if not answer.admitted:
         out.print(f"Not admitted: {visible(answer.refusal or '')}", markup=False)
-    if not answer.cost:
+    if not answer.cost and not answer.follows:
         out.print(f"{free_words(answer)} Nothing secret would be touched.")
     else:
         known = ", ".join(f"{name} {words}" for name, words in bar_words(answer))

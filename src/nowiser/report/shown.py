@@ -52,7 +52,9 @@ def _price_of(answer: Answer) -> str:
 
 
 def free_words(answer: Answer) -> str:
-    """What is free is exact, unless limits on rows or ranges have a part in it."""
+    """What is free is exact, unless it follows from noisy answers, or limits on rows or ranges have a part in it."""
+    if answer.follows:
+        return "Follows from earlier answers: free."
     return f"Without noise and free; {BOUNDED}." if answer.bounding else "Exact and free."
 
 
@@ -78,7 +80,7 @@ def bar_words(answer: Answer) -> list[tuple[str, str]]:
 
 def price_words(answer: Answer) -> str:
     if not answer.cost:
-        return "free: nothing secret would be touched"
+        return "free: it follows from earlier answers" if answer.follows else "free: nothing secret would be touched"
     return f"{_price(answer.price)}{percent(answer.left)} {'would be' if answer.admitted else 'is'} left"
 
 

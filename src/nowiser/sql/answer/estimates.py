@@ -17,6 +17,7 @@ from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.aggregates.picking import Picking
 from nowiser.sql.aggregates.running import in_order
 from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
+from nowiser.sql.answer.follows import Combined
 from nowiser.sql.answer.vectors import Vector, listed, some_of, vector
 from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.plan import Noise, Plan
@@ -25,6 +26,7 @@ from nowiser.sql.tree import Column
 LARGEST = float(np.finfo(np.float64).max)
 POWERS = 10.0 ** np.arange(301)
 EXACT = 2**53  # whole numbers up to here are floats
+Barred = Noise | Combined  # what has bars: noise that was drawn, or the noise of combinations
 Half = float | None  # half-width of an error bar; None where no bar can be given
 
 
@@ -47,7 +49,7 @@ class Bars:
     """Error bars under given noise. `k`: among how many noisy cells the five per cent are shared."""
 
     plan: Plan
-    noise: Sequence[Noise]
+    noise: Sequence[Barred]
     cells: Sequence[Sequence[int] | NDArray[Any]] = ()
 
     def width(self, cell: int, k: int = 1) -> Any:
@@ -59,7 +61,7 @@ class Bars:
         if mechanism is None:
             return 0.0
         sure = 1 - Fraction(1, 20 * k)
-        if self.plan.summed is not None:
+        if self.plan.summed is not None and not isinstance(mechanism, Combined):
             return self.plan.summed.widths(mechanism, sure)
         found: Any = mechanism.half_width(sure)
         return found if isinstance(found, np.ndarray) else float(found)

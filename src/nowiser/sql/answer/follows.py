@@ -7,7 +7,8 @@ released is post-processing and costs nothing.
 
 *The bar.* A weighted sum of independent Laplace and Gaussian noises is a Gaussian whose variance is itself random, a
 mean of exponential variables and constants. Of all such sums with one variance the single Laplace noise has the
-heaviest tails at 5 % and below, so its quantiles are taken: half-width = sd·ln(1/p)/√2. tests/sql/test_follows.py measures it.
+heaviest tails at 5 % and below, so its quantiles are taken: half-width = sd·ln(1/p)/√2.
+tests/sql/test_follows.py measures it.
 """
 
 from collections.abc import Sequence

@@ -18,7 +18,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.quantiles import finest
 from nowiser.sql.aggregates.syntax import QUANTILES
-from nowiser.sql.answer.estimates import Bars, Estimates, Half, ends_of, tidy
+from nowiser.sql.answer.estimates import Barred, Bars, Estimates, Half, ends_of, tidy
 from nowiser.sql.answer.vectors import Vector, listed, vector
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
@@ -26,7 +26,7 @@ from nowiser.sql.functions.base import Mismatch
 from nowiser.sql.functions.calendar import DAY, civil
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.plan.groups import Group
-from nowiser.sql.plan.plan import Noise, Plan
+from nowiser.sql.plan.plan import Plan
 from nowiser.sql.tree import Call, Expression, Grouped, Literal, Order, Released, Type, parts
 
 
@@ -50,7 +50,7 @@ class Results:
         return tuple(listed(b) if isinstance(b, np.ndarray) else b for b in self.bars)
 
 
-def results(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int] | NDArray[Any]]) -> Results:
+def results(plan: Plan, noise: Sequence[Barred], cells: Sequence[Sequence[int] | NDArray[Any]]) -> Results:
     """The answer. `cells[c][g]` is cell c of group g, already blurred."""
     found = _Results(plan, Bars(plan, noise, cells))
     columns = [found.column(o.expression) for o in plan.query.outputs]
@@ -62,7 +62,7 @@ def results(plan: Plan, noise: Sequence[Noise], cells: Sequence[Sequence[int] | 
 
 def columns_of(
     plan: Plan,
-    noise: Sequence[Noise],
+    noise: Sequence[Barred],
     cells: Sequence[Sequence[int] | NDArray[Any]],
     expressions: Sequence[Expression],
 ) -> list[Estimates]:
@@ -71,7 +71,7 @@ def columns_of(
     return [found.column(e) for e in expressions]
 
 
-def planned_errors(plan: Plan, noise: Sequence[Noise]) -> tuple[Half, ...]:
+def planned_errors(plan: Plan, noise: Sequence[Barred]) -> tuple[Half, ...]:
     """The bars that are known before any data is read: not those of averages, which depend on how many rows."""
     bars = Bars(plan, noise)
     found: list[Half] = []
