@@ -12,7 +12,8 @@ from math import isinf
 from typing import Any, Literal
 
 from nowiser.errors import Exhausted, NowiserError
-from nowiser.guess.budget.frontier import largest
+from nowiser.guess.budget.allowance import multiple
+from nowiser.guess.budget.parts import touched
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
 from nowiser.model.goal import Goal, Present
@@ -118,12 +119,14 @@ class Case:
     def binding(self) -> Attacker | None:
         """The attacker because of whom the answer is not more precise."""
         chosen = self._chosen(self.policy, self.plan)
-        return binding(self.policy, self.totals + chosen.charge) if chosen is not None else None
+        if chosen is None:
+            return None
+        return binding(self.policy, touched(self.totals + chosen.charge, chosen.charge))
 
 
 def binding(policy: Policy, charge: Charge) -> Attacker | None:
     """The attacker whose limit a charge comes nearest to; None where nobody is after it."""
-    found = [(m, a) for a in policy.attackers if (m := largest(policy, a, charge)) is not None]
+    found = [(m, a) for a in policy.attackers if (m := multiple(policy, a, charge)) is not None]
     return min(found, key=lambda pair: pair[0])[1] if found else None
 
 

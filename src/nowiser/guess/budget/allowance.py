@@ -86,12 +86,12 @@ def answers_left(policy: Policy, attacker: Attacker, totals: Charge, charge: Cha
 
     None where the price is nothing to him.
     """
-    most, one = _least_multiple(policy, attacker, totals), _least_multiple(policy, attacker, charge)
+    most, one = multiple(policy, attacker, totals), multiple(policy, attacker, charge)
     used = Fraction(0) if most is None else min(Fraction(1), 1 / most) if most else Fraction(1)
     return used, None if one is None else int((1 - used) * one * Fraction(1001, 1000))  # a rounding error more
 
 
-def _least_multiple(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
+def multiple(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
     """The largest multiple of a charge that keeps the promise to persons of every cell; None if it costs nobody."""
     found = [m for view in views(policy, charge) if (m := largest(policy, attacker, view)) is not None]
     return min(found, default=None)
