@@ -197,7 +197,7 @@ class Gateway:
                 raise self._short(refusal, planned, wish, who, said) from None
             if old is not None and precise(old[0], chosen.noise):
                 return self._following(asked, old, Asked(name, sql, who or "", version))
-            if size is not None and (judgement := judged(planned, chosen.noise, size)).useless:
+            if size is not None and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless:
                 raise useless(judgement, self._case(sql, planned, wish, size, said, who))
 
         def admit(totals: Charge, own: Charge) -> None:
@@ -292,7 +292,7 @@ class Gateway:
                 if old is not None:
                     return self._would_follow(planned, old, totals)
                 return self._not_admitted(refusal, planned, wish, who, totals)
-            found = judged(through, chosen.noise, size)
+            found = judged(through, chosen.noise, size, chosen.nats)
             why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None
             return replace(
                 answer,
@@ -482,8 +482,9 @@ class Gateway:
 
     def _empty(self, planned: Plan, totals: Charge) -> Answer:
         """Of no rows everything is known: nothing is read, and nothing charged."""
-        planned = foreseen(planned)
-        cells = cells_of(planned, np.zeros(len(planned.groups)))
+        nobody = np.zeros(len(planned.groups))
+        planned = foreseen(planned, nobody, Fraction(0))
+        cells = cells_of(planned, nobody)
         found = release.results(planned, [None] * len(planned.reaches), cells)
         names = tuple(o.name for o in planned.query.outputs)
         answer = Answer(

@@ -20,7 +20,7 @@ BAD = [
     (["--prior", "normal:20:-5", "--within", "2"], "sd of Normal must be"),
     (["--prior", "categories:a=.2,b=.7", "--exactly"], "must sum to 1"),
     (["--prior", "categories:a=.5,a=.5", "--exactly"], "names 'a' twice"),
-    (["--prior", "missing.csv:age", "--within", "2"], "found none at 'missing.csv'"),
+    (["--prior", "missing.csv:age", "--within", "2"], "there is no file missing.csv"),
     (["--prior", "uniform:12:28", "--within", "0"], "--within must be a finite number above 0; found '0'"),
     (["--prior", "uniform:12:28", "--within", "nan"], "--within must be a finite number; found 'nan'"),
     ([*CANTEEN, "--slope", "-1"], "--slope must be a finite number of at least 0; found '-1'"),
@@ -62,7 +62,7 @@ BAD = [
     (["--prior", "uniform:12:28", "--goal", "time within"], "expected a number after"),
     (["--prior", "a=uniform:0:1", "--prior", "uniform:0:1", "--goal", "a within 1"], "need a name each"),
     (["--prior", "unknown", "--within", "2", "--compare"], "range|--compare needs"),
-    (["--joint", "nowhere.csv", "--goal", "a exactly"], "--joint 'nowhere.csv': a csv, tsv or parquet file is needed"),
+    (["--joint", "nowhere.csv", "--goal", "a exactly"], "--joint 'nowhere.csv': there is no file nowhere.csv"),
     (
         ["--prior", ".5*uniform:0:1+.5*", "--within", "1"],
         r"'\.5\*uniform:0:1\+\.5\*': a prior must stand after '\.5\*'",

@@ -109,7 +109,7 @@ def test_the_custodian_is_told_and_the_analyst_reads_one_neutral_sentence(folder
         assert repair in shown
         code, _, said = nowiser("prepare")
         assert (code, says in said) == (3, True), said
-    code, _, said = nowiser("query", "SELECT COUNT(*) FROM visits WHERE time < 30")
+    code, _, said = nowiser("query", "--yes", "SELECT COUNT(*) FROM visits WHERE time < 30")
     assert code == (0 if mended else 3)
     if not mended:
         lines = said.splitlines()

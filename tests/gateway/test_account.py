@@ -160,7 +160,7 @@ def test_the_allowance_before_the_first_answer(canteen):
     (guess,) = found["guesses"]
     assert guess["before"] == guess["after"] == pytest.approx(0.31085, abs=1e-4), "somebody at the mean"
     assert guess["limit"] == pytest.approx(0.36085, abs=1e-4)
-    assert "Left of the allowance: 100.0%" in str(found)
+    assert "Left of the allowance: 100.0 %" in str(found)
     assert "<svg" in found._repr_html_()
 
 

@@ -42,12 +42,12 @@ def test_the_printed_guess_is_reproduced_from_the_printed_cost(canteen):
 
 def test_json_has_exactly_the_documented_keys(canteen):
     answer = canteen.query(AVERAGE, anyway=True)
-    keys = ["columns", "rows", "error", "exact", "cost", "guesses", "left", "stored", "bounding"]
+    keys = ["columns", "rows", "error", "exact", "cost", "guesses", "left", "stored", "follows", "bounding"]
     assert list(json.loads(answer.to_json())) == keys
     explained = canteen.explain("SELECT COUNT(*) FROM visits WHERE time > 3")
     besides = ["price", "admitted", "useful", "expected"]
     assert list(json.loads(explained.to_json())) == [k for k in keys if k != "rows"] + besides
-    assert list(answer.guesses[0]) == ["guess", "before", "after", "limit", "used", "answers"]
+    assert list(answer.guesses[0]) == ["guess", "before", "after", "limit", "promise", "used", "answers"]
     assert explained.error[0] > 0
     assert answer.to_pandas().shape == (1, 2)
     assert answer.to_arrow().column_names == ["avg", "avg_error"]

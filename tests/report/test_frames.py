@@ -70,7 +70,7 @@ def test_print_is_short_and_hides_nothing():
         "A     120 ± 12  13.1 ± 0.5",
         "B     83 ± 12   –",
         "C     7 ± 12    9.9 ± ?",
-        "± is the 95 % error bar; 90.0% of the allowance is left.",
+        "± is the 95 % error bar; 90.0 % of the allowance is left.",
     ]
     assert repr(WARDS) == "<Answer: ward, n, mean; 3 rows>"
     many = answer({"n": (list(range(50)), 1.0)})

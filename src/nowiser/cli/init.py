@@ -1,5 +1,6 @@
 """`nowiser init`: look at the data, ask four questions, write a policy with comments."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -72,8 +73,11 @@ def _writable(target: Path, *, force: bool) -> None:
     folder = target.parent
     while not folder.exists():
         folder = folder.parent
-    if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise Misconfigured(f"the policy cannot be written to {str(folder)!r}", hint="Choose another place with -o.")
+    with writing(target):
+        if not folder.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "")
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
 
 
 def write_atomically(target: Path, text: str) -> None:

@@ -102,7 +102,11 @@ class Case:
         """How useful the answer would be; None where it would not be given."""
         planned = planned or self.plan
         chosen = self._chosen(policy or self.policy, planned, spend)
-        return None if chosen is None else judged(planned.through(chosen.summed), chosen.noise, size or self.size)
+        return (
+            None
+            if chosen is None
+            else judged(planned.through(chosen.summed), chosen.noise, size or self.size, chosen.nats)
+        )
 
     def _chosen(self, policy: Policy, planned: Plan, spend: Fraction | None = None) -> Chosen | None:
         share = spend or self.wish.spend or self.policy.spend  # what an error costs is another question

@@ -17,6 +17,7 @@ at a secret, so neither a judgement nor its words tell anything.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import inf, isinf, isnan
 from typing import Any, Literal
 
@@ -175,8 +176,8 @@ class Usefulness:
         return "; ".join(str(f) for f in self.figures if f.useless) + f"{known}."
 
 
-def judged(plan: Plan, noise: Sequence[Noise], size: Size) -> Usefulness:
-    """The judgement of a plan with this noise and so many rows."""
+def judged(plan: Plan, noise: Sequence[Noise], size: Size, nats: Fraction = Fraction(0)) -> Usefulness:
+    """The judgement of a plan with this noise and so many rows. `nats`: how much quantiles are picked at."""
     if plan.free:
         return Usefulness((), size)
     if plan.discovery is not None:
@@ -185,7 +186,7 @@ def judged(plan: Plan, noise: Sequence[Noise], size: Size) -> Usefulness:
         least, total = plan.discovery.threshold(mechanism), size.total
         found = Figure(plan.query.outputs[0].name, least, total, "threshold", 1, int(least >= USELESS * total))
         return Usefulness((found,), size)
-    columns = [_figure(column) for column in expected(plan, noise, size.rows, size.exact)]
+    columns = [_figure(column) for column in expected(plan, noise, size.rows, size.exact, nats=nats)]
     return Usefulness(tuple(sorted((f for f in columns if f is not None), key=lambda f: -f.share)), size)
 
 

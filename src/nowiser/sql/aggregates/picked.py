@@ -84,13 +84,20 @@ def _cut(picking: Picking, at: Whole) -> Places:
     return Places(at, np.sort(np.clip(ends_of_cells, 0, picking.size).reshape(len(at), -1), axis=1))
 
 
-def foreseen(plan: "Plan") -> "Plan":
-    """The plan with what would be picked if rows were spread evenly over the range."""
+def foreseen(plan: "Plan", rows: Array, nats: Fraction) -> "Plan":
+    """The plan with what would be picked if so many rows of each group were spread evenly over the range.
+
+    MIN and MAX lie as many rows inside as the pick hides; among few rows they may be anywhere.
+    """
     places: list[Places | None] = [None] * len(plan.histograms)
     for i, picking in enumerate(plan.histograms):
         if isinstance(picking, Picking):
-            one = [min(int(q * picking.size), picking.size - 1) for q in picking.targets]
-            places[i] = _cut(picking, np.tile(np.array(one, dtype=np.int64), (len(plan.groups), 1)))
+            at = np.zeros((len(plan.groups), len(picking.targets)))
+            for j, (q, rate) in enumerate(zip(picking.targets, picking.rates, strict=True)):
+                hidden = float(HIDDEN / (rate * nats)) if nats else np.inf
+                inside = np.minimum(hidden / np.maximum(rows, 1e-9), 0.5)
+                at[:, j] = np.clip(float(q), inside, 1 - inside) if q in (0, 1) else float(q)
+            places[i] = _cut(picking, np.minimum(at * picking.size, picking.size - 1).astype(np.int64))
     return replace(plan, places=tuple(places))
 
 

@@ -7,6 +7,7 @@ data.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from math import inf, isfinite, prod
 
@@ -129,14 +130,21 @@ def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | 
 
 
 def expected(
-    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
+    plan: Plan,
+    noise: Sequence[Noise],
+    rows: Floats,
+    exact: Mapping[int, NDArray[np.int64]] | None = None,
+    *,
+    nats: Fraction = Fraction(0),
 ) -> tuple[Expected, ...]:
-    """The noisy columns of the answer. `rows`: expected in each group; `exact`: cells that are public, as they are."""
-    found = _expected(plan, noise, rows, exact)
+    """The noisy columns of the answer. `rows`: expected in each group; `exact`: cells that are public, as they are;
+    `nats`: how much quantiles are picked at.
+    """
+    found = _expected(plan, noise, rows, nats, exact)
     if not any((np.isnan(column.bars) & (rows > 0)).any() for column in found):
         return found
     # A quotient has no bar where its divisor may be zero; if with many rows it has, it is the few rows that are wrong.
-    many = _expected(plan, noise, rows * MANY)
+    many = _expected(plan, noise, rows * MANY, nats)
     return tuple(
         replace(one, bars=np.where(np.isnan(one.bars) & ~np.isnan(other.bars) & (rows > 0), inf, one.bars))
         for one, other in zip(found, many, strict=True)
@@ -144,9 +152,13 @@ def expected(
 
 
 def _expected(
-    plan: Plan, noise: Sequence[Noise], rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None
+    plan: Plan,
+    noise: Sequence[Noise],
+    rows: Floats,
+    nats: Fraction,
+    exact: Mapping[int, NDArray[np.int64]] | None = None,
 ) -> tuple[Expected, ...]:
-    plan = foreseen(plan)
+    plan = foreseen(plan, rows, nats)
     cells = cells_of(plan, rows, exact)
     noisy = [o for o in plan.query.outputs if not all(plan.exact(plan.readings[i]) for i in _released(o.expression))]
     found = []
