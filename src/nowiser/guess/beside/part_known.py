@@ -5,12 +5,14 @@ Whoever knows faculty and age of the victim starts from the people of that facul
 *Classes of a normal prior.* Given some attributes, the others are normal with one covariance; only their mean moves
 with the known values. A goal `within r` moves along, so it is the same in every class. A fixed interval may be
 anywhere: where each attribute has one condition, that is `within` its half-width of a victim who may be anybody.
-Otherwise the half-space theorem needs only how probable a goal is. Proofs: docs/mathematics/programme.md.
+Otherwise the half-space theorem needs only how probable a goal is; and gains of several intervals on one attribute add
+up, none larger than that of the interval alone. Proofs: docs/mathematics/programme.md.
 """
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.guess.ceiling import TIGHT, Costs, ceiling
 from nowiser.guess.figures import odds_factor, raised
-from nowiser.guess.formula import bare, simple_goals
+from nowiser.guess.formula import bare, holds, simple_goals
 from nowiser.guess.joint.normal import halfspace_of, shares_of_all
 from nowiser.model.advantage import Advantage, plain, points, shown
 from nowiser.model.cost import Cost, per_attribute
@@ -189,6 +191,8 @@ def worst_class(classes: Classes, goal: Goal, costs: Costs) -> tuple[tuple[float
     else:
         everybody = MultivariateNormal(classes.rest, classes.centre, classes.covariance)
         bound = halfspace_of(everybody, goal, costs).gain(*shares_of_all(everybody, _moving(goal, fixed)))
+        if len(set(names)) == 1 and len(fixed) == len(set(leaves)):
+            bound = min(bound, _in_sum(classes, goal, costs, names[0]))
     values = classes.values({name: _span(leaf)[0] - who[name] for leaf, name in fixed.items()})
     shift = classes.moves @ (values - classes.usual)
     victim = {name: who[name] + float(by) for name, by in zip(classes.rest, shift, strict=True)}
@@ -216,6 +220,22 @@ def _as_within(classes: Classes, goal: Goal, costs: Costs, fixed: Mapping[Goal, 
     found = ceiling(classes.prior(), _moving(goal, fixed), each)
     who = found.victim if isinstance(found.victim, Mapping) else {classes.rest[0]: found.victim}
     return found.gain + SPARE, {name: float(x) for name, x in who.items()}
+
+
+def _in_sum(classes: Classes, goal: Goal, costs: Costs, name: str) -> float:
+    """The gains of the intervals that a goal on one attribute, or everything but the goal, consists of."""
+    spans = {leaf: (middle - half, middle + half) for leaf in simple_goals(goal) for middle, half in [_span(leaf)]}
+    outside, total, start = bool(holds(goal, lambda _: False)), 0.0, None
+    for low, high in pairwise([*sorted({end for span in spans.values() for end in span}), math.inf]):
+        met = {leaf: span[0] <= (low + high) / 2 <= span[1] for leaf, span in spans.items()}
+        inside = bool(holds(goal, met.__getitem__)) != outside
+        if inside and start is None:
+            start = low
+        elif not inside and start is not None:
+            part = On(name, In.between(start, low))
+            total += _as_within(classes, Not(part) if outside else part, costs, {part: name})[0]
+            start = None
+    return min(total, 1.0)
 
 
 def _moving(goal: Goal, fixed: Mapping[Goal, str]) -> Goal:
