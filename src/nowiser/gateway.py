@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
-from nowiser.earlier import Blurred, earlier, precise, released, stored_cells, together
 from nowiser.builder.written import text_of
+from nowiser.earlier import Blurred, earlier, precise, released, stored_cells, together
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
 from nowiser.engines.lacking import refuse_lacking
@@ -371,7 +371,15 @@ class Gateway:
         totals, own = self._ledger.totals(), self._ledger.totals(who) if who else FREE
 
         def price(planned: Plan, share: Fraction, upon: Charge) -> tuple[Charge, Answer]:
-            _, chosen, answer = self._priced(planned, precision.Wish(spend=share), who if upon else None, upon)
+            old = self._earlier(planned, self._engine.prepared_version()) if upon else None
+            try:
+                _, chosen, answer = self._priced(planned, precision.Wish(spend=share), who if upon else None, upon)
+            except Exhausted:
+                if old is None:
+                    raise
+                return FREE, self._would_follow(planned, old, totals)
+            if old is not None and precise(old[0], chosen.noise):
+                return FREE, self._would_follow(planned, old, totals)
             return chosen.charge, replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
 
         desk = Desk(

@@ -93,6 +93,17 @@ def test_another_process_goes_on_where_the_first_one_was(hospital):
             assert not gate.alarm(COUNT, **other).rang, "another threshold or spend is another alarm"
 
 
+def test_a_ledger_in_postgresql_keeps_alarms_too(hospital, postgres_url):
+    file = hospital / "nowiser.yaml"
+    file.write_text(f"{file.read_text()}ledger: {postgres_url}\n")
+    for n, rings in ((100, False), (9_000, True)):
+        write(hospital, n)
+        with opened(hospital) as gate:
+            assert gate.alarm(COUNT, above=5_000, spend="5%").look() is rings
+            assert left(gate) == pytest.approx(0.95, abs=1e-4)
+            gate._ledger.verify()
+
+
 def test_eight_threads_pay_once_and_hear_one_ring(hospital):
     write(hospital, 9_000)
     with opened(hospital) as gate:

@@ -19,7 +19,7 @@ SQLALCHEMY = [
     (sa.select(V.c.faculty, sa.func.count().label("n")).group_by(V.c.faculty), "SELECT faculty, COUNT(*) AS n FROM visits GROUP BY faculty"),
     (sa.select(sa.func.count().label("n")).where(V.c.faculty.in_(["math", "law"]), V.c.time > 20), "SELECT COUNT(*) AS n FROM visits WHERE faculty IN ('math', 'law') AND time > 20"),
     (sa.select(sa.func.count().label("n")).where(V.c.faculty.like("m%")), "SELECT COUNT(*) AS n FROM visits WHERE faculty LIKE 'm%'"),
-    (sa.select(sa.func.count().label("n")).where(V.c.dish == "back\\slash%"), "SELECT COUNT(*) AS n FROM visits WHERE dish = 'back\\slash%'"),
+    (sa.select(sa.func.count().label("n")).where(V.c.faculty.like("ba\\ck%")), "SELECT COUNT(*) AS n FROM visits WHERE faculty LIKE 'ba\\ck%'"),
     (sa.select(sa.func.count().filter(V.c.time > 30).label("late")), "SELECT COUNT(*) FILTER (WHERE time > 30) AS late FROM visits"),
     (sa.select(sa.func.percentile_cont(0.9).within_group(V.c.time).label("p")), "SELECT PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY time) AS p FROM visits"),
     (sa.select(V.c.faculty, sa.func.avg(V.c.time).label("m")).group_by(V.c.faculty).having(sa.func.count() > 3).order_by(sa.desc("m")).limit(2), "SELECT faculty, AVG(time) AS m FROM visits GROUP BY faculty HAVING COUNT(*) > 3 ORDER BY m DESC LIMIT 2"),
@@ -79,7 +79,7 @@ def test_one_answer_for_all_of_them(fresh):
         answer = fresh.query(again)
         assert answer.stored
         assert answer.rows == first.rows
-    assert fresh.explain(sa.select(sa.func.avg(V.c.time))).price == pytest.approx(0.05, abs=1e-6)
+    assert fresh.explain(sa.select(sa.func.max(V.c.time))).price == pytest.approx(0.05, abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def test_totals_complements_and_coarser_groupings_are_free(policy):
             assert answer.follows, sql
             assert (said.follows, said.price, answer.cost) == (True, 0.0, {})
             ((value,), (bar,)) = answer.rows[0], answer.errors()[0]
-            assert 0 < bar
+            assert bar > 0
             assert abs(value - true) <= 3 * bar
         assert used(gw) == before
         assert gw.query(FREE[1][0], spend="0.5%").stored
