@@ -25,6 +25,14 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
         "open Gateway Answer connect",
     ),
     (
+        "Build questions",
+        (
+            "How to use them: [Build questions in Python](../how-to/build-questions-in-python.md); they begin with "
+            "`gw.table`. Raised: `Misconfigured` for what cannot be built."
+        ),
+        "col desc count sum avg min max median quantile stddev variance",
+    ),
+    (
         "Compute a guess",
         "How to use them: [Guess](guess.md). Raised: `Misconfigured` for arguments that make no sense together.",
         "guess largest scale expected bounds knowing knowing_part Advantage Cost Attacker",

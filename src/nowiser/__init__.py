@@ -17,6 +17,17 @@ _HOMES: dict[str, str] = {
     "Gateway": "nowiser.gateway",
     "connect": "nowiser.dbapi",
     "Answer": "nowiser.report.answer",
+    "col": "nowiser.builder.expressions",
+    "desc": "nowiser.builder.expressions",
+    "count": "nowiser.builder.aggregates",
+    "sum": "nowiser.builder.aggregates",
+    "avg": "nowiser.builder.aggregates",
+    "min": "nowiser.builder.aggregates",
+    "max": "nowiser.builder.aggregates",
+    "median": "nowiser.builder.aggregates",
+    "quantile": "nowiser.builder.aggregates",
+    "stddev": "nowiser.builder.aggregates",
+    "variance": "nowiser.builder.aggregates",
     "Prior": "nowiser.model.prior",
     "Uniform": "nowiser.model.prior",
     "Normal": "nowiser.model.prior",
@@ -75,6 +86,18 @@ _HOMES: dict[str, str] = {
 }
 
 if TYPE_CHECKING:
+    from nowiser.builder.aggregates import (
+        avg as avg,
+        count as count,
+        max as max,  # noqa: A004 (nw.max reads as intended)
+        median as median,
+        min as min,  # noqa: A004 (as max)
+        quantile as quantile,
+        stddev as stddev,
+        sum as sum,  # noqa: A004 (as max)
+        variance as variance,
+    )
+    from nowiser.builder.expressions import col as col, desc as desc
     from nowiser.dbapi import connect as connect
     from nowiser.errors import (
         Exhausted as Exhausted,

@@ -10,6 +10,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
+from nowiser.builder.written import text_of
 from nowiser.earlier import Blurred, earlier, precise, released, stored_cells, together
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
@@ -74,6 +76,10 @@ from nowiser.sql.tree import Literal, Query
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from nowiser.builder.alarm import Alarm
+    from nowiser.builder.session import Session
+    from nowiser.builder.table import Table
+    from nowiser.builder.workload import Workload
     from nowiser.report.custodian import Report
     from nowiser.report.tables import Tables
 
@@ -122,7 +128,7 @@ class Gateway:
 
     def query(
         self,
-        sql: str,
+        sql: Any,
         *,
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
@@ -132,6 +138,8 @@ class Gateway:
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
+        The question is SQL, a question built by `table`, or a select of SQLAlchemy, ibis or sqlglot.
+
         `anyway`: also where the bars would be so wide that the answer is useless; nothing is looked at beforehand.
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
         where the allowance has no room for that any more, the answer is given and says so.
@@ -139,6 +147,7 @@ class Gateway:
         Raises NotAnswerable (Useless among them), Exhausted, NotAuthorised, or Misconfigured (the policy was changed
         elsewhere): nothing charged, no secret touched. Raises NotEvaluated: the engine failed, the charge stays.
         """
+        sql = text_of(sql)
         who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
         if (found := setting(sql) or described(sql, self.policy)) is not None:
             return self._constant(found)
@@ -260,7 +269,7 @@ class Gateway:
 
     def explain(
         self,
-        sql: str,
+        sql: Any,
         *,
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
@@ -271,6 +280,7 @@ class Gateway:
         Where the allowance does not cover the question any more, `admitted` is False and `refusal` says why; the
         figures are those of the question asked on top of all answers so far.
         """
+        sql = text_of(sql)
         who = self._entered(analyst)
         wish = precision.wish(self.policy, error, spend)
         if (constant := setting(sql) or described(sql, self.policy)) is not None:
@@ -301,6 +311,111 @@ class Gateway:
                 expected_for=found.size.words,
                 useless=why,
             )
+
+    def table(self, name: str) -> "Table":
+        """A table to build questions on, as in `gw.table("visits").where(nw.col("time") > 20).agg(n=nw.count())`.
+
+        Lazy: nothing is touched until a question of it is run.
+        """
+        from nowiser.builder.table import table
+
+        return table(self, name)
+
+    def session(self, *, spend: float | Fraction | str, analyst: str | None = None) -> "Session":
+        """A cap on what is asked through it, as a share of the whole allowance; nothing is charged or set aside.
+
+        `with gw.session(spend="20%") as s: s.run(question, spend="2%")`; `s.left`, `s.spent`, `s.guesses`.
+        """
+        from nowiser.builder.session import Capped, Session
+
+        cap = precision.wish(self.policy, None, spend).spend
+        assert cap is not None
+        inside = copy(self)
+        inside._ledger = capped = Capped(self._ledger, self.policy, cap)  # noqa: SLF001 (the same gateway but for this)
+        return Session(inside, capped, analyst)
+
+    def remaining(
+        self,
+        sql: Any,
+        *,
+        error: float | Fraction | None = None,
+        spend: float | Fraction | str | None = None,
+        analyst: str | None = None,
+    ) -> float:
+        """How many questions of this price still fit, by the account's own arithmetic; infinity where any number does.
+
+        Touches nothing secret, charges nothing. The same question again on the same data is free, and not counted.
+        """
+        from nowiser.builder.remaining import fitting
+
+        who, wish = self._entered(analyst), precision.wish(self.policy, error, spend)
+        with self._before_charging():
+            totals, own = self._ledger.totals(), self._ledger.totals(who) if who else FREE
+            try:
+                _, chosen, _ = self._priced(self._plan(self._known.read(text_of(sql))), wish, who, totals)
+            except Exhausted:
+                return 0
+            return fitting(self.policy, totals, chosen.charge, analyst=who, own=own)
+
+    def what_if(
+        self, questions: Sequence[Any], *, spend: float | Fraction | str | None = None, analyst: str | None = None
+    ) -> "Workload":
+        """Several questions planned together: their error bars before anything is spent. `.run()` asks them.
+
+        `spend`: the share of the allowance for all of them; by default what each would spend by itself. Questions
+        about the same rows, or that differ in one declared value, are measured jointly where that is cheaper.
+        """
+        from nowiser.builder.workload import Desk, workload
+
+        who, wish = self._entered(analyst), precision.wish(self.policy, None, spend)
+        totals, own = self._ledger.totals(), self._ledger.totals(who) if who else FREE
+
+        def price(planned: Plan, share: Fraction, upon: Charge) -> tuple[Charge, Answer]:
+            old = self._earlier(planned, self._engine.prepared_version()) if upon else None
+            try:
+                _, chosen, answer = self._priced(planned, precision.Wish(spend=share), who if upon else None, upon)
+            except Exhausted:
+                if old is None:
+                    raise
+                return FREE, self._would_follow(planned, old, totals)
+            if old is not None and precise(old[0], chosen.noise):
+                return FREE, self._would_follow(planned, old, totals)
+            return chosen.charge, replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
+
+        desk = Desk(
+            self.policy,
+            totals,
+            self._known.read,
+            lambda sql: self._plan(self._known.read(sql)),
+            price,
+            lambda charge: allowance.admits(self.policy, totals, charge, analyst=who, own=own),
+            lambda cap: self.session(spend=cap, analyst=who),
+        )
+        with self._before_charging():
+            return workload(desk, [text_of(q) for q in questions], None if spend is None else wish.spend)
+
+    def alarm(
+        self,
+        sql: Any,
+        *,
+        above: float | Fraction,
+        spend: float | Fraction | str | None = None,
+        analyst: str | None = None,
+        again: bool = False,
+    ) -> "Alarm":
+        """Watch a count or a sum: `alarm.look()` says whether it is above a threshold, every day, until it rings.
+
+        Charged once, with the first look, whatever process looks; each look is at the data of then. It rings once.
+        `again`: where it is over, the next look pays for a new one.
+        """
+        from nowiser.builder.alarm import Alarm, Doors
+
+        who, wish = self._entered(analyst), precision.wish(self.policy, None, spend)
+        doors = Doors(self.policy, self._ledger, self._entropy, self._entered, self._engine.prepared_version, self._run)
+        text, threshold = text_of(sql), precision.number(above, "above")
+        with self._before_charging():
+            planned = self._plan(self._known.read(text))
+        return Alarm(doors, text, planned, threshold, wish, analyst=who, again=again)
 
     def tables(self) -> "Tables":
         """What may be asked about: tables, columns, roles, types, values and ranges, as the custodian declares them.

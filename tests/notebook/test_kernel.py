@@ -1,54 +1,23 @@
 """A real Jupyter kernel, without ipywidgets: what a notebook shows."""
 
 import importlib.util
-import re
 
 import pytest
+
+from support.kernels import notebook_in
 
 MEANS = "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY faculty"
 
 pytestmark = pytest.mark.filterwarnings("default")  # those of Jupyter's own packages are not ours
 
 
-class Notebook:
-    """Cells run one after the other in one kernel; each gives what it shows, by kind."""
-
-    def __init__(self, client):
-        self.client = client
-
-    def __call__(self, cell):
-        shown = {}
-
-        def keep(message):
-            kind, content = message["msg_type"], message["content"]
-            if kind == "stream":
-                shown[content["name"]] = shown.get(content["name"], "") + content["text"]
-            elif kind in ("execute_result", "display_data"):
-                shown.update(content["data"])
-            elif kind == "error":
-                shown["error"] = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(content["traceback"]))
-
-        self.client.execute_interactive(cell, timeout=120, output_hook=keep)
-        return shown
-
-
 @pytest.fixture(scope="module")
 def notebook(canteen_folder):
-    from jupyter_client.manager import KernelManager
-
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(cwd=str(canteen_folder))
-    client = manager.client()
-    client.start_channels()
-    try:
-        client.wait_for_ready(timeout=120)
-        notebook = Notebook(client)  # each test may run in a process of its own: the names all of them use come first
+    with notebook_in(canteen_folder) as notebook:
+        # each test may run in a process of its own: the names all of them use come first
         assert "error" not in notebook("import nowiser as nw; gw = nw.open()")
         assert "error" not in notebook(f"answer = gw.query({MEANS!r})")
         yield notebook
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 def test_the_gateway_answers_where_duckdb_refuses_to_hear_of_progress_bars(notebook):

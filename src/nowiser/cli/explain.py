@@ -1,7 +1,19 @@
 """`nowiser explain`: what a question would cost and how precise it would be. Touches nothing secret."""
 
 from nowiser.cli import output
-from nowiser.cli.query import Analyst, Json, PolicyFile, Spend, Sql, SqlFile, Wanted, in_flags_of, question
+from nowiser.cli.query import (
+    Analyst,
+    Json,
+    PolicyFile,
+    Spend,
+    Sql,
+    SqlFile,
+    Wanted,
+    ask_together,
+    in_flags_of,
+    question,
+    questions_of,
+)
 
 
 def explain(
@@ -21,6 +33,9 @@ def explain(
     from nowiser import gateway
 
     asked = question(sql, file)
+    if len(several := questions_of(asked, file)) > 1:
+        ask_together(several, policy, error=error, spend=spend, analyst=analyst, as_json=as_json, run=False)
+        return
     with gateway.open(policy) as gate:
         answer = gate.explain(asked, error=error, spend=spend, analyst=analyst)
     answer = in_flags_of(answer)

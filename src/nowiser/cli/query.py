@@ -19,7 +19,7 @@ Sql = Annotated[
     str | None,
     typer.Argument(help="The question, in SQL (PostgreSQL's dialect); `-` reads standard input.", show_default=False),
 ]
-SqlFile = Annotated[Path | None, typer.Option("-f", "--file", help="A file with the question.")]
+SqlFile = Annotated[Path | None, typer.Option("-f", "--file", help="A file with the question, or with several.")]
 PolicyFile = Annotated[
     Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
 ]
@@ -51,12 +51,16 @@ def query(
     """Ask a question. The answer says how far off it may be and what it does to attackers' guesses.
 
     An answer too imprecise to be useful is refused before anything is charged; at a terminal you are asked.
+    A file with several questions, each ending in a semicolon, is planned as a whole: --spend is for all of them.
 
     Example: nowiser query "SELECT AVG(time) FROM visits WHERE faculty = 'math'" --error 1.5
     """
     from nowiser import gateway
 
     asked = question(sql, file)
+    if len(several := questions_of(asked, file)) > 1:
+        ask_together(several, policy, error=error, spend=spend, analyst=analyst, as_json=as_json, anyway=yes)
+        return
     with gateway.open(policy) as gate:
         ask = partial(gate.query, asked, error=error, spend=spend, analyst=analyst, clipped=clipped)
         try:
@@ -81,6 +85,46 @@ def wanted_anyway(refusal: Useless) -> bool:
     if typer.confirm("Ask anyway?", default=False, err=True):
         return True
     raise typer.Exit(refusal.exit_code)
+
+
+def questions_of(text: str, file: Path | None) -> list[str]:
+    """The questions of a file; what is typed is one."""
+    from nowiser.sql.read.statements import statements
+
+    return [text] if file is None else statements(text)
+
+
+def ask_together(
+    questions: list[str],
+    policy: Path | None,
+    *,
+    error: float | None,
+    spend: str | None,
+    analyst: str | None,
+    as_json: bool,
+    run: bool = True,
+    anyway: bool = False,
+) -> None:
+    """Several questions of a file: their bars (`run=False`), or their answers."""
+    from nowiser import gateway
+
+    if error is not None:
+        raise Misconfigured("--error is for one question", hint="Of several, say what to spend on all: --spend 10%.")
+    with gateway.open(policy) as gate:
+        planned = gate.what_if(questions, spend=spend, analyst=analyst)
+        answers = [in_flags_of(answer) for answer in planned.run(anyway=anyway)] if run else []
+    if as_json:
+        output.emit({"answers": [answer.to_dict() for answer in answers]} if run else planned.to_dict())
+        return
+    from nowiser.report.printed import print_answer
+    from nowiser.report.visible import visible
+
+    if not run:
+        typer.echo(visible(in_flags(str(planned))))
+    for sql, answer in zip(questions, answers, strict=run):
+        typer.echo(visible(sql))
+        print_answer(answer)
+        typer.echo()
 
 
 def in_flags_of(answer: "Answer") -> "Answer":

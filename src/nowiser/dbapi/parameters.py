@@ -5,19 +5,16 @@ comment is none, and a value can never be read as anything but a value.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
-from math import isfinite
 from typing import Any
 
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from nowiser.dbapi.errors import ProgrammingError
+from nowiser.errors import Misconfigured
+from nowiser.sql.literals import literal as written
 from nowiser.sql.read.parse import MOST_CHARACTERS
 from nowiser.sql.read.tokens import tokens
-
-HALVES = ("\ud800", "\udfff")  # half a character cannot be written down
 
 
 def filled(sql: str, parameters: Sequence[Any] | None) -> str:
@@ -43,41 +40,11 @@ def filled(sql: str, parameters: Sequence[Any] | None) -> str:
 
 def literal(value: Any) -> str:
     """A value as SQL writes it."""
-    if hasattr(value, "item") and not isinstance(value, str | bytes):  # numpy's numbers
-        value = value.item()
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case int():
-            return str(value) if value >= 0 else f"({value})"
-        case float() | Decimal():
-            return _number(value)
-        case datetime():
-            instant = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-            return f"TIMESTAMP '{instant.isoformat(sep=' ')}'"
-        case date():
-            return f"DATE '{value.isoformat()}'"
-        case str():
-            return _text(value)
-    raise ProgrammingError(
-        f"A parameter of type {type(value).__name__} cannot be written in SQL.\n"
-        "Parameters are numbers, texts, truth values, dates, timestamps or None."
-    )
-
-
-def _number(value: float | Decimal) -> str:
-    if not isfinite(value):
-        raise ProgrammingError("A parameter is no finite number.")
-    shown = format(value, "f") if isinstance(value, Decimal) else repr(value)
-    return shown if value >= 0 and not shown.startswith("-") else f"({shown})"
-
-
-def _text(value: str) -> str:
-    if any(c == "\x00" or HALVES[0] <= c <= HALVES[1] for c in value):
-        raise ProgrammingError("A text among the parameters has a character that cannot be written in SQL.")
-    return "'" + value.replace("'", "''") + "'"
+    try:
+        return written(value)
+    except Misconfigured as error:
+        hint = f"\n{error.hint}" if error.hint else ""
+        raise ProgrammingError(f"A parameter does not fit: {error.message}{hint}") from None
 
 
 def _listed(parameters: Sequence[Any] | None) -> list[Any]:

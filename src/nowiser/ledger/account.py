@@ -7,15 +7,17 @@ inside the transaction that appends, and writers take turns. *Why a changed poli
 same transaction compares the policy of whoever charges with the one declared last.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
+from nowiser.ledger import alarms
 from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
-from nowiser.ledger.base import Admit, Entry, EntryKind, Head, Reservation
+from nowiser.ledger.base import Admit, Armed, Entry, EntryKind, Head, Outcome, Reservation
 from nowiser.ledger.chain import (
     COLUMNS,
     EVERYONE,
@@ -110,6 +112,67 @@ class SqlLedger:
         anchor = lru_cache(maxsize=1)(self._anchored)
         return Reservation(head.seq, question, data_version, now.of(EVERYONE), analyst, anchor)
 
+    def arm(
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        question: str,
+        sql: str,
+        analyst: str,
+        data_version: str,
+        terms: dict[str, Any],
+        secret: bytes,
+        after: int,
+    ) -> Armed:
+        asked = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
+        body = {**asked, "alarm": terms, "secret": digest(secret)}
+        with contextlib.suppress(alarms.AlreadyArmed):  # by somebody else, just now
+            self._charge(
+                "reserve",
+                charge,
+                admit,
+                policy,
+                body,
+                besides=partial(alarms.keep, question=question, secret=secret, after=after),
+            )
+            self._anchored()
+        found = self.alarm(question)
+        assert found is not None
+        return found
+
+    def look(
+        self,
+        alarm: Armed,
+        outcome: Outcome,
+        *,
+        policy: str,
+        analyst: str,
+        data_version: str,
+        answer: bytes = b"",
+        owed: Charge = NOTHING,
+    ) -> bool:
+        held = alarm.reservation
+        with self._store.write() as work:
+            check_access(work, policy, analyst)
+            now = alarms.find(work, held.question)
+            if now is None or now.reservation.seq != held.seq or now.over is not None:
+                return False
+            match outcome:
+                case "quiet":
+                    body = {"alarm": held.seq, "data_version": data_version, "analyst": analyst}
+                    head = self._append(work, "look", body)
+                case "rang":
+                    head = self._settled(work, held, answer)
+                case "failed":
+                    body = {"reservation": held.seq, "analyst": analyst, "charge": to_json(owed)}
+                    head = self._append(work, "failed", body, held, charged=(analyst, owed))
+            alarms.looked(work, held.seq, data_version, over=outcome != "quiet")
+        self._advance(head)
+        self._anchored()
+        return True
+
     def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
         body = {"what": what, "digest": digest, "analyst": analyst}
         head, _ = self._charge("publication", charge, admit, policy, body)
@@ -117,20 +180,24 @@ class SqlLedger:
         return head.seq
 
     def settle(self, reservation: Reservation, answer: bytes, measured: Sequence[str] = ()) -> None:
+        with self._store.write() as work:
+            head = self._settled(work, reservation, answer, measured)
+        self._advance(head)
+        reservation.anchor()
+
+    def _settled(self, work: Work, reservation: Reservation, answer: bytes, measured: Sequence[str] = ()) -> Head:
         body = {
             "reservation": reservation.seq,
             "question": reservation.question,
             "data_version": reservation.data_version,
             "answer": digest(answer),
         }
-        with self._store.write() as work:
-            head = self._append(work, "settle", body, reservation)
-            kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
-            work.execute(_KEEP, {"seq": head.seq, **kept})
-            for base in dict.fromkeys(measured):
-                work.execute(_NOTE, {"base": base, "data_version": reservation.data_version, "seq": head.seq})
-        self._advance(head)
-        reservation.anchor()
+        head = self._append(work, "settle", body, reservation)
+        kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
+        work.execute(_KEEP, {"seq": head.seq, **kept})
+        for base in dict.fromkeys(measured):
+            work.execute(_NOTE, {"base": base, "data_version": reservation.data_version, "seq": head.seq})
+        return head
 
     def fail(self, reservation: Reservation, owed: Charge = NOTHING) -> None:
         body = {"reservation": reservation.seq, "analyst": reservation.analyst, "charge": to_json(owed)}
@@ -159,6 +226,7 @@ class SqlLedger:
         body: Mapping[str, Any],
         *,
         once: bool = False,
+        besides: Callable[[Work, int], None] | None = None,
     ) -> tuple[Head, Totals]:
         analyst = body["analyst"]
         with self._store.write() as work:
@@ -172,6 +240,8 @@ class SqlLedger:
             admit(now.of(EVERYONE), now.of(scope_of(analyst)))
             whole = {**body, "charge": to_json(charge)}
             head = self._append(work, kind, whole, charged=(analyst, charge), now=now)
+            if besides is not None:
+                besides(work, head.seq)
         self._advance(head)
         return head, now
 
@@ -222,6 +292,10 @@ class SqlLedger:
             rows = list(work.execute(_MEASURED, {"base": base, "data_version": data_version}))
         return [_checked_answer(row) for row in {row[1]: row for row in rows}.values()]
 
+    def alarm(self, question: str) -> Armed | None:
+        with self._store.read() as work:
+            return alarms.find(work, question)
+
     def totals(self, analyst: str | None = None) -> Charge:
         with self._store.read() as work:
             return _checked_totals(work).of(EVERYONE if analyst is None else scope_of(analyst))
@@ -257,6 +331,7 @@ class SqlLedger:
                         raise LedgerBroken(
                             f"the ledger does not verify: the stored answer of entry {entry.seq} was changed or removed"
                         )
+            alarms.check(work)
             if kept:
                 raise LedgerBroken(
                     f"the ledger does not verify: an answer is stored for entry {min(kept)}, which settles nothing"

@@ -1,7 +1,7 @@
 """What an account promises, whichever database keeps it.
 
 A ledger is an append-only chain of entries: each carries the SHA-256 of its canonical JSON and of the entry
-before it. Six kinds:
+before it. Seven kinds:
 
 | kind          | when                                                                  | charges |
 |---------------|-----------------------------------------------------------------------|---------|
@@ -10,6 +10,7 @@ before it. Six kinds:
 | `settle`      | the answer, byte for byte, of a reservation                           | no      |
 | `failed`      | the run failed; the reservation keeps its charge, and what is missing | **yes** |
 |               | to the policy's default spend is charged besides                      |         |
+| `look`        | an alarm, which is a reservation, was looked at and is quiet          | no      |
 | `reopened`    | the custodian looked at an analyst's failures: she may ask again      | no      |
 | `publication` | a table, model or graph was released outside the gateway              | **yes** |
 
@@ -32,7 +33,7 @@ from typing import Any, Literal, Protocol, Self
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 
-EntryKind = Literal["policy", "reserve", "settle", "failed", "reopened", "publication"]
+EntryKind = Literal["policy", "reserve", "settle", "failed", "look", "reopened", "publication"]
 
 # Called with everybody's totals and the analyst's own totals, both without the new charge, inside the
 # transaction that will append it. Raises Exhausted to refuse; then nothing is written.
@@ -62,6 +63,22 @@ class Reservation:
     # Makes the anchor of the charge durable too; the first call counts. Worth the wait while the engine works: what was
     # not answered yet may be rolled back without harm, and `settle` and `fail` see to it if nobody did.
     anchor: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Armed:
+    """An alarm that was paid for. `terms`: what its noise is, as said when it was reserved."""
+
+    reservation: Reservation
+    terms: dict[str, Any]
+    secret: bytes  # of its threshold; empty once it is over
+    looks: int
+    looked: str  # the version of the data that were quiet last
+    over: str | None  # when it rang or failed; None: it may be looked at
+    failed: bool = False
+
+
+Outcome = Literal["quiet", "rang", "failed"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +122,42 @@ class Ledger(Protocol):
 
         `measured`: names under which its noisy cells are looked for by other questions (`measurements`).
         """
+
+    def arm(
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        question: str,
+        sql: str,
+        analyst: str,
+        data_version: str,
+        terms: dict[str, Any],
+        secret: bytes,
+        after: int,
+    ) -> Armed:
+        """Charge for an alarm as `reserve` does and keep its secret.
+
+        `after`: the entry of the last alarm of that name, 0 for none. Where another one was armed since, that one is
+        given back, free.
+        """
+
+    def alarm(self, question: str) -> Armed | None:
+        """The last alarm of that name, over or not."""
+
+    def look(
+        self,
+        alarm: Armed,
+        outcome: Outcome,
+        *,
+        policy: str,
+        analyst: str,
+        data_version: str,
+        answer: bytes = ...,
+        owed: Charge = ...,
+    ) -> bool:
+        """Record a look before its outcome is told; False, and nothing recorded, if the alarm was over before."""
 
     def fail(self, reservation: Reservation, owed: Charge = ...) -> None:
         """The run failed. The charge stays, and `owed` is charged besides, beyond any limit."""

@@ -35,6 +35,13 @@ CREATE TABLE IF NOT EXISTS nowiser_measured (  -- where to look: what is found t
     seq {whole} NOT NULL
 );
 CREATE INDEX IF NOT EXISTS nowiser_measured_of ON nowiser_measured (base, data_version);
+CREATE TABLE IF NOT EXISTS nowiser_alarms (
+    seq {whole} PRIMARY KEY,
+    question TEXT NOT NULL,
+    secret {binary} NOT NULL,  -- of the threshold, emptied when the alarm is over
+    looks {whole} NOT NULL,
+    looked TEXT NOT NULL       -- the data that were quiet last
+);
 CREATE TABLE IF NOT EXISTS nowiser_totals (scope TEXT PRIMARY KEY, charge TEXT NOT NULL)
 """
 

@@ -97,6 +97,8 @@ def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge
                 charge=charge,
                 share=share_used(policy, charge) if owed else old.share,
             )
+        elif entry.kind == "look":  # paid for by its alarm
+            continue
         elif entry.kind == "policy":
             state = "loosened" if body["loosened"] else "declared"
             what = f"policy {body['digest'][:12]}" + (f": {body['reason']}" if body["reason"] else "")

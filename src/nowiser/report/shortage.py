@@ -35,7 +35,7 @@ def affordable(
     for part in TRIED:
         if left * part < LEAST:
             return None
-        percent = _two_digits(100 * left * part)
+        percent = two_digits(100 * left * part)
         for way in ways:
             try:
                 allowance.largest_multiple(policy, totals, way.unit, Fraction(percent) / 100, analyst=analyst, own=own)
@@ -66,7 +66,7 @@ def told(refusal: Exhausted, *, needed: Fraction, left: Fraction, spend: str | N
     )
 
 
-def _two_digits(percent: Fraction) -> str:
+def two_digits(percent: Fraction) -> str:
     """Two digits that count, rounded down: 3.2, 0.45, 12."""
     exact = Decimal(percent.numerator) / Decimal(percent.denominator)
     return format(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_FLOOR).normalize(), "f")

@@ -154,13 +154,17 @@ def admits(
             hint="The custodian lists analysts and their shares under `analysts:` in the policy.",
         )
     share = policy.analysts[analyst]
-    scaled = (own + charge).times(1 / share) if share > 0 else None
-    if charge and (scaled is None or not all(_kept(policy, attacker, scaled) for attacker in policy.attackers)):
+    if charge and not within(policy, own + charge, share):
         left = max(Fraction(0), share - share_used(policy, own))
         raise Exhausted(
             f"this would use more than the share of {analyst!r}, which is {_percent(share)} of the allowance",
             hint=f"{_percent(left)} of the allowance is left for {analyst!r}. Ask for less precision, or ask less.",
         )
+
+
+def within(policy: Policy, charge: Charge, share: Fraction) -> bool:
+    """Whether these charges use at most this share of the whole allowance."""
+    return share > 0 and all(_kept(policy, attacker, charge.times(1 / share)) for attacker in policy.attackers)
 
 
 def share_used(policy: Policy, totals: Charge) -> Fraction:

@@ -33,7 +33,7 @@ def wish(policy: Policy, error: float | Fraction | None, spend: float | Fraction
     if error is not None and spend is not None:
         raise Misconfigured("Say either the error wanted or the share to spend, not both.")
     if error is not None:
-        wanted = _number(error, "error")
+        wanted = number(error, "error")
         if wanted <= 0:
             raise Misconfigured("The error wanted must be above zero.", hint="For example error=1.5.")
         if wanted > WIDEST:
@@ -41,13 +41,13 @@ def wish(policy: Policy, error: float | Fraction | None, spend: float | Fraction
         return Wish(error=wanted)
     if spend is None:
         return Wish(spend=policy.spend)
-    share = _number(spend, "spend")
+    share = number(spend, "spend")
     if not 0 < share <= 1:
         raise Misconfigured("The share to spend must be above 0% and at most 100%.", hint='For example spend="5%".')
     return Wish(spend=share)
 
 
-def _number(value: float | Fraction | str, name: str) -> Fraction:
+def number(value: float | Fraction | str, name: str) -> Fraction:
     try:
         if isinstance(value, str) and value.strip().endswith("%"):
             return exact_number(value.strip()[:-1].strip()) / 100
