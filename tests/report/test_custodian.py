@@ -182,7 +182,7 @@ def test_parts_with_their_own_account_are_named(tmp_path):
     path = canteen.write(tmp_path)
     path.write_text(path.read_text().replace("    protect: values", "    protect: values\n    partition: faculty"))
     with nw.open(path) as gateway:
-        gateway.query("SELECT AVG(time) FROM visits WHERE faculty = 'math'", analyst="ann")
+        gateway.query("SELECT AVG(time) FROM visits WHERE faculty = 'math'", analyst="ann", anyway=True)
         told = gateway.report()
     assert "each faculty has its own account" in str(told)
     assert told.to_dict()["questions"]["shown"][0]["points"] == pytest.approx(told.to_dict()["guesses"][0]["gained"])
