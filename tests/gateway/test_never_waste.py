@@ -36,6 +36,14 @@ def test_a_useless_answer_is_refused_with_its_figures_and_not_charged(canteen):
     assert explained.error[0] == pytest.approx(figure["error"])
 
 
+def test_who_asks_for_a_wide_bar_is_told_to_ask_for_a_narrower_one(canteen):
+    with pytest.raises(Useless) as refusal:
+        canteen.query(FINE, error=20)
+    assert "A smaller error=" in refusal.value.hint
+    assert refusal.value.levers == []
+    assert canteen.query(FINE, error=2).error[0] <= 2
+
+
 def test_levers_are_what_the_changed_question_then_gives(canteen):
     with pytest.raises(Useless) as refusal:
         canteen.query(COARSE)

@@ -17,6 +17,8 @@ def useless(found: Usefulness, case: Case) -> Useless:
 
 
 def advice(case: Case) -> Advice:
+    if case.wish.error is not None:
+        return Advice(f"A smaller error= makes it useful, and explain says what that costs.\n{ANYWAY}")
     found, needed, attacker = levers(case), people_needed(case), case.binding
     lines = []
     if attacker is not None:
