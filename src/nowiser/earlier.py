@@ -17,6 +17,7 @@ from nowiser.sql.answer.follows import Combined, Kept, follow
 from nowiser.sql.plan.measured import measured
 from nowiser.sql.plan.plan import Noise, Plan
 
+FAR = 2**60  # units: noise beyond is no measurement
 AS_PRECISE = 1.02  # bars that differ by less are the same to whoever reads them
 
 Cells = list[NDArray[Any]]
@@ -71,7 +72,7 @@ def released(plan: Plan, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) 
     return tuple(
         Kept(target, tuple(int(v) for v in values), float(mechanism.variance) / float(cell.unit) ** 2)
         for target, cell, mechanism, values in zip(measured(plan), plan.tally.cells, noise, cells, strict=False)
-        if target is not None and mechanism is not None
+        if target is not None and mechanism is not None and mechanism.half_width() / cell.unit < FAR
     )
 
 

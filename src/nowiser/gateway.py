@@ -233,7 +233,7 @@ class Gateway:
             planned, cells = self._run(planned)
             planned, cells = self._picked(planned, cells, chosen)
             blurred = self._blur(chosen.noise, cells, ahead.result())
-            measurements = released(planned, chosen.noise, blurred) if chosen.top is None else ()
+            measurements = released(planned, chosen.noise, blurred) if self.policy.reuse and chosen.top is None else ()
             noise, blurred = together(planned, chosen.noise, blurred, measurements, stored_cells(self._ledger, version))
             planned, blurred = shown(planned, chosen.noise, blurred)
             found = release.results(planned, noise, blurred)
@@ -248,6 +248,8 @@ class Gateway:
 
     def _earlier(self, planned: Plan, version: str) -> Blurred | None:
         """The cells of a question as they follow from stored answers on the same data; None if they do not."""
+        if not self.policy.reuse:
+            return None
         return earlier(
             planned, stored_cells(self._ledger, version), lambda: aligned(self._public(planned.public), planned)
         )
@@ -292,7 +294,9 @@ class Gateway:
             size = self._sizes.at_hand(question, planned)
             if without_rows(planned, size):
                 return replace(self._empty(planned, totals), values=None, price=0.0)
-            old = self._earlier(planned, self._engine.prepared_version()) if totals else None  # then the copy is there
+            old = (
+                self._earlier(planned, self._engine.prepared_version()) if totals and self.policy.reuse else None
+            )  # then the copy is there
             try:
                 through, chosen, answer = self._priced(planned, wish, who, totals)
                 if old is not None and precise(old[0], chosen.noise):
@@ -371,7 +375,7 @@ class Gateway:
         totals, own = self._ledger.totals(), self._ledger.totals(who) if who else FREE
 
         def price(planned: Plan, share: Fraction, upon: Charge) -> tuple[Charge, Answer]:
-            old = self._earlier(planned, self._engine.prepared_version()) if upon else None
+            old = self._earlier(planned, self._engine.prepared_version()) if upon and self.policy.reuse else None
             try:
                 _, chosen, answer = self._priced(planned, precision.Wish(spend=share), who if upon else None, upon)
             except Exhausted:

@@ -23,7 +23,7 @@ tables:
       pay: {sensitive: [0, 100]}
 attackers:
   - {guess: people.ill exactly, gain: 40%}
-answers: {spend: 5%}
+answers: {spend: 5%, reuse: true}
 """
 RNG = random.Random(19)
 ROWS = [(i, RNG.choice("abcd"), RNG.choice(["no", "yes"]), RNG.randrange(10), RNG.randrange(101)) for i in range(4000)]

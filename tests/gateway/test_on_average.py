@@ -97,7 +97,7 @@ def test_counts_and_sums_share_one_allowance(canteen):
         assert guess["after"] <= guess["limit"]
         with pytest.raises(Exhausted, match="on average"):
             gw.query("SELECT SUM(time) FROM visits", spend="1%")
-        assert "right in at most 36.09% of cases, on average (limit 36.09%)" in str(gw.allowance())
+        assert "right in at most 36.09 % of cases, on average (limit 36.09 %)" in str(gw.allowance())
 
 
 def test_both_promises_are_printed_and_kept(canteen):

@@ -143,5 +143,16 @@ def test_missing_values_are_left_out_of_counts_and_means(opened):
 def test_the_answers_speak_json(opened):
     gateway, _ = opened("PUMS_pid")
     said = json.loads(gateway.query("SELECT race, AVG(age) FROM people GROUP BY race").to_json())
-    assert set(said) == {"columns", "rows", "error", "exact", "cost", "guesses", "left", "stored", "bounding"}
+    assert set(said) == {
+        "columns",
+        "rows",
+        "error",
+        "exact",
+        "cost",
+        "guesses",
+        "left",
+        "stored",
+        "follows",
+        "bounding",
+    }
     assert said["exact"] == ["race"]

@@ -234,7 +234,7 @@ def _numbers(old: Policy, new: Policy) -> Iterator[Change]:
         if a != b:
             effect = Effect.LOOSENS if b > a else Effect.TIGHTENS
             yield Change(key, effect, f"the promise may fail with probability {float(b):.3g}, was {float(a):.3g}")
-    for key in ("spend", "version", "engine", "ledger", "analysts"):
+    for key in ("spend", "reuse", "version", "engine", "ledger", "analysts"):
         yield from _neutral(key, key, getattr(old, key), getattr(new, key))
 
 

@@ -41,6 +41,7 @@ def canonical(policy: Policy) -> dict[str, Any]:
         "engine": policy.engine,
         "ledger": policy.ledger,
         "spend": str(policy.spend),
+        **({"reuse": True} if policy.reuse else {}),  # said by no policy before, whose digests stay
         "delta": str(policy.delta),
         "key_delta": str(policy.key_delta),
         "tables": {t.name: _plain(t) for t in sorted(policy.tables, key=lambda t: t.name)},
@@ -77,6 +78,7 @@ def from_canonical(data: dict[str, Any]) -> Policy:
         engine=data["engine"],
         ledger=data["ledger"],
         spend=Fraction(data["spend"]),
+        reuse=data.get("reuse", False),
         delta=Fraction(data["delta"]),
         key_delta=Fraction(data["key_delta"]),
         independent=tuple(tuple(group) for group in data["independent"]),

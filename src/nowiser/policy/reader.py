@@ -52,6 +52,7 @@ def _policy(root: Entries, path: Path) -> Policy:
         engine=_url(root.get("engine"), "engine", _ENGINES) or bare.engine,
         ledger=_url(root.get("ledger"), "ledger", _LEDGERS),
         spend=_spend(root.get("answers"), bare.spend),
+        reuse=_reuse(root.get("answers")),
         delta=_probability(root.get("delta"), "delta", bare.delta),
         key_delta=_probability(root.get("key_delta"), "key_delta", bare.key_delta),
         independent=_independent(root.get("independent"), tables),
@@ -87,6 +88,11 @@ def _no_password(text: str, node: Node, what: str) -> None:
         node.place.without_text().wrong(
             f"the {what} carries a password", "Take it out: use ~/.pgpass, PGPASSWORD or a service file."
         )
+
+
+def _reuse(node: Node | None) -> bool:
+    said = values.mapping(node, "answers").get("reuse") if node is not None else None
+    return said is not None and values.flag(said, "reuse")
 
 
 def _spend(node: Node | None, otherwise: Fraction) -> Fraction:

@@ -157,6 +157,8 @@ class Attacker(TypedDict, total=False):
 class Answers(TypedDict, total=False):
     spend: Share
     """Default share of the whole allowance per question. Default: 5%."""
+    reuse: bool
+    """Whether what follows from earlier answers is free. Analysts then see what others asked. Default: false."""
 
 
 @_closed
