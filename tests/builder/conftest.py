@@ -22,7 +22,7 @@ tables:
       "order by": {sensitive: [0, 10]}
 attackers:
   - {guess: visits.time within 2, gain: 5%}
-answers: {spend: 5%}
+answers: {spend: 5%, reuse: true}
 """
 
 

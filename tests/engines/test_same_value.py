@@ -58,7 +58,7 @@ ABOUT_ZERO = [
     "SELECT x, COUNT(*) FROM t GROUP BY x",
     "SELECT x, SUM(x) FROM t GROUP BY x",
     "SELECT COUNT(*) FROM t WHERE x IN (0.0, 1.5)",
-    "SELECT COUNT(*) FROM t WHERE x IN (0, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5, 11.5)",
+    "SELECT COUNT(*) FROM t WHERE x IN (0, 0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5, 10.5)",
     "SELECT COUNT(DISTINCT x) FROM t",
     "SELECT COUNT(DISTINCT v * 0.0) FROM t",
     "SELECT v * 0.0 AS key, COUNT(*) FROM t WHERE p >= 0 AND v * 0.0 IN (0.0) GROUP BY 1",

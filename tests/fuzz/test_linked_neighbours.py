@@ -17,6 +17,7 @@ from fuzz.test_reach import measured
 from nowiser import policy as policies
 from nowiser.engines import connect
 from nowiser.errors import Misconfigured, NotAnswerable
+from nowiser.sql.aggregates.picked import Counted
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 from support.linked_worlds import Asking, Family, Lives, family, files, lives
@@ -42,8 +43,15 @@ def engines(found: Family, made: Lives, folder, engine="duckdb"):
             one.close()
 
 
+def _by_bucket(counted) -> dict:
+    """Of quantiles that are picked: the rows in each bucket of each group."""
+    keys = zip(counted.group.tolist(), counted.bucket.tolist(), strict=True)
+    return dict(zip(keys, counted.rows.tolist(), strict=True))
+
+
 def away(a, b) -> tuple[int, int]:
     """How far apart two columns are: L1 and squared L2, by group where groups were found, else by place."""
+    a, b = (_by_bucket(x) if isinstance(x, Counted) else x for x in (a, b))
     if isinstance(a, dict):
         moves = [abs(int(a.get(key, 0)) - int(b.get(key, 0))) for key in a.keys() | b.keys()]
     else:

@@ -103,7 +103,7 @@ def test_counts_and_sums_share_one_allowance(canteen):
 def test_both_promises_are_printed_and_kept(canteen):
     with canteen(TIME % AVERAGE, DISH % "") as gw:
         for sql in ("SELECT SUM(time) FROM visits", SOUP, "SELECT dish, COUNT(*) FROM visits GROUP BY dish"):
-            answer = gw.query(sql, spend="20%")
+            answer = gw.query(sql, spend="20%", anyway=True)
             told = {g["guess"]: g for g in json.loads(answer.to_json())["guesses"]}
             assert [g["promise"] for g in told.values()] == ["on average", "every answer"]
             assert all(g["after"] <= g["limit"] for g in told.values())

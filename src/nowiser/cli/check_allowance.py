@@ -143,7 +143,7 @@ def _hidden(policy: Policy, totals: Charge, rows: Mapping[str, int], left: Fract
         if case is not None and case.now is not None and case.now.useless:
             assert question.about is not None
             yield (
-                f"{question.table.name}.{question.about.name}: GROUP BY shows nothing. {case.now} "
+                f"{question.table.name}.{question.about.name}: GROUP BY shows nothing: {case.now} "
                 "Declare its values, or the persons under `people`"
             )
 

@@ -131,7 +131,8 @@ class Bars:
             assert places is not None, "picked before it is read"
             at = picking.target(aggregate)
             values, errors = picked.read(histogram, grid, places, at, noisy=noisy, deviation=deviation, k=k)
-            return values, errors, np.ones(groups, dtype=bool)
+            empty = self.noise[reading.top] is None and noisy.shape[1] > 0  # known to hold nobody
+            return values, errors, (noisy.sum(axis=1) > 0) if empty else np.ones(groups, dtype=bool)
         grid = grid_of(aggregate, self.plan.query, quantiles.finest(groups))
         tested = quantiles.Tested.of(grid, histogram.strategy, noisy, deviation, spread(histogram.strategy))
         return quantiles.released(tested, aggregate, k)
