@@ -38,7 +38,10 @@ def _pairs(call: Call, query: Query) -> Iterator[tuple[Column, Literal]]:
     """The columns of a comparison with the constants they are compared with."""
     args = [query.keys[a.index] if isinstance(a, Grouped) and a.index < len(query.keys) else a for a in call.args]
     for column in (a for a in args if isinstance(a, Column) and a.derived is None):
-        yield from ((column, a) for a in args if isinstance(a, Literal) and a.value is not None)
+        constants = [a for a in args if isinstance(a, Literal) and a.value is not None]
+        if any(column.declared.domain and a.value in column.declared.domain for a in constants):
+            continue  # one of a list is declared: the others find nothing, which is known
+        yield from ((column, a) for a in constants)
 
 
 def _check(column: Column, literal: Literal, policy: Policy) -> None:
