@@ -43,6 +43,7 @@ def main():
 def ask(policy, engine, _gateway, sql):
     CROSSED.clear()
     found = test_engines.ask(policy, engine, sql)
+    found = {("picked", i): one for i, one in enumerate(found)} if isinstance(found, list) else found
     return {"found": [[list(key), cells] for key, cells in found.items()], "crossed": max(CROSSED)}
 
 
