@@ -54,7 +54,7 @@ from nowiser.report.levers import Case
 from nowiser.report.usefulness import Size, judged, without_rows
 from nowiser.report.useless import useless
 from nowiser.sizes import Sizes
-from nowiser.sql.aggregates.picked import foreseen, picked
+from nowiser.sql.aggregates.picked import of_nobody, picked
 from nowiser.sql.answer import results as release
 from nowiser.sql.answer.expected import cells_of
 from nowiser.sql.answer.thresholds import shown
@@ -601,9 +601,8 @@ class Gateway:
 
     def _empty(self, planned: Plan, totals: Charge) -> Answer:
         """Of no rows everything is known: nothing is read, and nothing charged."""
-        nobody = np.zeros(len(planned.groups))
-        planned = foreseen(planned, nobody, Fraction(0))
-        cells = cells_of(planned, nobody)
+        planned = of_nobody(planned)
+        cells = cells_of(planned, np.zeros(len(planned.groups)))
         found = release.results(planned, [None] * len(planned.reaches), cells)
         names = tuple(o.name for o in planned.query.outputs)
         answer = Answer(

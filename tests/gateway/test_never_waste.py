@@ -93,6 +93,7 @@ def test_averages_over_nobody_are_null_and_free(canteen):
     answer = canteen.query(law)
     assert answer.rows == ((None, 0, 0, None),)
     assert answer.cost == {}
+    assert canteen.query("SELECT MIN(time), MAX(time) FROM visits WHERE faculty = 'law'").rows == ((None, None),)
     assert set(answer.exact) == set(answer.columns)
     assert spent(canteen) == before
     assert canteen.explain(law).price == 0.0

@@ -41,7 +41,7 @@ def policy(tmp_path_factory):
         ("SELECT COUNT(*) FROM visits WHERE faculty = 'Math'", "'Math' is not among", "Did you mean 'math'?"),
         ("SELECT COUNT(*) FROM visits WHERE 'maths' = faculty", "'maths' is not among", "Did you mean 'math'?"),
         ("SELECT COUNT(*) FROM visits WHERE faculty <> 'law'", "'law' is not among", "Declared: 'math',"),
-        ("SELECT COUNT(*) FROM visits WHERE dish IN ('soup', 'Curry')", "'Curry'", "Did you mean 'curry'?"),
+        ("SELECT COUNT(*) FROM visits WHERE dish IN ('Curry', 'cake')", "'Curry'", "Did you mean 'curry'?"),
         ("SELECT COUNT(*) FILTER (WHERE dish = 'suop') FROM visits", "'suop'", "Did you mean 'soup'?"),
         ("SELECT AVG(CASE WHEN dish = 'x' THEN 1 ELSE 0 END) FROM visits", "'x'", "Declared: 'soup', 'curry'."),
         ("SELECT faculty, COUNT(*) FROM visits GROUP BY faculty HAVING faculty = 'MATH'", "'MATH'", "'math'?"),
@@ -62,6 +62,7 @@ def test_refused_with_what_was_meant(policy, sql, message, hint):
     [
         "SELECT COUNT(*) FROM visits WHERE faculty = 'math' AND dish IN ('soup', 'curry') AND age = 17",
         "SELECT COUNT(*) FROM visits WHERE note = 'whatever'",
+        "SELECT COUNT(*) FROM visits WHERE dish IN ('soup', 'cake')",
         "SELECT COUNT(*) FROM visits WHERE age > 99",
         "SELECT COUNT(*) FROM visits WHERE faculty LIKE 'Ma%' OR dish IS NULL",
         "SELECT COUNT(*) FROM dishes WHERE dish = 'cake'",

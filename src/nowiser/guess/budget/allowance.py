@@ -84,9 +84,10 @@ def _worst(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, f
 def answers_left(policy: Policy, attacker: Attacker, totals: Charge, charge: Charge) -> tuple[Fraction, int | None]:
     """The share of an attacker's limit that is used, and about how many more answers at this price he allows.
 
-    None where the price is nothing to him.
+    None where the price is nothing to him. Both are about the persons whom the charge concerns.
     """
-    most, one = multiple(policy, attacker, totals), multiple(policy, attacker, charge)
+    concerned = touched(totals, charge) if charge else totals
+    most, one = multiple(policy, attacker, concerned), multiple(policy, attacker, charge)
     used = Fraction(0) if most is None else min(Fraction(1), 1 / most) if most else Fraction(1)
     return used, None if one is None else int((1 - used) * one * Fraction(1001, 1000))  # a rounding error more
 

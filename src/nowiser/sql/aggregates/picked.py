@@ -101,6 +101,11 @@ def foreseen(plan: "Plan", rows: Array, nats: Fraction) -> "Plan":
     return replace(plan, places=tuple(places))
 
 
+def of_nobody(plan: "Plan") -> "Plan":
+    """The plan with nothing picked, since there is nobody: every quantile is NULL."""
+    return replace(plan, places=(None,) * len(plan.histograms))
+
+
 def evenly_between(picking: Picking, places: Places, rows: Array) -> Whole:
     """So many rows of each group in the cells between the cuts, if they are spread evenly over all buckets."""
     found: Whole = np.rint(rows[:, None] * np.diff(places.cuts, axis=1) / picking.size).astype(np.int64)

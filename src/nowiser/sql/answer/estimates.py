@@ -128,11 +128,11 @@ class Bars:
         if isinstance(histogram, Picking):
             grid = grid_of(aggregate, self.plan.query, picking.finest(groups))
             places = self.plan.places[reading.top - len(self.plan.tally.cells)]
-            assert places is not None, "picked before it is read"
+            if places is None:  # there is nobody (`picked.of_nobody`)
+                return np.zeros(groups), np.zeros(groups), np.zeros(groups, dtype=bool)
             at = picking.target(aggregate)
             values, errors = picked.read(histogram, grid, places, at, noisy=noisy, deviation=deviation, k=k)
-            empty = self.noise[reading.top] is None and noisy.shape[1] > 0  # known to hold nobody
-            return values, errors, (noisy.sum(axis=1) > 0) if empty else np.ones(groups, dtype=bool)
+            return values, errors, np.ones(groups, dtype=bool)
         grid = grid_of(aggregate, self.plan.query, quantiles.finest(groups))
         tested = quantiles.Tested.of(grid, histogram.strategy, noisy, deviation, spread(histogram.strategy))
         return quantiles.released(tested, aggregate, k)

@@ -110,7 +110,7 @@ def evenly(plan: Plan, rows: float) -> Floats:
 def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None) -> list[NDArray[np.int64]]:
     """What an engine would compute if rows were spread evenly; nothing but zeros where there are none.
 
-    Of a plan in which what is picked is `foreseen`, or nothing is.
+    Of a plan in which what is picked is `foreseen`, or `of_nobody`.
     """
     exact = exact or {}
     cells = [
@@ -119,8 +119,8 @@ def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | 
     for i, histogram in enumerate(plan.histograms):
         if isinstance(histogram, Picking):
             places = plan.places[i]
-            assert places is not None, "foreseen"
-            cells.append(evenly_between(histogram, places, rows))
+            none = np.zeros((len(rows), 0), dtype=np.int64)
+            cells.append(none if places is None else evenly_between(histogram, places, rows))
             continue
         size = len(histogram.buckets)  # unless it is grouped, the groups are the buckets
         spread = np.repeat(rows[:, None] / size, size, axis=1) if histogram.grouped else rows[None, :]
