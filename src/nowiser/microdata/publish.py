@@ -131,6 +131,11 @@ def release(
     `counting`: which rows count under a policy; the others are not read.
     """
     source = Path(data) if isinstance(data, str | Path) else None
+    if keep_order and recipe.seed is not None:
+        raise Misconfigured(
+            "a seed and the order of the rows do not go together: who learns the seed could undo every change, row by row",
+            hint="Leave out the seed, or let the rows be written in random order.",
+        )
     if output is not None:
         check_target(output, source, force=force)
     if source is not None and (stream or (stream is None and too_large(source))):
@@ -282,7 +287,7 @@ def publish(
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
-    seed: int | None = None,
+    seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
     progress: Callable[[float, str], None] = quiet,

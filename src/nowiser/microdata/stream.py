@@ -18,7 +18,7 @@ from nowiser.microdata.method_contract import Run, Step, quiet, silent
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.search.problem import failing
+from nowiser.microdata.search.problem import suppressed
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table.column import Codes, Column, Ints
 from nowiser.microdata.table.grouper import Grouper, Rewriting
@@ -117,7 +117,7 @@ def suppressed_labels(run: Run, levels: dict[str, int] | Any) -> pa.Table:
     problem = Generalise().problem(run.original, run)
     node = tuple(levels[n] for n in run.roles.quasi)
     groups = Rollup(problem).groups(node)
-    bad: Codes = groups.codes[failing(run.models, groups)]
+    bad: Codes = groups.codes[suppressed(run.models, groups)]
     columns = {}
     for j, h in enumerate(problem.hierarchies):
         columns[f"l{j}"] = pa.array([h.labels[node[j]][code] for code in bad[:, j]], pa.string())
