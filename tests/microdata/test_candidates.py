@@ -32,7 +32,9 @@ def test_a_perturbation_after_another_leaves_the_second_figure_only():
 
 
 def test_without_private_steps_all_figures_are_published():
-    made = publish(TABLE, quasi=["sex"], sensitive=["ill"], steps=[{"pram": {"columns": ["ill"]}}], seed=seeded(4)).chosen
+    made = publish(
+        TABLE, quasi=["sex"], sensitive=["ill"], steps=[{"pram": {"columns": ["ill"]}}], seed=seeded(4)
+    ).chosen
     assert public_guesses(made) == made.guesses
 
 

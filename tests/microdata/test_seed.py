@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from support.seeds import seed as seeded
 
 import nowiser as nw
 from nowiser.errors import Misconfigured
+from support.seeds import seed as seeded
 
 RANDOM = np.random.default_rng(3)
 TABLE = pd.DataFrame({"age": RANDOM.integers(20, 60, 300), "income": RANDOM.integers(1000, 9000, 300)})

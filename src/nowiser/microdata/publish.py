@@ -131,7 +131,7 @@ def release(
     source = Path(data) if isinstance(data, str | Path) else None
     if keep_order and recipe.seed is not None:
         raise Misconfigured(
-            "a seed and the order of the rows do not go together: who learns the seed could undo every change, row by row",
+            "a seed and the order of the rows do not go together: who learns the seed could undo every change",
             hint="Leave out the seed, or let the rows be written in random order.",
         )
     if output is not None:
