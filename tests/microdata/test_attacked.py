@@ -105,8 +105,8 @@ def released(frame, step, case, **more):
 
 def within_groups(out, truth, case, quasi, figures):
     """Knows the quasi-identifiers: in each group of look-alikes the guess that gains most; victims of the worst one."""
-    column, whole = case.column, people()
-    before = whole[column].value_counts(normalize=True)
+    column = case.column
+    before = truth[column].value_counts(normalize=True)  # of the released rows: what the file shows as a whole
     shares = truth[column].groupby([out[q].astype(str) for q in quasi]).value_counts(normalize=True)
     lift = shares - before.reindex(shares.index.get_level_values(-1)).to_numpy()
     *where, guess = lift.idxmax()

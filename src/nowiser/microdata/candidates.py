@@ -1,8 +1,9 @@
 """The versions a custodian can choose from, each measured the same way."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
-from nowiser.microdata.groups.groups import Groups, Target
+from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
 from nowiser.microdata.models.gain import Gain
@@ -19,6 +20,8 @@ from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
+KNOWS = "knows all quasi-identifiers but not the others' rows"  # whom a table of look-alikes defends against
+TRIES, SLACK = 6, 1e-6  # searches for a limit that holds among the released rows, each stricter than the one before
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +108,7 @@ def counted(groups: Groups) -> tuple[Guessing, ...]:
             continue
         best = int(lifts.max(axis=0).argmax())
         before = float(target.prior[best])
-        out.append(Guessing("knows all quasi-identifiers", target.column, before, before + float(lifts.max())))
+        out.append(Guessing(KNOWS, target.column, before, before + float(lifts.max())))
     return tuple(out)
 
 
@@ -121,8 +124,11 @@ def _told(model: Any, value: float) -> Mapping[str, Any]:
     return told | {"holds": model.holds(value)}
 
 
-def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> Candidate:
-    """Apply the steps one after the other and measure the outcome."""
+def follow(
+    steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any] | None = None
+) -> Candidate:
+    """Apply the steps one after the other and measure the outcome. `searched`: the models the steps keep to."""
+    judged, run = run, run if searched is None else replace(run, models=tuple(searched))
     done: list[Step] = []
     for method in steps:
         try:
@@ -132,8 +138,40 @@ def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> 
                 raise
             raise Misconfigured(f"{method.name}: {error.message}", hint=error.hint) from None
         table = done[-1].table
-    groups = replace(measured_groups(table, run), rows=run.original.rows)
-    return measured(title, tuple(done), groups, run)
+    groups = replace(measured_groups(table, judged), rows=run.original.rows)
+    return measured(title, tuple(done), as_released(groups), judged)
+
+
+def within_limits(make: Callable[[Sequence[Any]], Candidate], models: Sequence[Any]) -> Candidate:
+    """What `make` finds for these models, judged by the rows that are released alone.
+
+    A search compares groups with the whole table. Once rows are left out, the released ones show other shares as a
+    whole, and nothing that is told may depend on those left out: a limit that then breaks is searched again, stricter
+    by what it was exceeded. The version is then no longer proved best.
+    """
+    found = make(models)
+    searched = tuple(models)
+    for _ in range(TRIES):
+        if found.holds or not found.suppressed:
+            return found
+        searched = tuple(stricter(m, v) for m, v in zip(searched, found.verdicts, strict=True))
+        try:
+            found = make(searched)
+        except NotAnswerable as error:
+            raise NotAnswerable(
+                f"compared with the rows that are released, groups break a limit; with a stricter one {error.message}",
+                hint="Allow fewer rows to be left out (suppress), or a larger limit.",
+            ) from None
+        found = replace(found, steps=(*found.steps[:-1], replace(found.steps[-1], optimal=None)))
+    return found
+
+
+def stricter(model: Any, found: Mapping[str, Any]) -> Any:
+    """The model with its limit lower by what its value exceeds it."""
+    if found["holds"] or found["value"] is None or model.limit is None or model.better == "higher":
+        return model
+    name = next(f.name for f in fields(model) if getattr(model, f.name) == model.limit)
+    return replace(model, **{name: max(0.0, model.limit - 1.02 * (found["value"] - found["limit"]) - SLACK)})
 
 
 def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
@@ -219,6 +257,10 @@ def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]
     return out
 
 
+def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any]) -> Candidate:
+    return follow(steps, table, run, title, searched)
+
+
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
     """All versions that keep every model. Raises the first one's refusal when there is none."""
     out: list[Candidate] = []
@@ -227,7 +269,7 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
         if title == WITHOUT and out and not out[0].suppressed:
             continue  # the same again
         try:
-            candidate = follow(steps, table, run, title)
+            candidate = within_limits(partial(_follow, steps, table, run, title), run.models)
         except NotAnswerable as error:
             refusals.append(error)
             continue

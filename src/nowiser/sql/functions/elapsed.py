@@ -2,8 +2,8 @@
 
 `month_number` numbers the months one after the other, so that the difference of two numbers is how many times a month
 began in between. `months_elapsed(a, b)` is how many months were completed from a to b: one less where the day (and
-time) of the month was not reached again. From b to a it is the same with the other sign. 31 January to 29 February is no
-month, to 1 March is one: PostgreSQL's AGE and MySQL's TIMESTAMPDIFF say the same.
+time) of the month was not reached again. From b to a it is the same with the other sign. 31 January to 29 February
+is no month, to 1 March is one: PostgreSQL's AGE and MySQL's TIMESTAMPDIFF say the same.
 
 Both grow with b and fall with a, so their ends come from the ends of the arguments. A month has at least 28 days:
 moving a moment by d days moves them by d/28, and one for what is cut off.

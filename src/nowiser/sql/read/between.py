@@ -10,7 +10,7 @@
 | EXTRACT(YEAR FROM AGE(a, b)), DATE_PART('year', AGE(…))  | b → a     | completed years                 |
 | EXTRACT(DAY FROM (a - b)) of timestamps                  | b → a     | completed days                  |
 
-"Began" is DuckDB's DATE_DIFF: midnight for days, Monday for weeks. Completed years and months need the day and the time
+"Began" is DuckDB's DATE_DIFF: days begin at midnight, and a week is seven of them, whatever day it is. Completed years and months need the day and the time
 of the month to come round again; whatever is not complete is dropped, before and after zero alike. So the age of
 somebody born on 31 December is 1 by the first reading on the day after, and 0 by the second.
 
@@ -118,10 +118,8 @@ def began(b: Binder, node: exp.Expr, unit: str, one: Expression, two: Expression
         pair = [b.call(f"{unit}_start_of_timestamp", node, stamped(b, node, e)) for e in (two, one)]
         return _div(b, node, b.call("micros_between", node, *pair), SHORT[unit])
     pair = [b.call("timestamp_to_date", node, e) if e.type.kind is Kind.TIMESTAMP else e for e in (two, one)]
-    if unit == "week":
-        pair = [b.call("week_start_of_date", node, e) for e in pair]
-        return _div(b, node, b.call("days_between", node, *pair), 7)
-    return b.call("days_between", node, *pair)
+    days = b.call("days_between", node, *pair)
+    return _div(b, node, days, 7) if unit == "week" else days
 
 
 def completed(b: Binder, node: exp.Expr, unit: str, one: Expression, two: Expression) -> Expression:
