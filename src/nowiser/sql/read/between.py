@@ -10,9 +10,10 @@
 | EXTRACT(YEAR FROM AGE(a, b)), DATE_PART('year', AGE(…))  | b → a     | completed years                 |
 | EXTRACT(DAY FROM (a - b)) of timestamps                  | b → a     | completed days                  |
 
-"Began" is DuckDB's DATE_DIFF: days begin at midnight, and a week is seven of them, whatever day it is. Completed years and months need the day and the time
-of the month to come round again; whatever is not complete is dropped, before and after zero alike. So the age of
-somebody born on 31 December is 1 by the first reading on the day after, and 0 by the second.
+"Began" is DuckDB's DATE_DIFF: days begin at midnight, and a week is seven of them, whatever day it begins on. Completed
+years and months need the day and the time of the month to come round again; whatever is not complete is dropped, before
+and after zero alike. So the age of somebody born on 31 December is 1 by the first reading on the day after, and 0 by
+the second.
 
 The parser turns some of these into nodes that forget which argument was which, so their names are marked before.
 """
