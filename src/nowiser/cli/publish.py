@@ -22,6 +22,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     loss: Annotated[str, typer.Option(help="What the search minimises.")] = "loss",
     method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
     identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
     recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
     policy: Annotated[Path | None, typer.Option("-p", "--policy", help="A policy; enters its ledger.")] = None,
@@ -45,9 +46,9 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method}
+    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)
