@@ -27,6 +27,8 @@ COMMANDS = (
     "publish",
     "risk",
     "compare",
+    "serve",
+    "user",
 )
 
 

@@ -27,9 +27,7 @@ class What(StrEnum):
 def user(
     what: Annotated[
         What,
-        typer.Argument(
-            help="List accounts; add one; change its role or brake; make a token (or drop one); set its password; drop it."
-        ),
+        typer.Argument(help="List accounts; add or change one; make or drop its token; set its password; drop it."),
     ] = What.list,
     name: Annotated[str | None, typer.Argument(help="The account.")] = None,
     *,
@@ -71,7 +69,8 @@ def user(
         return
     typer.echo(said["said"])
     if "token" in said:
-        typer.echo(f"\n    {said['token']}\n\nIt is shown this once. It is the password for psql, and the bearer token for HTTP.")
+        typer.echo(f"\n    {said['token']}\n")
+        typer.echo("It is shown this once. It is the password for psql, and the bearer token for HTTP.")
 
 
 def _register(kept: Any) -> "Register":
@@ -79,12 +78,13 @@ def _register(kept: Any) -> "Register":
         from nowiser.server.people.register import Register
     except ImportError:
         raise Misconfigured(
-            "Accounts are part of the server, which is not installed.", hint="Install it: pip install 'nowiser[server]'."
+            "Accounts are part of the server, which is not installed.",
+            hint="Install it: pip install 'nowiser[server]'.",
         ) from None
     return Register(kept)
 
 
-def _done(
+def _done(  # noqa: PLR0917 (the options of the command)
     register: "Register",
     what: What,
     name: str,
@@ -163,7 +163,9 @@ def _list(register: "Register", *, as_json: bool) -> None:
     for a in every:
         named = ", ".join(f"{t.id} ({t.label}, {t.made[:10]})" for t in a.tokens)
         state = "switched off" if a.disabled else ""
-        table.add_row(a.name, a.role.value, percent(float(a.per_day)), escape(named), "password" if a.password else "–", state)
+        table.add_row(
+            a.name, a.role.value, percent(float(a.per_day)), escape(named), "password" if a.password else "–", state
+        )
     Console(highlight=False).print(table)
 
 

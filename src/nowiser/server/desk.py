@@ -45,6 +45,7 @@ class Desk:
         self._slow = ThreadPoolExecutor(settings.threads, thread_name_prefix="question")
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="quick")
         self._waiting = 0
+        self.ready = False  # for load balancers
 
     @property
     def gate(self) -> Gateway:
@@ -114,6 +115,11 @@ class Desk:
     def _walled(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
         with failure.wall(self.folder, UNSEEN, "in the server"):
             return work(*args, **named)
+
+    async def idle(self) -> None:
+        """Until no question runs or waits."""
+        while self._waiting:  # noqa: ASYNC110 (counted down in callbacks; it is waited for once, at the end)
+            await asyncio.sleep(0.02)
 
     def close(self) -> None:
         """Questions that run are finished first."""

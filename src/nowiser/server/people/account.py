@@ -55,7 +55,11 @@ class Account:
     subject: str | None = None  # of single sign-on: issuer and subject
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"role": self.role.value, "per_day": str(self.per_day), "tokens": list(map(asdict, self.tokens))}
+        return asdict(self) | {
+            "role": self.role.value,
+            "per_day": str(self.per_day),
+            "tokens": list(map(asdict, self.tokens)),
+        }
 
     @staticmethod
     def of(stored: Mapping[str, Any]) -> "Account":

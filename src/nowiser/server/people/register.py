@@ -8,7 +8,7 @@ from nowiser.errors import Misconfigured
 from nowiser.ledger.base import Ledger
 from nowiser.percent import percent
 from nowiser.server.people import passwords, tokens
-from nowiser.server.people.account import PER_DAY, Account, Role, Token, checked_name
+from nowiser.server.people.account import PER_DAY, Account, Role, checked_name
 
 
 class Register:
