@@ -14,6 +14,7 @@ import pyarrow as pa
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, measured
 from nowiser.microdata.groups.groups import groups_of, targets_of
+from nowiser.microdata.identifiers import recognised
 from nowiser.microdata.method_contract import Run, Step, quiet, silent
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
@@ -23,6 +24,8 @@ from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table.column import Codes, Column, Ints
 from nowiser.microdata.table.grouper import Grouper, Rewriting
 from nowiser.microdata.table.micro_table import MicroTable, no_column
+
+GLANCE = 10_000  # rows that tell whether a column nobody named names people
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,12 @@ def tuples(grouper: Grouper, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
     return MicroTable.of(made), weights
 
 
+def nameless(grouper: Grouper, columns: Sequence[str]) -> list[str]:
+    """Those of the columns whose first rows name nobody."""
+    some = MicroTable.from_arrow(grouper.first(columns, GLANCE)) if columns else MicroTable.of([])
+    return [c for c in columns if recognised(some[c]) is None]
+
+
 def made_in_stream(
     grouper: Grouper,
     recipe: Recipe,
@@ -95,8 +104,9 @@ def made_in_stream(
     kept = np.isin(np.arange(table.rows), step.table.origin)
     groups = groups_of(step.table, tuple(recipe.quasi), targets, weights[kept])
     released = rows - step.suppressed
-    keep = [c for c in there if c in columns or c in recipe.keep or "*" in recipe.keep]
-    keep = [c for c in keep if c not in recipe.identifiers]
+    others = [c for c in there if c not in {*columns, *recipe.keep, *recipe.identifiers}]
+    harmless = nameless(grouper, others) if "*" in recipe.keep else []
+    keep = [c for c in there if c in {*columns, *recipe.keep, *harmless} and c not in recipe.identifiers]
     candidate = measured("generalise, in a stream", (step,), replace(groups, rows=rows), run, released)
     return Streamed(grouper, candidate, run, rewriting_of(step, run, keep), rows, tuple(keep), tuple(there))
 
