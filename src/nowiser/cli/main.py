@@ -24,6 +24,7 @@ COMMANDS = (
     "prepare",
     "ledger",
     "report",
+    "hierarchies",
     "publish",
     "risk",
     "compare",
