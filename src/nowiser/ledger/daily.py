@@ -8,7 +8,7 @@ from datetime import datetime
 
 from nowiser.ledger.chain import COLUMNS, Row, entry_of
 from nowiser.ledger.store import Work
-from nowiser.model.charge import Charge, from_json
+from nowiser.model.charge import Account, Charge, from_json
 
 STEP = 512  # entries read at a time, backwards
 
@@ -20,7 +20,7 @@ _AT = f"SELECT {COLUMNS} FROM nowiser_entries WHERE seq = :seq"
 def charged_since(work: Work, analyst: str, at: datetime) -> Charge:
     """The sum of an analyst's charges in entries since `at`, read backwards from the last."""
     high = work.execute(_LAST).fetchone()[0] or 0
-    amounts = []
+    amounts: list[tuple[Account, int]] = []
     while high > 0:
         low = max(0, high - STEP)
         for row in list(work.execute(_PIECE, {"low": low, "high": high})):

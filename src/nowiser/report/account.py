@@ -83,7 +83,7 @@ class Account:
 def told(act: Mapping[str, Any]) -> str:
     """What was done, to whom, and why."""
     about = f" {act['account']}" if "account" in act else ""
-    return act["what"] + about + (f": {act['reason']}" if act.get("reason") else "")
+    return str(act["what"]) + about + (f": {act['reason']}" if act.get("reason") else "")
 
 
 def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge], failures: dict[str, int]) -> Account:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nowiser.errors import NotAuthorised
+from nowiser.errors import Exhausted, NotAuthorised
 from nowiser.gateway import Gateway
 from nowiser.report.account import Account as Statement, Line, account as statement
 from nowiser.report.answer import Allowance, Answer
@@ -17,30 +17,31 @@ class Seat:
 
     def __init__(self, gate: Gateway, account: Account) -> None:
         self.account = account
-        self._plain = gate
-        self._gate = gate.through(Braked(gate.ledger, gate.policy, account.name, account.per_day))
-
-    @property
-    def gate(self) -> Gateway:
-        return self._plain
+        self.gate = gate
 
     def query(self, sql: Any, **wish: Any) -> Answer:
         self._asks()
-        return self._gate.query(sql, analyst=self.account.name, **wish)
+        brake = Braked(self.gate.ledger, self.gate.policy, self.account.name, self.account.per_day)
+        try:
+            return self.gate.through(brake).query(sql, analyst=self.account.name, **wish)
+        except Exhausted:
+            if brake.refusal is not None:  # what is left of the day, not of the allowance
+                raise brake.refusal from None
+            raise
 
     def explain(self, sql: Any, **wish: Any) -> Answer:
         self._asks()
-        return self._gate.explain(sql, analyst=self.account.name, **wish)
+        return self.gate.explain(sql, analyst=self.account.name, **wish)
 
     def describe(self, sql: Any) -> tuple[Described, ...]:
         """Names and kinds of the columns of an answer; nothing is read or charged."""
-        return self._gate.describe(sql)
+        return self.gate.describe(sql)
 
     def tables(self) -> Tables:
-        return self._gate.tables()
+        return self.gate.tables()
 
     def allowance(self) -> Allowance:
-        return self._gate.allowance()
+        return self.gate.allowance()
 
     def history(self) -> tuple[Line, ...]:
         """What this account asked; what everybody asked, for those who may see it."""
@@ -51,8 +52,8 @@ class Seat:
 
     def statement(self) -> Statement:
         """The account of all, read off the chain."""
-        kept = self._plain.ledger
-        return statement(self._plain.policy, kept.entries(), kept.analysts(), kept.failures())
+        kept = self.gate.ledger
+        return statement(self.gate.policy, kept.entries(), kept.analysts(), kept.failures())
 
     def _asks(self) -> None:
         if not self.account.role.asks:

@@ -21,19 +21,21 @@ class Braked:
 
     def __init__(self, ledger: Ledger, policy: Policy, analyst: str, per_day: Fraction) -> None:
         self._ledger, self._policy, self._analyst, self._per_day = ledger, policy, analyst, per_day
+        self.refusal: Exhausted | None = None  # its own, which says what is left today
 
     def reserve(self, charge: Charge, admit: Admit, **named: Any) -> Reservation:
         if charge and self._per_day < 1:
             used = self._ledger.charged_since(self._analyst, midnight())
             if not allowance.within(self._policy, used + charge, self._per_day):
                 left = max(Fraction(0), self._per_day - allowance.share_used(self._policy, used))
-                raise Exhausted(
+                self.refusal = Exhausted(
                     f"this would use more than {self._analyst} may use in a day, "
                     f"which is {percent(float(self._per_day))} of the allowance",
                     hint=f"{percent(float(left))} is left today; a new day begins at midnight UTC. "
                     "The custodian can raise it: nowiser user change --per-day.",
                     left=float(left),
                 )
+                raise self.refusal
         return self._ledger.reserve(charge, admit, **named)
 
     def __getattr__(self, name: str) -> Any:

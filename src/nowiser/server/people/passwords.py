@@ -21,10 +21,10 @@ def hashed(password: str) -> str:
 def right(stored: str | None, password: str) -> bool:
     """Whether it is the password. As slow where there is none, so that the time does not tell who has an account."""
     try:
-        found = _HASHER.verify(stored or _nobodys(), password[:MOST])
+        _HASHER.verify(stored or _nobodys(), password[:MOST])
     except (VerificationError, InvalidHashError):
         return False
-    return found and stored is not None
+    return stored is not None
 
 
 @lru_cache(maxsize=1)

@@ -66,7 +66,7 @@ class Register:
         subject: str | None = None,
     ) -> None:
         account = self._known(name)
-        said = []
+        said: list[str] = []
         if role is not None:
             account, said = replace(account, role=role), [*said, f"role {role.value}"]
         if per_day is not None:
