@@ -129,6 +129,11 @@ def release(
     `counting`: which rows count under a policy; the others are not read.
     """
     source = Path(data) if isinstance(data, str | Path) else None
+    if keep_order and recipe.seed is not None:
+        raise Misconfigured(
+            "a seed and the order of the rows do not go together: who learns the seed could undo every change",
+            hint="Leave out the seed, or let the rows be written in random order.",
+        )
     if output is not None:
         check_target(output, source, force=force)
     if source is not None and (stream or (stream is None and too_large(source))):
@@ -265,11 +270,12 @@ def publish(
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
     keep: Sequence[str] = (),
+    hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
-    seed: int | None = None,
+    seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
     progress: Callable[[float, str], None] = quiet,
@@ -292,9 +298,16 @@ def publish(
         wanted = [dict(m) for m in ([models] if isinstance(models, Mapping) else models or [])]
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
-        content = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress, "loss": loss}
-        content |= {"steps": steps, "identifiers": list(identifiers), "keep": list(keep), "seconds": seconds}
-        chosen = parse(content | {"seed": seed}, where="publish")
+        content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
+        content |= {"loss": loss}
+        content |= {
+            "hierarchies": hierarchies,
+            "steps": steps,
+            "identifiers": list(identifiers),
+            "keep": list(keep),
+            "seconds": seconds,
+        }
+        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

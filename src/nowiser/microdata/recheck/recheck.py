@@ -195,7 +195,10 @@ class _Check:
     def _k_map(self, _: dict[str, Any]) -> float:
         return self.one(f"SELECT min(people) FROM ({self._people()}) WHERE n > 0")
 
-    def _delta_presence(self, _: dict[str, Any]) -> float:
+    def _delta_presence(self, options: dict[str, Any]) -> float:
+        low = float(options.get("low") or 0.0)
+        if low > 0 and self.one(f"SELECT min(n / people) FROM ({self._people()})") < low - 1e-9:
+            return float("inf")
         return self.one(f"SELECT max(n / people) FROM ({self._people()})")
 
     def _people(self) -> str:
