@@ -47,7 +47,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
+    limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
     limits |= {"--hierarchies": hierarchies}
     if recipe is None:
         searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
