@@ -1,5 +1,7 @@
 """From data and a recipe to something a method can work on: roles checked, identifiers gone, hierarchies built."""
 
+import hashlib
+import os
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -45,13 +47,19 @@ def prepare(
         models=recipe.models,
         suppress=int(recipe.suppress * original.rows),
         loss=recipe.loss,
-        random=np.random.default_rng(recipe.seed),
+        random=generator(recipe.seed),
         progress=progress,
         seconds=recipe.seconds,
         population=people,
         notice=notice,
     )
     return table, run
+
+
+def generator(seed: str | None) -> np.random.Generator:
+    """Random numbers from 128 secret bits: the seed's, or the operating system's."""
+    secret = os.urandom(16) if seed is None else hashlib.sha256(seed.encode()).digest()[:16]
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(secret, "little")))
 
 
 def check_roles(table: MicroTable, recipe: Recipe) -> None:

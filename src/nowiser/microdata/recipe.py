@@ -25,6 +25,8 @@ from nowiser.microdata import registry
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Method, Roles
 
+SEED = re.compile(r"[0-9a-f]{32,}")
+VARIED = 7  # different digits that 32 random ones have but once in 10⁹
 KEYS = (
     "quasi",
     "sensitive",
@@ -57,7 +59,7 @@ class Recipe:
     weight: str | None = None
     household: str | None = None
     strata: tuple[str, ...] = ()
-    seed: int | None = None
+    seed: str | None = field(default=None, repr=False)
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
@@ -137,10 +139,18 @@ def name(value: Any, where: str) -> str | None:
     return value
 
 
-def seed(value: Any, where: str) -> int | None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise Misconfigured(f"{where}: {value!r} is no whole number of at least 0")
-    return value
+def seed(value: Any, where: str) -> str | None:
+    """128 bits or more, in hexadecimal: whoever can try all seeds can undo all noise."""
+    if value is None:
+        return None
+    text = str(value).strip().lower() if isinstance(value, str) else ""
+    if not SEED.fullmatch(text) or len(set(text)) < VARIED:
+        raise Misconfigured(
+            f"{where}: a seed has at least 32 random hexadecimal digits; a shorter one is found by trying all",
+            hint="Make one with `openssl rand -hex 16` and keep it secret, or leave it out: "
+            "without one the operating system's entropy is used.",
+        )
+    return text
 
 
 def seconds(value: Any, where: str) -> float:
