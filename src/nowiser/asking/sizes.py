@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nowiser.earlier import earlier, stored_cells
+from nowiser.asking.earlier import earlier, stored_cells
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
 from nowiser.errors import Misconfigured, NotAnswerable, NotEvaluated, Unreachable

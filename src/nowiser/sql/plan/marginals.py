@@ -115,7 +115,9 @@ def with_missing(query: Query, groups: Groups, cells: Sequence[Cell], reaches: t
         return None
     if any(c.distinct for c in cells) or any(limits_groups(s.table) for s in scans(query.relation)):
         return None
-    every = tuple((*d, None) if null else tuple(d) for d, null in zip(groups.domains, missing, strict=True))
+    every: tuple[Any, ...] = tuple(
+        (*d, None) if null else tuple(d) for d, null in zip(groups.domains, missing, strict=True)
+    )
     if prod(len(d) for d in every) > MOST_CELLS:
         return None
     shown = tuple(len(d) for d in groups.domains)
