@@ -318,4 +318,16 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             )
     if not out:
         raise refusals[0]
+    out.sort(key=lambda c: says_nothing(c, run))  # never the usual choice where another keeps the promises too
+    if says_nothing(out[0], run):
+        run.notice(
+            "Every quasi-identifier is * in every released row: nothing is left of them. Allow some suppression, "
+            "weaken a model, or release fewer of them."
+        )
     return out
+
+
+def says_nothing(candidate: Candidate, run: Run) -> bool:
+    """Whether every quasi-identifier has one value in all rows, where the original has several."""
+    released = [candidate.table[q] for q in run.roles.quasi if q in candidate.table]
+    return any(run.original[c.name].distinct > 1 for c in released) and all(c.distinct < 2 for c in released)

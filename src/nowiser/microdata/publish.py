@@ -270,6 +270,7 @@ def publish(
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
     keep: Sequence[str] = (),
+    hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
     output: str | Path | None = None,
     choose: int | str = 1,
@@ -297,9 +298,16 @@ def publish(
         wanted = [dict(m) for m in ([models] if isinstance(models, Mapping) else models or [])]
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
-        content = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress, "loss": loss}
-        content |= {"steps": steps, "identifiers": list(identifiers), "keep": list(keep), "seconds": seconds}
-        chosen = parse(content | {"seed": seed}, where="publish")
+        content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
+        content |= {"loss": loss}
+        content |= {
+            "hierarchies": hierarchies,
+            "steps": steps,
+            "identifiers": list(identifiers),
+            "keep": list(keep),
+            "seconds": seconds,
+        }
+        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

@@ -1,6 +1,7 @@
 """The recipe of a release as one frozen value, and how it is read from YAML.
 
     quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
+    hierarchies: levels                                  # a folder with a csv file for each other quasi-identifier
     sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
     identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
     keep: [remarks]                                      # released as they are; columns nobody named are left out
@@ -22,6 +23,7 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
+from nowiser.microdata.hierarchies import files
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Method, Roles
 
@@ -29,6 +31,7 @@ SEED = re.compile(r"[0-9a-f]{32,}")
 VARIED = 7  # different digits that 32 random ones have but once in 10⁹
 KEYS = (
     "quasi",
+    "hierarchies",
     "sensitive",
     "identifiers",
     "keep",
@@ -94,7 +97,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         raise Misconfigured(f"{where}: unknown key {', '.join(unknown)}", hint=f"Allowed: {', '.join(KEYS)}.")
     sensitive = columns(content.get("sensitive"), f"{where}: sensitive")
     return Recipe(
-        quasi=columns(content.get("quasi"), f"{where}: quasi"),
+        quasi=with_files(columns(content.get("quasi"), f"{where}: quasi"), content.get("hierarchies"), folder),
         sensitive=sensitive,
         identifiers=names(content.get("identifiers"), f"{where}: identifiers"),
         keep=names(content.get("keep"), f"{where}: keep"),
@@ -127,6 +130,16 @@ def columns(value: Any, where: str) -> dict[str, Spec]:
         else:
             raise Misconfigured(f"{where}: expected column names, found {item!r}")
     return out
+
+
+def with_files(named: dict[str, Spec], given: Any, folder: Path | None) -> dict[str, Spec]:
+    """The columns with the files of a folder of hierarchies, where none is named beside them."""
+    if given is None:
+        return named
+    if not isinstance(given, str | Path):
+        raise Misconfigured(f"hierarchies: expected a folder, found {given!r}")
+    there = files.found(Path(given) if folder is None else folder / given, [n for n, spec in named.items() if not spec])
+    return {name: spec or there.get(name) for name, spec in named.items()}
 
 
 def names(value: Any, where: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.candidates import Candidate, measured, within_limits
 from nowiser.microdata.groups.groups import as_released, groups_of, targets_of
+from nowiser.microdata.identifiers import recognised
 from nowiser.microdata.method_contract import Run, Step, quiet, silent
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
@@ -23,6 +24,8 @@ from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table.column import Codes, Column, Ints
 from nowiser.microdata.table.grouper import Grouper, Rewriting
 from nowiser.microdata.table.micro_table import MicroTable, no_column
+
+GLANCE = 10_000  # rows that tell whether a column nobody named names people
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,12 @@ def tuples(grouper: Grouper, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
     return MicroTable.of(made), weights
 
 
+def nameless(grouper: Grouper, columns: Sequence[str]) -> list[str]:
+    """Those of the columns whose first rows name nobody."""
+    some = MicroTable.from_arrow(grouper.first(columns, GLANCE)) if columns else MicroTable.of([])
+    return [c for c in columns if recognised(some[c]) is None]
+
+
 def made_in_stream(
     grouper: Grouper,
     recipe: Recipe,
@@ -103,8 +112,9 @@ def made_in_stream(
             "compared with the rows that are released, groups break a limit",
             hint="Allow fewer rows to be left out (suppress), or a larger limit.",
         )
-    keep = [c for c in there if c in columns or c in recipe.keep or "*" in recipe.keep]
-    keep = [c for c in keep if c not in recipe.identifiers]
+    others = [c for c in there if c not in {*columns, *recipe.keep, *recipe.identifiers}]
+    harmless = nameless(grouper, others) if "*" in recipe.keep else []
+    keep = [c for c in there if c in {*columns, *recipe.keep, *harmless} and c not in recipe.identifiers]
     rewriting = rewriting_of(candidate.steps[-1], made[-1], keep)
     return Streamed(grouper, candidate, run, rewriting, rows, tuple(keep), tuple(there))
 
