@@ -62,6 +62,7 @@ def prepare(
         seconds=recipe.seconds,
         population=people,
         persons=persons,
+        within=recipe.within,
         notice=notice,
     )
     return table, run
@@ -120,6 +121,9 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
                 "is it an identifier?",
                 hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:auto.',
             )
+    for name in recipe.within:
+        if not table[name].is_numeric:
+            raise Misconfigured(f"a guess within {recipe.within[name]:g} needs numbers, and {name!r} has other values")
     check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
         if name in table and not table[name].is_numeric and is_unique(table[name]):
