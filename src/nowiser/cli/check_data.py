@@ -3,8 +3,8 @@
 
 | finding | what                                                                                          |
 |---------|-----------------------------------------------------------------------------------------------|
-| problem | a source or column is not there, is of another kind, or a declared key repeats                |
-| warning | a public column from which a secret one can be read off                                       |
+| problem | a source or column is not there, is of another kind, or a declared key repeats; no date is read |
+| warning | a public column from which a secret one can be read off; some dates cannot be read            |
 | note    | what the gateway will do about the rest: clip, leave out, read a missing value as the middle  |
 
 A csv file is read as the policy declares; here alone it is also looked at how it seems to be written, to be compared.
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nowiser.cli import file_dependence
+from nowiser.cli.file_dates import dates_of
 from nowiser.cli.file_contents import kind_of, seen_dialect
 from nowiser.errors import Unreachable
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
@@ -92,6 +93,7 @@ class _Sources:
 
         self._relations = {t.name: sources.locate(policy, t) for t in policy.tables}
         self._mended: dict[str, str] = {}  # relations of csv files that are not well-formed
+        self._texts: dict[str, str] = {}  # the same, every field a text
         self._connection = duckdb.connect()
         home = sources.database(policy)
         if home is not None:
@@ -117,6 +119,13 @@ class _Sources:
         pairs = ", ".join(f"{name}: 'VARCHAR'" for name in texts)
         types = f", types = {{{pairs}}}" if texts else ""
         return f"read_csv({_text(str(source.path))}, {options(source.csv)}, sample_size = -1{types})"
+
+    def texts(self, table: Table) -> str | None:
+        """The rows of a csv file, every field a text as the engine is given it; None of other sources."""
+        source = self._relations[table.name]
+        if source.csv is None:
+            return None
+        return self._texts.get(table.name) or source.sql()
 
     def written(self, table: Table) -> Iterator[Finding]:
         """How a csv file is written, and whether it is well-formed. Raises Misquoted where it cannot be mended."""
@@ -146,7 +155,8 @@ class _Sources:
             yield Finding("note", table.name, f"{lines}: characters are lost. Convert it: {recoding(source.path)}")
         kinds = {c.name.lower(): TYPES[c.kind] for c in table.columns}
         columns = (f"TRY_CAST({_quoted(n)} AS {kinds.get(n.lower(), 'VARCHAR')}) AS {_quoted(n)}" for n in names)
-        self._mended[table.name] = f"(SELECT {', '.join(columns)} FROM read_parquet({_text(str(target))}))"
+        self._texts[table.name] = f"read_parquet({_text(str(target))})"
+        self._mended[table.name] = f"(SELECT {', '.join(columns)} FROM {self._texts[table.name]})"
 
     def all(self, sql: str, table: Table) -> list[tuple[Any, ...]]:
         import duckdb
@@ -223,7 +233,23 @@ class _Look:
             yield Finding(
                 "note", about, f"the source holds {found.value}; it is read as text. Meant `kind: {found.value}`?"
             )
+        yield from self._dates(column, about, name)
         yield from self._values(column, about, _quoted(name))
+
+    def _dates(self, column: Column, about: str, name: str) -> Iterator[Finding]:
+        """Dates of a csv file that the engine would read as missing, or as of the first century."""
+        texts = self._sources.texts(self.table)
+        if column.kind not in (Kind.DATE, Kind.TIMESTAMP) or texts is None:
+            return
+        seen = dates_of(lambda sql: self._sources.all(sql, self.table), texts, name)
+        if not seen.unread:
+            return
+        if seen.read:
+            text = f"{seen.unread:,} of {seen.read + seen.unread:,} dates cannot be read: each counts as missing"
+            yield Finding("warning", about, text)
+        else:
+            text = f"none of its dates is written as the policy says, so all would be missing. {seen.advice(name)}"
+            yield Finding("problem", about, text)
 
     def _values(self, column: Column, about: str, name: str) -> Iterator[Finding]:
         if column.role is Role.IDENTIFIER:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import typer
 
 from nowiser.errors import Misconfigured
+from nowiser.files.dates import is_form
 from nowiser.model.checks import percentage
 from nowiser.model.schema import Kind
 from nowiser.policy.draft.prior_text import in_yaml
@@ -135,6 +136,20 @@ def _radius(text: str, seen: Seen) -> Fraction:
     if seen.kind not in (Kind.INTEGER, Kind.REAL, Kind.DATE):
         raise Misconfigured(f"{seen.name!r} holds {seen.kind.value}: there is no distance", hint=f"Write {seen.name}.")
     return radius
+
+
+def dates_of(said: Iterable[str]) -> dict[str, str]:
+    """`visit=day.month.year`: columns and the form of their dates."""
+    found = {}
+    for part in said:
+        name, _, form = part.rpartition("=")
+        if not name or not is_form(form):
+            raise Misconfigured(
+                f"--dates {part!r} does not say where year, month and day stand",
+                hint="For example --dates visit=day.month.year, or 'visit=month/day/year hour:minute'.",
+            )
+        found[name] = form
+    return found
 
 
 def gain_of(text: str) -> Fraction:
