@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser import engines, ledger, policy
-from nowiser.builder.written import text_of
+from nowiser.builder.written import text_of, texts_of
 from nowiser.earlier import Blurred, earlier, precise, released, stored_cells, together
 from nowiser.engines.aligned import aligned, counts, distinct_keys, with_found
 from nowiser.engines.base import Broken, Engine
@@ -396,7 +396,7 @@ class Gateway:
             lambda cap: self.session(spend=cap, analyst=who),
         )
         with self._before_charging():
-            return workload(desk, [text_of(q) for q in questions], None if spend is None else wish.spend)
+            return workload(desk, texts_of(questions), None if spend is None else wish.spend)
 
     def alarm(
         self,

@@ -35,8 +35,8 @@ def test_the_canteen(folder):
         "✓ data    fits the policy",
         "nobody can ask about: dish",
         "✓ ledger  none yet",
-        "visits.time within 2   31.1%   31.1%  36.1%",
-        "100% of the allowance is left",
+        "visits.time within 2  31.1 %  31.1 %  36.1 %",
+        "100 % of the allowance is left",
         "about 20 averages of visits.time over 800 rows, each ±1.",
         "and exact counts, free, by visits.faculty",
         "SELECT AVG(time) FROM visits: ± 1.56. `visits.time within 2` binds. Alternatives:",
@@ -57,7 +57,8 @@ def test_json_says_the_same(folder):
     assert guess["limit"] == pytest.approx(guess["before"] + 0.05)
     bought, by_faculty = found["buys"]
     assert bought["useful"]
-    assert by_faculty["error"] == pytest.approx(2 * bought["error"], rel=0.01)
+    smaller = 2**-1.5 / (1 + 2**-1.5)  # of two groups: they are not taken to be alike
+    assert by_faculty["error"] == pytest.approx(bought["error"] / smaller, rel=0.01)
     assert bought["questions"] == 20
     assert bought["rows"] == 800
     assert bought["error"] == pytest.approx(20 * bought["error_if_alone"], rel=0.01)

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from nowiser.cli import file_dependence
-from nowiser.cli.file_dates import dates_of
 from nowiser.cli.file_contents import kind_of, seen_dialect
+from nowiser.cli.file_dates import dates_of
 from nowiser.errors import Unreachable
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
 from nowiser.files.unreadable import misquoted, not_csv, recoding, unreadable
@@ -39,6 +39,7 @@ _READ_AS = {
     Kind.DATE: {Kind.DATE},
     Kind.TIMESTAMP: {Kind.TIMESTAMP, Kind.DATE},
 }
+_DATED = (Kind.DATE, Kind.TIMESTAMP)
 
 
 @dataclass(frozen=True)
@@ -220,6 +221,10 @@ class _Look:
             yield Finding("problem", about, f"the source has no such column. {hint}")
             return
         found = self._kinds[name]
+        if column.kind in _DATED and self._sources.texts(self.table) is not None:  # of a csv file: read as it stands
+            yield from self._dates(about, name)
+            yield from self._values(column, about, _quoted(name))
+            return
         if found not in _READ_AS[column.kind]:
             held = f"holds {found.value}" if found is not None else "holds something policies cannot say"
             source = self._sources.source(self.table)
@@ -233,13 +238,12 @@ class _Look:
             yield Finding(
                 "note", about, f"the source holds {found.value}; it is read as text. Meant `kind: {found.value}`?"
             )
-        yield from self._dates(column, about, name)
         yield from self._values(column, about, _quoted(name))
 
-    def _dates(self, column: Column, about: str, name: str) -> Iterator[Finding]:
+    def _dates(self, about: str, name: str) -> Iterator[Finding]:
         """Dates of a csv file that the engine would read as missing, or as of the first century."""
         texts = self._sources.texts(self.table)
-        if column.kind not in (Kind.DATE, Kind.TIMESTAMP) or texts is None:
+        if texts is None:
             return
         seen = dates_of(lambda sql: self._sources.all(sql, self.table), texts, name)
         if not seen.unread:

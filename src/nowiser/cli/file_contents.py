@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from nowiser.cli import file_dependence, file_dates
+from nowiser.cli import file_dates, file_dependence
 from nowiser.engines import delimited
 from nowiser.engines.delimited import by_name
 from nowiser.engines.render import text

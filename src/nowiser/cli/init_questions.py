@@ -13,9 +13,10 @@ from nowiser.errors import Misconfigured
 from nowiser.files.dates import is_form
 from nowiser.model.checks import percentage
 from nowiser.model.schema import Kind
+from nowiser.percent import percent as share
 from nowiser.policy.draft.prior_text import in_yaml
 from nowiser.policy.draft.profile import Profile, Seen
-from nowiser.policy.draft.round_numbers import decimal, percent
+from nowiser.policy.draft.round_numbers import decimal
 from nowiser.policy.tables import EACH_ROW
 from nowiser.policy.tree import suggestion
 
@@ -160,7 +161,7 @@ def gain_of(text: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         value = percentage(written, "gain")
     if not 0 < value < 1:
-        raise Misconfigured(f"gain must be more than 0% and less than 100%, found {percent(value)}")
+        raise Misconfigured(f"gain must be more than 0 % and less than 100 %, found {share(float(value))}")
     return value
 
 

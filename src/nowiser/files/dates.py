@@ -25,7 +25,7 @@ FORMS = tuple(
         "year.month.day",
     )
 )
-# A year of four digits first, as the engines read dates: in SQL of DuckDB, and of `28/11/23` they would make the year 28.
+# As the engines read dates, and with a year of four digits: of `28/11/23` DuckDB would make the year 28.
 ISO = r"^\s*[0-9]{4,}[-/][0-9]{1,2}[-/][0-9]{1,2}([ T].*)?$"
 
 

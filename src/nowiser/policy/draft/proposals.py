@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
+from nowiser.percent import percent
 from nowiser.policy.draft.profile import Profile, Seen
 from nowiser.policy.draft.vocabulary import HARMLESS, HEALTH, HURTS, IDS, MONEY, PERSONS, TELLING
 from nowiser.policy.tables import EACH_ROW
@@ -34,7 +35,7 @@ class Tells:
 
     def __str__(self) -> str:
         if self.number:
-            return f"{self.giver} tells {self.secret}: {self.share:.0%} of its variance"
+            return f"{self.giver} tells {self.secret}: {percent(self.share, 0)} of its variance"
         how = "determines" if self.exact else "nearly determines"
         return f"{self.giver} {how} {self.secret}"
 
