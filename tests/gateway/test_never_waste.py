@@ -229,16 +229,17 @@ def test_the_bar_of_max_is_not_promised_smaller_than_it_is(tmp_path):
     rows = [("a", min(95, max(17, round(draw.gauss(38, 13))))) for _ in range(30_000)]
     with tabled(tmp_path, rows, "t.age within 2") as gateway:
         for sql in ("SELECT MAX(age) FROM t", "SELECT MIN(age) FROM t"):
-            said = gateway.explain(sql)
-            assert said.useless is not None
+            said, more = gateway.explain(sql), gateway.explain(sql, spend="60%")
             ((bar,),) = [gateway.query(sql, anyway=True).error]
-            assert next(iter(said.expected.values())) > 0.6 * bar
-            assert gateway.explain(sql, spend="100%").expected["max" if "MAX" in sql else "min"] < 20
+            (told,) = said.expected.values()
+            assert bar > 15
+            assert told > 0.6 * bar
+            assert next(iter(more.expected.values()), 0) < told
 
 
 def test_averages_by_a_secret_key_are_not_judged_as_if_all_groups_were_alike(tmp_path):
     draw = random.Random(4)
-    rows = [(draw.choices("abcdefgh", [8**-k for k in range(8)])[0], draw.randrange(20, 60)) for _ in range(20_000)]
+    rows = [(draw.choices("abcdefgh", [8**-k for k in range(8)])[0], draw.randrange(20, 60)) for _ in range(6_000)]
     with tabled(tmp_path, rows, "t.age within 2") as gateway:
         said = gateway.explain("SELECT ward, AVG(age) FROM t GROUP BY ward")
         assert said.useless is not None

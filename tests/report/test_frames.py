@@ -2,6 +2,7 @@
 
 import importlib
 
+import pyarrow as pa
 import pytest
 
 import nowiser
@@ -118,7 +119,7 @@ def test_what_cannot_be_drawn_is_refused(draw):
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])
 def test_a_release_without_the_package_says_its_name_too(package, monkeypatch):
-    release = nowiser.publish({"age": [1, 1, 2, 2], "ill": ["a", "b", "a", "b"]}, quasi=["age"], k=2)
+    release = nowiser.publish(pa.table({"age": [1, 1, 2, 2], "ill": ["a", "b", "a", "b"]}), quasi=["age"], k=2)
 
     def without(name):
         raise ImportError(name)
