@@ -505,7 +505,7 @@ class Gateway:
     def _free(self, question: Query) -> Literal:
         """The one value of a question that stands inside another: of something public, exact and free."""
         planned = self._plan(question)
-        if not planned.free or question.keys or len(question.outputs) != 1:
+        if not planned.free or question.keys or question.after or len(question.outputs) != 1:
             raise NotAnswerable("This is not one number of public tables.")
         try:
             planned, cells = self._run(planned)
@@ -604,7 +604,7 @@ class Gateway:
         planned = of_nobody(planned)
         cells = cells_of(planned, np.zeros(len(planned.groups)))
         found = release.results(planned, [None] * len(planned.reaches), cells)
-        names = tuple(o.name for o in planned.query.outputs)
+        names = tuple(o.name for o in planned.query.results)
         answer = Answer(
             columns=names,
             values=found.values,
@@ -683,7 +683,7 @@ class Gateway:
     def _dry(self, planned: Plan, chosen: Chosen, totals: Charge) -> Answer:
         """The answer but for its rows, as if its charge came on top of these totals."""
         answer = Answer(
-            columns=tuple(o.name for o in planned.query.outputs),
+            columns=tuple(o.name for o in planned.query.results),
             values=None,
             bars=release.planned_errors(planned, chosen.noise),
             exact=release.exact_columns(planned) if chosen.top is None else (),  # which groups is a noisy choice

@@ -98,6 +98,7 @@ class _PerPerson:
         leads = any({i for _, i in key} <= grouped for key in self.known.keys)
         if self.known.secret and leads and self.known.person:
             return
+        self.context.several = True
         if not self.known.secret:
             raise self.context.refuse(
                 self.node,

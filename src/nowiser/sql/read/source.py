@@ -59,6 +59,8 @@ class Context:
     named: dict[str, exp.Expr] = field(default_factory=dict)  # WITH
     number: "Callable[[Context, exp.Subquery], Expression] | None" = None  # what a public sub-select gives
     count: int = 0
+    several: bool = False  # whether a sub-select was met whose groups hold several persons: an answer, if anything
+    deep: int = 0  # how deep expressions over released rows are, one SELECT around the other
 
     def fresh(self, node: exp.Expr) -> str:
         """A name for another relation, t0, t1, … in the order of the question."""
