@@ -21,7 +21,7 @@ from nowiser.sql.steps import Beside, Gather, Keep, Once, Project, Slice, Sort, 
 from nowiser.sql.tree import Call, Expression, Order, Output, Query, Shown, parts
 
 CLAUSES = (
-    "expressions", "from_", "where", "group", "having", "qualify", "windows", "order", "limit", "offset", "distinct",
+    "expressions", "from_", "joins", "where", "group", "having", "qualify", "windows", "order", "limit", "offset", "distinct",
     "with_",
 )  # fmt: skip
 
@@ -52,6 +52,11 @@ def released_names(context: Context, source: exp.Expr, inner: Query) -> dict[str
 def further(context: Context, tree: exp.Select, inner: Query, sources: dict[str, dict[str, Expression]]) -> Query:
     """The answer to `inner`, and what this SELECT computes from it. `sources`: the names of its columns."""
     steps = Further(context, tree, Scope(context.text, sources), len(inner.results)).steps()
+    return deeper(context, tree, inner, steps)
+
+
+def deeper(context: Context, tree: exp.Select, inner: Query, steps: list[Step]) -> Query:
+    """The answer with these steps behind it, as far as it may be nested."""
     query = replace(inner, after=(*inner.after, *steps))
     deep = sum(
         max((p.depth for e in expressions(s) for p in parts(e) if isinstance(p, Call)), default=0) for s in steps

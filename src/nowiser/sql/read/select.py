@@ -29,7 +29,9 @@ from nowiser.sql.read.constants import null
 from nowiser.sql.read.exists import looked_up
 from nowiser.sql.read.further import by_name, finish, further, released_names, window
 from nowiser.sql.read.grouping import MOST_KEYS, MOST_SETS, grouping_sets
+from nowiser.sql.read.joined_totals import items, joined, part
 from nowiser.sql.read.length import refuse_long
+from nowiser.sql.read.listed_groups import refuse_counted, without_values
 from nowiser.sql.read.names import Scope, column, known, matches
 from nowiser.sql.read.parse import parse, place
 from nowiser.sql.read.source import Context, From
@@ -50,6 +52,7 @@ from nowiser.sql.tree import (
     Released,
     Shown,
     Type,
+    columns,
     parts,
 )
 
@@ -115,13 +118,20 @@ def _inside(context: Context, tree: exp.Expr, named: dict[str, exp.Expr]) -> Que
 
 def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Query:
     """A SELECT whose sub-select groups several persons: computed from its released rows, or refused as before."""
-    found = None if tree.args.get("joins") else inside(tree.args["from_"].this, context.named)
-    if found is None:
-        raise refusal
-    try:
-        inner = _inside(context, *found)
-    except NotAnswerable:
-        raise refusal from None
+    sources, count = items(tree), context.count
+    answers: list[Query] = []
+    for source in sources:
+        found = inside(source, context.named)
+        if found is None:
+            raise refusal
+        context.count = count  # the same tables have the same names in each of them
+        try:
+            answers.append(_inside(context, *found))
+        except NotAnswerable:
+            raise refusal from None
+    if len(answers) > 1:
+        return joined(context, tree, [part(s, q) for s, q in zip(sources, answers, strict=True)])
+    (inner,) = answers
     return further(context, tree, inner, released_names(context, tree.args["from_"].this, inner))
 
 
@@ -144,8 +154,15 @@ class _Select:
 
     def query(self) -> Query:
         self.clauses()
-        scope, together = From(self.context, self.tree, read_source).read()
+        self.tree = self.tree.copy() if self.tree.find(exp.Values) else self.tree
+        listed = without_values(self.context, self.tree)
+        tables = From(self.context, self.tree, read_source, lists=True)
+        scope, together = tables.read()
         rows = Binder(scope, self.no_aggregate)
+        missing = tables.missing | {
+            c.relation for n in listed for e in scope.sources.get(n, {}).values() for c in columns(e)
+        }
+        refuse_counted(self.context, self.tree, rows, missing)
         where = self.tree.args.get("where")
         relation = looked_up(self.context, where, scope, together, read_source)
         if self.lists(relation):
@@ -178,6 +195,8 @@ class _Select:
             )
         chosen = self.condition(after, qualify.this, total=False) if qualify is not None else None
         query = replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks))
+        if qualify is not None and not self.windows:
+            raise self.refuse(qualify, "QUALIFY compares window functions.", "Put conditions on results in HAVING.")
         if self.windows or chosen is not None:
             query = self.windowed(query, chosen)
         return without_idle(query, self.context.policy)

@@ -87,6 +87,8 @@ class From:
     merged: set[str] = field(default_factory=set)
     pooled: list[Expression] = field(default_factory=list)  # conditions of inner joins
     waiting: list[Relation] = field(default_factory=list)  # relations of inner joins
+    lists: bool = False  # whether a public table may be the list of groups (`listed_groups.py`)
+    missing: frozenset[str] = frozenset()  # relations of persons that such a list is joined to
 
     def read(self) -> tuple[Scope, Callable[[Expression | None], Relation]]:
         """The names in sight, and what makes the relation once the condition of WHERE is known."""
@@ -97,7 +99,10 @@ class From:
             before = dict(self.sources)
             relation = self.item(node.this)
             condition = self.condition(node, before)
-            if side == "RIGHT":
+            if self._listed(node, side, relation, condition, alone=not outer):
+                self.waiting.append(relation)
+                self.pooled += [c for c in conjuncts(condition) if c != TRUE]
+            elif side == "RIGHT":
                 self._swapped(node, relation, before, condition, outer)
             elif side == "LEFT":
                 self._nullable(names(relation))
@@ -113,6 +118,21 @@ class From:
                 self.pooled += [c for c in conjuncts(condition) if c != TRUE]
         scope = Scope(self.context.text, dict(self.sources), frozenset(self.merged))
         return scope, lambda where: self._placed(where, outer)
+
+    def _listed(self, node: exp.Join, side: str, relation: Relation, condition: Expression, *, alone: bool) -> bool:
+        """Whether an outer join keeps rows of a public table, as the list of groups."""
+        if not self.lists or not side or not alone:
+            return False
+        one = any(rows(r, self.context.policy).secret for r in self.waiting)
+        other = rows(relation, self.context.policy).secret
+        if (one, other) != ((False, True) if side == "LEFT" else (True, False)):
+            return False
+        before = frozenset(n for r in self.waiting for n in names(r))
+        kept, missing = (before, names(relation)) if side == "LEFT" else (names(relation), before)
+        if any({c.relation for c in columns(part)} <= kept for part in conjuncts(condition)):
+            raise self.context.refuse(node, "ON compares the list with columns of persons.", "Put the rest in WHERE.")
+        self.missing |= missing
+        return True
 
     def _swapped(
         self,
