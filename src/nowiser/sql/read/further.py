@@ -17,12 +17,13 @@ from nowiser.sql.read.grouping import MOST_KEYS
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import Context
+from nowiser.sql.read.written import written
 from nowiser.sql.steps import Beside, Gather, Keep, Once, Project, Slice, Sort, Step, Total, Window, expressions, put
 from nowiser.sql.tree import Call, Expression, Order, Output, Query, Shown, parts
 
 CLAUSES = (
-    "expressions", "from_", "joins", "where", "group", "having", "qualify", "windows", "order", "limit", "offset", "distinct",
-    "with_",
+    "expressions", "from_", "joins", "where", "group", "having", "qualify", "windows", "order", "limit", "offset",
+    "distinct", "with_",
 )  # fmt: skip
 
 
@@ -120,7 +121,9 @@ class Further:
 
     def _no_aggregate(self, node: exp.Expr) -> Expression | None:
         if isinstance(node, exp.AggFunc):
-            raise self.refuse(node, f"{node.sql_name()} cannot stand here.", "Conditions on results go in HAVING.")
+            raise self.refuse(
+                node, f"{written(node, self.context.text)} cannot stand here.", "Conditions on results go in HAVING."
+            )
         return number(self.context, node) if isinstance(node, exp.Subquery) else None
 
     def _condition(self, binder: Binder, node: exp.Expr) -> Expression:

@@ -50,10 +50,9 @@ def refuse_counted(context: Context, tree: exp.Select, rows: Binder, missing: fr
         if isinstance(what, exp.Star) or (found is not None and not vanishes(found, missing)):
             raise context.refuse(node, "This would also count rows of the list that nobody belongs to.", _COUNT)
     where = tree.args.get("where")
-    for part in (
-        where.this.flatten() if where is not None and isinstance(where.this, exp.And) else [where and where.this]
-    ):
-        found = rows.quietly(part) if part is not None else None
+    inner = [] if where is None else list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    for part in inner:
+        found = rows.quietly(part)
         if found is not None and {c.relation for c in columns(found)} & missing and not vanishes(found, missing):
             raise context.refuse(
                 part, "Which groups nobody is in is not told by WHERE.", "Ask for the counts of all groups."

@@ -129,6 +129,8 @@ def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Qu
             answers.append(_inside(context, *found))
         except NotAnswerable:
             raise refusal from None
+    if any(not q.aggregates and relation_rows(q.relation, context.policy).secret for q in answers):
+        raise refusal  # a list of groups: those that are declared, whether or not anybody is in them
     if len(answers) > 1:
         return joined(context, tree, [part(s, q) for s, q in zip(sources, answers, strict=True)])
     (inner,) = answers

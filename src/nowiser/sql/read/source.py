@@ -22,6 +22,7 @@ from nowiser.sql.read import hints
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches
 from nowiser.sql.read.parse import place
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -290,7 +291,9 @@ class From:
 
     def _no_aggregate(self, node: exp.Expr) -> None:
         if isinstance(node, exp.AggFunc):
-            raise self.context.refuse(node, f"{node.key.upper()} cannot stand here.", "ON compares columns.")
+            raise self.context.refuse(
+                node, f"{written(node, self.context.text)} cannot stand here.", "ON compares columns."
+            )
 
     def _nullable(self, right: frozenset[str]) -> None:
         """Columns of the right side of a LEFT JOIN are NULL where there is no partner."""

@@ -12,7 +12,8 @@ from nowiser.model.schema import Kind
 from nowiser.sql.answer.totals import result
 from nowiser.sql.functions.base import ORDERED
 from nowiser.sql.interval import EVERYTHING, Interval
-from nowiser.sql.read.bind import Binder, spelled
+from nowiser.sql.read.bind import Binder
+from nowiser.sql.read.written import written
 from nowiser.sql.steps import WHOLE, Frame, Total, Window
 from nowiser.sql.tree import Expression, Literal, Order, Type
 
@@ -70,7 +71,7 @@ def total(b: Binder, node: exp.Expr, condition: Callable[[exp.Expr], Expression]
     what = inner.this
     if isinstance(what, exp.Star):
         if function != "count":
-            raise b.refuse(inner, f"{spelled(inner).upper()}(*) has no meaning.", "Name a column.")
+            raise b.refuse(inner, f"{written(inner, b.scope.text)}(*) has no meaning.", "Name a column.")
         return Total("count", None, only)
     if isinstance(what, exp.Distinct):
         if function not in ("count", "min", "max") or len(what.expressions) != 1:
@@ -82,7 +83,9 @@ def total(b: Binder, node: exp.Expr, condition: Callable[[exp.Expr], Expression]
     else:
         fits = function in ("count", "distinct") or argument.type.kind in NUMBERS
     if not fits:
-        raise b.refuse(inner, f"{spelled(inner).upper()} takes numbers, not {argument.type.kind.value}.", "Count them.")
+        raise b.refuse(
+            inner, f"{written(inner, b.scope.text)} takes numbers, not {argument.type.kind.value}.", "Count them."
+        )
     return Total(function, argument, only)
 
 
@@ -106,7 +109,7 @@ def read(
     found_total = total(b, inner, condition)
     if found_total is None:
         known = "RANK, DENSE_RANK, ROW_NUMBER, LAG, LEAD, FIRST_VALUE, COUNT, SUM, AVG, MIN, MAX are."
-        raise b.refuse(node, f"{spelled(inner).upper()} is not answered as a window function.", known)
+        raise b.refuse(node, f"{written(inner, b.scope.text)} is not answered as a window function.", known)
     args = () if found_total.argument is None else (found_total.argument,)
     frame = _frame(b, node, ordered=bool(order))
     window = Window(found_total.function, args, partition, order, frame, found_total.condition)
@@ -165,7 +168,9 @@ def _whole(b: Binder, at: exp.Expr, node: exp.Expr | None, least: int) -> Litera
     found = b.bind(node) if node is not None else None
     if isinstance(found, Literal) and isinstance(found.value, int) and least <= found.value <= MOST_APART:
         return found
-    raise b.refuse(at, f"{spelled(at).upper()} takes a fixed whole number here.", f"From {least} to {MOST_APART:,}.")
+    raise b.refuse(
+        at, f"{written(at, b.scope.text)} takes a fixed whole number here.", f"From {least} to {MOST_APART:,}."
+    )
 
 
 def _frame(b: Binder, node: exp.Window, *, ordered: bool) -> Frame:
@@ -181,7 +186,9 @@ def _frame(b: Binder, node: exp.Window, *, ordered: bool) -> Frame:
     if (start, end) == (None, None):
         return WHOLE
     if (start, end) != (None, 0):
-        raise b.refuse(node, "RANGE with a distance is not answered.", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW")
+        raise b.refuse(
+            node, "RANGE and GROUPS with a distance are not answered.", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"
+        )
     return Frame(None, 0, peers=True) if ordered else WHOLE
 
 
