@@ -16,6 +16,7 @@ from scipy.stats import beta
 
 import nowiser as nw
 from nowiser.microdata import registry
+from support.seeds import seed as seeded
 
 ROWS = 4000
 SURE = 1e-6  # chance that a true figure is called wrong
@@ -99,14 +100,14 @@ def interval(right, tried):
 
 def released(frame, step, case, **more):
     recipe = {"quasi": QUASI} | case.recipe | more
-    made = nw.publish(frame, sensitive=[case.column], steps=step and [step], seed=1, keep_order=True, **recipe)
+    made = nw.publish(frame, sensitive=[case.column], steps=step and [step], seed=seeded(1), **recipe)
     return made.to_pandas(), frame.iloc[made.table.origin].reset_index(drop=True), made.chosen
 
 
 def within_groups(out, truth, case, quasi, figures):
     """Knows the quasi-identifiers: in each group of look-alikes the guess that gains most; victims of the worst one."""
-    column, whole = case.column, people()
-    before = whole[column].value_counts(normalize=True)
+    column = case.column
+    before = truth[column].value_counts(normalize=True)  # of the released rows: what the file shows as a whole
     shares = truth[column].groupby([out[q].astype(str) for q in quasi]).value_counts(normalize=True)
     lift = shares - before.reindex(shares.index.get_level_values(-1)).to_numpy()
     *where, guess = lift.idxmax()

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from nowiser.errors import NotEvaluated
@@ -45,8 +44,7 @@ def sample(seed):
     table, specs = random_table(np.random.default_rng(seed), quasi=3, rows=80)
     tree = hierarchy(table["s"], [[label, "low" if float(label) < 20 else "high", "*"] for label in table["s"].labels])
     target = target_of(table, "s", tree)
-    whole = {"s": pa.table({"s": table["s"].to_arrow()})}
-    return table, groups_of(table, tuple(specs), [target]), Evidence(whole, tuple(specs), {"s": tree.path()})
+    return table, groups_of(table, tuple(specs), [target]), Evidence(("s",), tuple(specs), {"s": tree.path()})
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".tsv"])

@@ -1,8 +1,9 @@
 """The versions a custodian can choose from, each measured the same way."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,15 +11,19 @@ import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
-from nowiser.microdata.groups.groups import Groups, Target
+from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
+from nowiser.microdata.risk.guessing import guesses
+from nowiser.microdata.risk.worst_victim import known_channels
 from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
+KNOWS = "knows all quasi-identifiers but not the others' rows"  # whom a table of look-alikes defends against
+TRIES, SLACK = 6, 1e-6  # searches for a limit that holds among the released rows, each stricter than the one before
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +110,7 @@ def counted(groups: Groups) -> tuple[Guessing, ...]:
             continue
         best = int(lifts.max(axis=0).argmax())
         before = float(target.prior[best])
-        out.append(Guessing("knows all quasi-identifiers", target.column, before, before + float(lifts.max())))
+        out.append(Guessing(KNOWS, target.column, before, before + float(lifts.max())))
     return tuple(out)
 
 
@@ -121,8 +126,11 @@ def _told(model: Any, value: float) -> Mapping[str, Any]:
     return told | {"holds": model.holds(value)}
 
 
-def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> Candidate:
-    """Apply the steps one after the other and measure the outcome."""
+def follow(
+    steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any] | None = None
+) -> Candidate:
+    """Apply the steps one after the other and measure the outcome. `searched`: the models the steps keep to."""
+    judged, run = run, run if searched is None else replace(run, models=tuple(searched))
     done: list[Step] = []
     for method in steps:
         try:
@@ -132,15 +140,47 @@ def follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str) -> 
                 raise
             raise Misconfigured(f"{method.name}: {error.message}", hint=error.hint) from None
         table = done[-1].table
-    groups = replace(measured_groups(table, run), rows=run.original.rows)
-    return measured(title, tuple(done), groups, run)
+    groups = replace(measured_groups(table, judged), rows=run.original.rows)
+    return measured(title, tuple(done), as_released(groups), judged)
+
+
+def within_limits(make: Callable[[Sequence[Any]], Candidate], models: Sequence[Any]) -> Candidate:
+    """What `make` finds for these models, judged by the rows that are released alone.
+
+    A search compares groups with the whole table. Once rows are left out, the released ones show other shares as a
+    whole, and nothing that is told may depend on those left out: a limit that then breaks is searched again, stricter
+    by what it was exceeded. The version is then no longer proved best.
+    """
+    found = make(models)
+    searched = tuple(models)
+    for _ in range(TRIES):
+        if found.holds or not found.suppressed:
+            return found
+        searched = tuple(stricter(m, v) for m, v in zip(searched, found.verdicts, strict=True))
+        try:
+            found = make(searched)
+        except NotAnswerable as error:
+            raise NotAnswerable(
+                f"compared with the rows that are released, groups break a limit; with a stricter one {error.message}",
+                hint="Allow fewer rows to be left out (suppress), or a larger limit.",
+            ) from None
+        found = replace(found, steps=(*found.steps[:-1], replace(found.steps[-1], optimal=None)))
+    return found
+
+
+def stricter(model: Any, found: Mapping[str, Any]) -> Any:
+    """The model with its limit lower by what its value exceeds it."""
+    if found["holds"] or found["value"] is None or model.limit is None or model.better == "higher":
+        return model
+    name = next(f.name for f in fields(model) if getattr(model, f.name) == model.limit)
+    return replace(model, **{name: max(0.0, model.limit - 1.02 * (found["value"] - found["limit"]) - SLACK)})
 
 
 def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
     """Everything claimed about a version, from the groups of its rows."""
     known = {model: value for s in done for model, value in s.values.items()}
     verdicts = tuple(verdict(m, groups, known.get(m)) for m in run.models)
-    exact = last_told(done)
+    exact = tried_again(done, run)
     known_columns = {g.column for g in exact}
     guesses = exact + tuple(g for g in counted(groups) if g.column not in known_columns)
     smallest = int(groups.size.min()) if len(groups) else 0
@@ -153,11 +193,37 @@ def private_columns(steps: Sequence[Step]) -> frozenset[str]:
     return frozenset(a.partition(".")[2] for s in steps for account, _ in s.charge.amounts for a in account.about)
 
 
+def tried_again(steps: Sequence[Step], run: Run) -> tuple[Guessing, ...]:
+    """What attackers guess from the table that is released: figures of an earlier step would be about another one.
+
+    What a private step promises holds for every later table and stays. All else is measured anew, unless the last
+    step changed the columns and measured them itself.
+    """
+    told = last_told(steps)
+    tried = {g.column for g in told if g.how != "bound"}
+    if not tried or len(steps) == 1 or _last_alone(steps):
+        return told
+    original, final = run.original, steps[-1].table
+    channels = known_channels(steps, original, final)
+    quasi = tuple(q for q in run.roles.quasi if q in original and q in final)
+    anew = [
+        g
+        for name in run.roles.sensitive
+        if name in tried and name in final
+        for g in guesses(original, final, quasi, name, channels=channels)
+    ]
+    return (*(g for g in told if g.how == "bound"), *anew)
+
+
+def _last_alone(steps: Sequence[Step]) -> bool:
+    """Whether the last step tried the attackers, and no step before it perturbed anything."""
+    return bool(steps[-1].guesses) and not any(s.guesses or s.channels for s in steps[:-1])
+
+
 def last_told(steps: Sequence[Step]) -> tuple[Guessing, ...]:
     """What each attacker can guess of each column after the last step that says so.
 
-    A later step works on what the earlier ones left, so its figure is about the table that is released; an earlier
-    one would be about a table nobody sees. What a private step promises holds for every later table and stays; with
+    What a private step promises holds for every later table and stays; with
     several of them, each column's ceiling is that of all together, because one column may tell about another.
     """
     found = {(g.attacker, g.column): g for s in steps for g in s.guesses}
@@ -219,6 +285,10 @@ def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]
     return out
 
 
+def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any]) -> Candidate:
+    return follow(steps, table, run, title, searched)
+
+
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
     """All versions that keep every model. Raises the first one's refusal when there is none."""
     out: list[Candidate] = []
@@ -227,7 +297,7 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
         if title == WITHOUT and out and not out[0].suppressed:
             continue  # the same again
         try:
-            candidate = follow(steps, table, run, title)
+            candidate = within_limits(partial(_follow, steps, table, run, title), run.models)
         except NotAnswerable as error:
             refusals.append(error)
             continue
@@ -248,4 +318,16 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             )
     if not out:
         raise refusals[0]
+    out.sort(key=lambda c: says_nothing(c, run))  # never the usual choice where another keeps the promises too
+    if says_nothing(out[0], run):
+        run.notice(
+            "Every quasi-identifier is * in every released row: nothing is left of them. Allow some suppression, "
+            "weaken a model, or release fewer of them."
+        )
     return out
+
+
+def says_nothing(candidate: Candidate, run: Run) -> bool:
+    """Whether every quasi-identifier has one value in all rows, where the original has several."""
+    released = [candidate.table[q] for q in run.roles.quasi if q in candidate.table]
+    return any(run.original[c.name].distinct > 1 for c in released) and all(c.distinct < 2 for c in released)

@@ -24,7 +24,8 @@ def codebook(
 ) -> dict[str, Any]:
     """Everything a reader of the file needs and may know: this is published beside the data.
 
-    Nothing about suppressed rows but their number; nothing computed from the true values of a column whose release
+    Nothing about suppressed rows but their number: every share is one of the released rows, so that nobody can take
+    the file from the whole table and read what is left. Nothing computed from the true values of a column whose release
     was paid for. (The report says more, and stays with the custodian.)
     """
     table = candidate.table
@@ -36,6 +37,8 @@ def codebook(
         if column.nulls:
             columns[column.name]["nulls"] = column.nulls
     guesses = public_guesses(candidate)
+    secret_loss = recipe.loss == "gain" and candidate.suppressed  # compares with the whole table
+    loss = None if secret_loss else candidate.loss
     return {
         "nowiser": 1,
         "file": None,
@@ -50,7 +53,7 @@ def codebook(
         "guesses": [told(g) for g in guesses],
         "gain": max((g.gain for g in guesses), default=None),
         "private": sorted(private_columns(candidate.steps)),
-        "loss": {"name": recipe.loss, "value": candidate.loss, "optimal": candidate.optimal},
+        "loss": {"name": recipe.loss, "value": loss, "optimal": candidate.optimal},
     }
 
 

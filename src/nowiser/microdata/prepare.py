@@ -1,5 +1,7 @@
 """From data and a recipe to something a method can work on: roles checked, identifiers gone, hierarchies built."""
 
+import hashlib
+import os
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -8,14 +10,13 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.identifiers import is_unique, names_rows, recognised
 from nowiser.microdata.method_contract import Roles, Run, quiet, silent
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.table.arrays import weights
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable, no_column
 from nowiser.microdata.table.read import load
-
-FEW = 10  # rows below which a column may be unique by chance
 
 
 def prepare(
@@ -45,13 +46,19 @@ def prepare(
         models=recipe.models,
         suppress=int(recipe.suppress * original.rows),
         loss=recipe.loss,
-        random=np.random.default_rng(recipe.seed),
+        random=generator(recipe.seed),
         progress=progress,
         seconds=recipe.seconds,
         population=people,
         notice=notice,
     )
     return table, run
+
+
+def generator(seed: str | None) -> np.random.Generator:
+    """Random numbers from 128 secret bits: the seed's, or the operating system's."""
+    secret = os.urandom(16) if seed is None else hashlib.sha256(seed.encode()).digest()[:16]
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(secret, "little")))
 
 
 def check_roles(table: MicroTable, recipe: Recipe) -> None:
@@ -67,11 +74,11 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
             raise Misconfigured(f"{both[0]!r} cannot be both {first} and {second}", hint="Give it one role.")
     handled = {name for step in recipe.steps for name in named_by(step)}
     for name, spec in recipe.quasi.items():
-        if not spec and name not in handled and is_unique(table[name]):
+        if not spec and name not in handled and names_rows(table[name]):
             raise Misconfigured(
                 f"the quasi-identifier {name!r} has a different value in each of the {table.rows} rows: "
                 "is it an identifier?",
-                hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:prefix.',
+                hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:auto.',
             )
     check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
@@ -103,19 +110,15 @@ def named_by(step: Any) -> tuple[str, ...]:
     return (*((names,) if isinstance(names, str) else tuple(names)), *((one,) if one else ()))
 
 
-def is_unique(column: Column) -> bool:
-    if column.nulls or column.distinct < max(FEW, len(column)):
-        return False
-    return column.distinct == int(column.counts().sum())  # of a table that stands for more rows: all of those
-
-
 def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) -> tuple[MicroTable, tuple[str, ...]]:
     """Only columns somebody decided about: with a role, kept by name, or changed by a step. And those left out."""
     roles = recipe.roles
     named = {*roles.quasi, *roles.sensitive, *roles.strata, *recipe.keep}
     named |= {c for c in (roles.weight, roles.household) if c}
     changed = {c.name for c in table.columns if c.name not in named and _changed(c, table, original)}
-    out = tuple(n for n in table.names if n not in named | changed) if "*" not in recipe.keep else ()
+    out = tuple(n for n in table.names if n not in named | changed)
+    if "*" in recipe.keep:
+        out = tuple(n for n in out if recognised(table[n]) is not None)
     if len(out) == len(table.names):
         raise Misconfigured(
             "no column would be released: none has a role, is kept by name, or is changed by a step",

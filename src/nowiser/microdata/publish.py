@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
-from nowiser.microdata.groups.judged import whole_of
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Run, quiet, silent
 from nowiser.microdata.prepare import prepare, released_columns
@@ -131,6 +129,11 @@ def release(
     `counting`: which rows count under a policy; the others are not read.
     """
     source = Path(data) if isinstance(data, str | Path) else None
+    if keep_order and recipe.seed is not None:
+        raise Misconfigured(
+            "a seed and the order of the rows do not go together: who learns the seed could undo every change",
+            hint="Leave out the seed, or let the rows be written in random order.",
+        )
     if output is not None:
         check_target(output, source, force=force)
     if source is not None and (stream or (stream is None and too_large(source))):
@@ -197,14 +200,11 @@ def release_stream(
     if output is None:
         return published
     separator = separator_of(source)
-    known = evidence(chosen, made.run, separator)
-    known = replace(known, whole={c: made.whole([c]).rename_columns(["s", "n"]) for c in recipe.sensitive})
-    known = replace(known, joint={parts: made.whole(parts) for parts in known.joint})
 
     def put(path: Path) -> None:
         made.grouper.rewrite(made.rewriting, path, separator, keep_order=keep_order)
 
-    return write(published, output, put, known, enter=enter)
+    return write(published, output, put, evidence(chosen, made.run, separator), enter=enter)
 
 
 def finished(
@@ -248,21 +248,13 @@ def claims(candidate: Candidate) -> list[Claim]:
 
 
 def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
-    """The whole table's sensitive columns: the original's, or the released ones where a step changed them."""
-    table, original = candidate.table, run.original
-    sensitive = [c for c in run.roles.sensitive if c in table]
-    whole = {}
-    for name in sensitive:
-        column = original[name] if table[name].same_values(original[name]) else table[name]
-        whole[name] = pa.table({"s": column.to_arrow()})
-    joint = {}
-    for parts in dict.fromkeys(m.parts for m in run.models if m.parts):
-        whole_table = whole_of(table, original, parts)
-        joint[parts] = pa.table({f"s{i}": whole_table[c].to_arrow() for i, c in enumerate(parts)})
+    """What the columns of the file are: nothing of the rows that are not in it."""
+    table = candidate.table
+    sensitive = tuple(c for c in run.roles.sensitive if c in table)
     trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
     people = next((s.population for s in candidate.steps if s.population is not None), None)
     quasi = tuple(q for q in run.roles.quasi if q in table)
-    return Evidence(whole, quasi, trees, people, separator, joint)
+    return Evidence(sensitive, quasi, trees, people, separator)
 
 
 def publish(
@@ -278,11 +270,12 @@ def publish(
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
     keep: Sequence[str] = (),
+    hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
-    seed: int | None = None,
+    seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
     progress: Callable[[float, str], None] = quiet,
@@ -305,9 +298,16 @@ def publish(
         wanted = [dict(m) for m in ([models] if isinstance(models, Mapping) else models or [])]
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
-        content = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress, "loss": loss}
-        content |= {"steps": steps, "identifiers": list(identifiers), "keep": list(keep), "seconds": seconds}
-        chosen = parse(content | {"seed": seed}, where="publish")
+        content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
+        content |= {"loss": loss}
+        content |= {
+            "hierarchies": hierarchies,
+            "steps": steps,
+            "identifiers": list(identifiers),
+            "keep": list(keep),
+            "seconds": seconds,
+        }
+        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from nowiser.errors import Misconfigured
-from nowiser.microdata.candidates import Candidate, measured
-from nowiser.microdata.groups.groups import groups_of, targets_of
+from nowiser.errors import Misconfigured, NotAnswerable
+from nowiser.microdata.candidates import Candidate, measured, within_limits
+from nowiser.microdata.groups.groups import as_released, groups_of, targets_of
+from nowiser.microdata.identifiers import recognised
 from nowiser.microdata.method_contract import Run, Step, quiet, silent
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.search.problem import failing
+from nowiser.microdata.search.problem import suppressed
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table.column import Codes, Column, Ints
 from nowiser.microdata.table.grouper import Grouper, Rewriting
 from nowiser.microdata.table.micro_table import MicroTable, no_column
+
+GLANCE = 10_000  # rows that tell whether a column nobody named names people
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +54,6 @@ class Streamed:
     def left_out(self) -> tuple[str, ...]:
         return tuple(c for c in self.columns if c not in self.keep)
 
-    def whole(self, columns: Sequence[str]) -> pa.Table:
-        """The file's values of these columns (named s0, s1, …) with their numbers of rows, counted anew."""
-        return self.grouper.counted(columns, [f"s{i}" for i in range(len(columns))])
-
 
 def tuples(grouper: Grouper, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
     """The distinct combinations of these columns, and how many rows have each."""
@@ -67,6 +66,12 @@ def tuples(grouper: Grouper, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
         tally = np.bincount(column.codes[used], weights=weights[used], minlength=len(column.values))
         made.append(Counted(name, column.source, tally=tally.astype(np.int64)))
     return MicroTable.of(made), weights
+
+
+def nameless(grouper: Grouper, columns: Sequence[str]) -> list[str]:
+    """Those of the columns whose first rows name nobody."""
+    some = MicroTable.from_arrow(grouper.first(columns, GLANCE)) if columns else MicroTable.of([])
+    return [c for c in columns if recognised(some[c]) is None]
 
 
 def made_in_stream(
@@ -90,15 +95,28 @@ def made_in_stream(
     small, run = prepare(table, replace(recipe, identifiers=(), keep=()), progress=progress, notice=notice)
     run = replace(run, weights=weights, suppress=int(recipe.suppress * rows))
     method = recipe.steps[0] if recipe.steps else Generalise()
-    step = method.apply(small, run)
     targets = targets_of(table, tuple(recipe.sensitive), run.models, run.hierarchies, weights)
-    kept = np.isin(np.arange(table.rows), step.table.origin)
-    groups = groups_of(step.table, tuple(recipe.quasi), targets, weights[kept])
-    released = rows - step.suppressed
-    keep = [c for c in there if c in columns or c in recipe.keep or "*" in recipe.keep]
-    keep = [c for c in keep if c not in recipe.identifiers]
-    candidate = measured("generalise, in a stream", (step,), replace(groups, rows=rows), run, released)
-    return Streamed(grouper, candidate, run, rewriting_of(step, run, keep), rows, tuple(keep), tuple(there))
+
+    made: list[Run] = []
+
+    def make(searched: Sequence[Any]) -> Candidate:
+        made.append(replace(run, models=tuple(searched)))
+        step = method.apply(small, made[-1])
+        kept = np.isin(np.arange(table.rows), step.table.origin)
+        groups = as_released(replace(groups_of(step.table, tuple(recipe.quasi), targets, weights[kept]), rows=rows))
+        return measured("generalise, in a stream", (step,), groups, run, rows - step.suppressed)
+
+    candidate = within_limits(make, run.models)
+    if not candidate.holds:
+        raise NotAnswerable(
+            "compared with the rows that are released, groups break a limit",
+            hint="Allow fewer rows to be left out (suppress), or a larger limit.",
+        )
+    others = [c for c in there if c not in {*columns, *recipe.keep, *recipe.identifiers}]
+    harmless = nameless(grouper, others) if "*" in recipe.keep else []
+    keep = [c for c in there if c in {*columns, *recipe.keep, *harmless} and c not in recipe.identifiers]
+    rewriting = rewriting_of(candidate.steps[-1], made[-1], keep)
+    return Streamed(grouper, candidate, run, rewriting, rows, tuple(keep), tuple(there))
 
 
 def rewriting_of(step: Step, run: Run, keep: Sequence[str]) -> Rewriting:
@@ -117,7 +135,7 @@ def suppressed_labels(run: Run, levels: dict[str, int] | Any) -> pa.Table:
     problem = Generalise().problem(run.original, run)
     node = tuple(levels[n] for n in run.roles.quasi)
     groups = Rollup(problem).groups(node)
-    bad: Codes = groups.codes[failing(run.models, groups)]
+    bad: Codes = groups.codes[suppressed(run.models, groups)]
     columns = {}
     for j, h in enumerate(problem.hierarchies):
         columns[f"l{j}"] = pa.array([h.labels[node[j]][code] for code in bad[:, j]], pa.string())

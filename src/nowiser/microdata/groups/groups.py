@@ -89,6 +89,30 @@ class Groups:
         return merge(self, inverse.reshape(-1), len(first), part[first]), inverse.reshape(-1)
 
 
+def as_released(groups: Groups) -> Groups:
+    """The same groups, judged by what the released rows show as a whole: nothing here depends on rows left out.
+
+    Values that no released row has are gone: that somebody has them is a secret of those who were left out.
+    """
+    targets, histograms = [], []
+    for target, histogram in zip(groups.targets, groups.histograms, strict=True):
+        totals = histogram.sum(axis=0, dtype=np.int64)
+        there = np.flatnonzero(totals)
+        tree = target.hierarchy
+        targets.append(
+            replace(
+                target,
+                labels=tuple(target.labels[i] for i in there),
+                numbers=target.numbers[there],
+                totals=totals[there],
+                hierarchy=None if tree is None else replace(tree, matrix=tree.matrix[there]),
+                parts=tuple(replace(part, codes=part.codes[there]) for part in target.parts),
+            )
+        )
+        histograms.append(histogram[:, there])
+    return replace(groups, targets=tuple(targets), histograms=tuple(histograms))
+
+
 def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
     """Unite groups: old group i becomes part of new group inverse[i]."""
     order = np.argsort(inverse, kind="stable")

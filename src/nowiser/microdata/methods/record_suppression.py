@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nowiser.errors import NotAnswerable
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.method_contract import Run, Step
-from nowiser.microdata.search.problem import failing
+from nowiser.microdata.search.problem import suppressed
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
 
@@ -34,7 +34,7 @@ def surviving(table: MicroTable, run: Run) -> NDArray[np.bool_]:
     """Rows in groups that break no model."""
     quasi = [q for q in run.roles.quasi if q in table]
     groups = measured_groups(table, run, only_limited=True)
-    bad = failing(run.models, groups)
+    bad = suppressed(run.models, groups)
     if not bad.any():
         return np.ones(table.rows, bool)
     columns = [table[q] for q in quasi]

@@ -1,6 +1,7 @@
 """Gain: no group of look-alikes lets anyone guess a sensitive value more than η better than the whole table does.
 
-*Before*: the share of the whole table for which the guess is right (everyone who sees the table as a whole).
+*Before*: the share of the table for which the guess is right (everyone who sees the table as a whole; once rows
+are left out, of the released rows).
 *After*: its share within the group of look-alikes of the victim. A guess is an exact value, any number
 `within` a distance of the truth (also one that nobody has), or a set (`among`). The score of a group is the
 largest after − before over all guesses.

@@ -17,17 +17,15 @@ def columns_of(tree: Tree) -> tuple[str, ...]:
     return (str(tree[1]),)
 
 
-def joint_gain(run: Callable[[str], Any], tree: Tree, keys: Sequence[str], places: Sequence[str], weighed: bool) -> str:
+def joint_gain(run: Callable[[str], Any], tree: Tree, keys: Sequence[str], places: Sequence[str]) -> str:
     """SQL for the largest after − before over all groups and guesses.
 
-    Reads `released` (group keys, sensitive values in `places`, rows) and `joint_whole` (s0, s1, …; `weighed`: n).
+    Reads `released` (group keys, sensitive values in `places`, rows).
     """
     columns = columns_of(tree)
-    listed = ", ".join(f"CAST(s{i} AS VARCHAR) AS v{i}" for i in range(len(columns)))
-    rows = "sum(n)" if weighed else "count(*)"
-    run(f"CREATE OR REPLACE TEMP TABLE joint_prior AS SELECT {listed}, {rows} AS m FROM joint_whole GROUP BY ALL")
-    by = "".join(f"{k}, " for k in keys)
     shown = ", ".join(f"{place} AS v{i}" for i, place in enumerate(places))
+    run(f"CREATE OR REPLACE TEMP TABLE joint_prior AS SELECT {shown}, sum(rows) AS m FROM released GROUP BY ALL")
+    by = "".join(f"{k}, " for k in keys)
     over = f"PARTITION BY {', '.join(keys)}" if keys else ""
     run(
         f"CREATE OR REPLACE TEMP TABLE joint_rows AS SELECT *, sum(c) OVER ({over}) AS size FROM "

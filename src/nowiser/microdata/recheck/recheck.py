@@ -1,8 +1,8 @@
 """Every claim checked again, on the file that was written, by code that shares nothing with the search.
 
 The file is read by DuckDB as a stranger would read it, and each model's value is computed from its
-definition in SQL. Only the custodian's original table (for the shares of the whole table) and the claims
-themselves enter from outside.
+definition in SQL. *Before* is the share of the file's own rows, so whoever has the file can do the same; only
+a population and a hierarchy enter from outside.
 """
 # ruff: noqa: S608  (names enter the SQL only through `quoted`, texts only through `literal`)
 
@@ -50,12 +50,11 @@ class Claim:
 class Evidence:
     """What is needed besides the file."""
 
-    whole: Mapping[str, Any]  # per sensitive column an Arrow table: its values `s` (and rows `n` of each)
+    sensitive: tuple[str, ...]
     quasi: tuple[str, ...]
     trees: Mapping[str, Mapping[str | None, tuple[str | None, ...]]] = field(default_factory=dict)
     population: Any = None  # Arrow: the population's quasi-identifiers, already at the released levels
     separator: str = ","
-    joint: Mapping[tuple[str, ...], Any] = field(default_factory=dict)  # of columns counted together: s0, s1, … (and n)
 
 
 def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) -> dict[str, float]:
@@ -110,7 +109,7 @@ class _Check:
                 f"columns = {self._columns(path, separator)})"
             )
         names = [f"CAST({quoted(q)} AS VARCHAR) AS q{i}" for i, q in enumerate(evidence.quasi)]
-        names += [f"CAST({quoted(s)} AS VARCHAR) AS s{i}" for i, s in enumerate(evidence.whole)]
+        names += [f"CAST({quoted(s)} AS VARCHAR) AS s{i}" for i, s in enumerate(evidence.sensitive)]
         named = "".join(f"{name}, " for name in names)
         self.run(f"CREATE TEMP TABLE released AS SELECT {named} count(*) AS rows FROM {source} GROUP BY ALL")
         by = "".join(f"{k}, " for k in self.keys)
@@ -143,20 +142,17 @@ class _Check:
         return float(ask(dict(claim.options)))
 
     def _spread(self, column: str) -> None:
-        """`h`: rows c of every value s in every group of n rows; `p`: its share in the whole table."""
+        """`h`: rows c of every value s in every group of n rows; `p`: its share of all rows of the file."""
         if column in self.spread:
             return
         self.spread = {column}
         by = "".join(f"{k}, " for k in self.keys)
         over = f"PARTITION BY {', '.join(self.keys)}" if self.keys else ""
-        whole = self.evidence.whole[column]
-        self.engine.register("whole", whole)
-        rows = "sum(n)" if "n" in whole.column_names else "count(*)"
+        place = f"s{self.evidence.sensitive.index(column)}"
         self.run(
-            "CREATE OR REPLACE TEMP TABLE prior AS SELECT CAST(s AS VARCHAR) AS s, "
-            f"{rows} / sum({rows}) OVER () AS p FROM whole GROUP BY ALL"
+            f"CREATE OR REPLACE TEMP TABLE prior AS SELECT {place} AS s, "
+            "sum(rows) / sum(sum(rows)) OVER () AS p FROM released GROUP BY ALL"
         )
-        place = f"s{list(self.evidence.whole).index(column)}"
         self.run(
             f"CREATE OR REPLACE TEMP TABLE h AS SELECT {by} t.s, c, sum(c) OVER ({over}) AS n, p FROM "
             f"(SELECT {by} {place} AS s, sum(rows) AS c FROM released GROUP BY ALL) t "
@@ -199,7 +195,10 @@ class _Check:
     def _k_map(self, _: dict[str, Any]) -> float:
         return self.one(f"SELECT min(people) FROM ({self._people()}) WHERE n > 0")
 
-    def _delta_presence(self, _: dict[str, Any]) -> float:
+    def _delta_presence(self, options: dict[str, Any]) -> float:
+        low = float(options.get("low") or 0.0)
+        if low > 0 and self.one(f"SELECT min(n / people) FROM ({self._people()})") < low - 1e-9:
+            return float("inf")
         return self.one(f"SELECT max(n / people) FROM ({self._people()})")
 
     def _people(self) -> str:
@@ -290,11 +289,8 @@ class _Check:
 
     def _joint_gain(self, options: dict[str, Any]) -> float:
         columns = columns_of(options["tree"])
-        self.engine.register("joint_whole", self.evidence.joint[columns])
-        places = [f"s{list(self.evidence.whole).index(c)}" for c in columns]
-        return self.one(
-            joint_gain(self.run, options["tree"], self.keys, places, "n" in self.evidence.joint[columns].column_names)
-        )
+        places = [f"s{self.evidence.sensitive.index(c)}" for c in columns]
+        return self.one(joint_gain(self.run, options["tree"], self.keys, places))
 
     def _gain(self, options: dict[str, Any]) -> float:
         knows = options.get("knows")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nowiser.microdata.groups.groups import Groups
 from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
-from nowiser.microdata.models import Model
+from nowiser.microdata.models import Model, TableModel
 from nowiser.microdata.table.column import Ints
 
 
@@ -91,11 +91,48 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     return out
 
 
+def suppressed(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
+    """Groups that are left out: those that break a model, then as few as make the rest keep the table models.
+
+    A table model cannot say which group is at fault, but which it blames most; these go first, one by one.
+    """
+    out = failing(models, groups)
+    whole = [m for m in models if isinstance(m, TableModel) and m.limit is not None]
+    while whole and not out.all():
+        rest, left = groups.keep(~out), np.flatnonzero(~out)
+        broken = next((m for m in whole if not m.holds(m.value(rest))), None)
+        if broken is None:
+            return out
+        out[left[_fewest(broken, rest)]] = True
+        left = np.flatnonzero(~out)
+        out[left[failing(models, groups.keep(~out))]] = True
+    return out
+
+
+def _fewest(model: TableModel, groups: Groups) -> NDArray[np.int64]:
+    """The shortest beginning of the order of blame without which the model holds."""
+    real = np.flatnonzero(groups.size > 0)
+    codes = [groups.codes[real, j] for j in range(groups.codes.shape[1])]  # ties: by their codes, however counted
+    order = real[np.lexsort((*reversed(codes), -model.blame(groups)[real]))]
+    low, high = 0, len(order)  # without `low` of them it fails, without `high` it holds
+    while high - low > 1:
+        middle = (low + high) // 2
+        keep = np.ones(len(groups), bool)
+        keep[order[:middle]] = False
+        if model.holds(model.value(groups.keep(keep))):
+            high = middle
+        else:
+            low = middle
+    return order[:high]
+
+
 def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
     """The node if it satisfies everything, else None. Exactly the groups that break a model are suppressed."""
-    bad = failing(problem.models, groups)
-    suppressed = int(groups.size[bad].sum())
-    if suppressed > problem.suppress or suppressed == int(groups.size.sum()):
+    bad = suppressed(problem.models, groups) if problem.suppress else failing(problem.models, groups)
+    lost = int(groups.size[bad].sum())
+    if lost > problem.suppress or lost == int(groups.size.sum()):
+        return None
+    if lost and any(getattr(m, "rows_must_stay", False) for m in problem.models):
         return None
     if (groups.size[bad] == 0).any():  # a group of the population without a row cannot be helped by suppression
         return None
@@ -107,7 +144,7 @@ def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
     if problem.most is not None and problem.most[0].of(levels, groups, kept) > problem.most[1] + 1e-12:
         return None
     loss = problem.loss.of(levels, groups, kept)
-    return Node(levels, loss, suppressed, int((left.size > 0).sum()))
+    return Node(levels, loss, lost, int((left.size > 0).sum()))
 
 
 def blocked(problem: Problem, groups: Groups) -> bool:
@@ -123,6 +160,8 @@ def blocked(problem: Problem, groups: Groups) -> bool:
             if m.closed
         )
     if blocked_by_size(problem, groups.size):
+        return True
+    if any(isinstance(m, TableModel) and m.must_lose_rows(groups) > problem.suppress + 1e-6 for m in problem.models):
         return True
     others = [m for m in problem.models if m.scope == "group" and not getattr(m, "by_size", False)]
     if not others:

@@ -1,0 +1,131 @@
+"""Who was left out: what file and codebook tell about people whose rows are not in the file.
+
+The attacker knows everybody's quasi-identifiers, the recipe and this program. He tries every value that those left out
+may have, publishes in each of these worlds, and keeps those in which he finds the same rows and the same codebook.
+"""
+
+import json
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nowiser.errors import NotAnswerable
+from nowiser.microdata.publish import publish
+
+ILLS = ("cold", "flu", "none")
+K_ONLY = [{"k-anonymity": 3}, {"k-anonymity": 2, "average-risk": 0.5}]
+
+
+def people(random, rows):
+    frame = pd.DataFrame(
+        {
+            "zip": [f"{a}{b}" for a, b in random.integers(1, 4, (rows, 2))],
+            "age": random.choice(["20", "30", "40"], rows, p=[0.6, 0.3, 0.1]),
+            "ill": random.choice(ILLS, rows, p=random.dirichlet([2, 2, 2])),
+        }
+    )
+    return frame.assign(zip=frame["zip"].where(random.random(rows) < 0.9, "99"))
+
+
+def told(frame, models, method="generalise", suppress="12%"):
+    """What everybody sees, and which rows are missing; None where nothing would be published."""
+    quasi = {"zip": "prefix", "age": None}
+    steps = [method] if isinstance(method, str) else method
+    try:
+        made = publish(frame, quasi=quasi, sensitive="ill", models=models, suppress=suppress, steps=steps)
+    except NotAnswerable:
+        return None
+    rows = sorted(map(tuple, made.to_pandas().astype(str).to_numpy().tolist()))
+    gone = sorted(set(range(len(frame))) - set(made.table.origin.tolist()))
+    return rows, json.dumps(made.codebook, sort_keys=True), tuple(gone)
+
+
+def belief(frame, models, method="generalise"):
+    """Per value, how likely the first of those left out has it, by who publishes in every world; and the shares shown."""
+    seen = told(frame, models, method)
+    if seen is None or not 0 < len(seen[2]) <= 2:
+        return None
+    gone = list(seen[2])
+    shown = Counter(row[-1] for row in seen[0])
+    weight = {v: shown[v] / len(seen[0]) for v in ILLS}
+    found = Counter()
+    for values in product([v for v in ILLS if weight[v]], repeat=len(gone)):
+        world = frame.copy()
+        world.loc[gone, "ill"] = values
+        again = told(world, models, method)
+        if again is not None and again[:2] == seen[:2]:
+            found[values[0]] += np.prod([weight[v] for v in values])
+    total = sum(found.values())
+    return {v: (weight[v], found[v] / total if total else None) for v in ILLS}
+
+
+def tried(seeds, models, method="generalise"):
+    """Worst gain about somebody left out, per release that leaves somebody out."""
+    out = []
+    for seed in seeds:
+        random = np.random.default_rng(seed)
+        frame = people(random, int(random.integers(14, 26)))
+        known = belief(frame, models, method)
+        if known is not None and known["cold"][1] is not None:
+            out.append(max(after - before for before, after in known.values()))
+    return out
+
+
+@pytest.mark.parametrize("models", K_ONLY)
+def test_file_and_codebook_tell_nothing_about_those_left_out(models):
+    gains = tried(range(40), models)
+    assert len(gains) >= 8
+    assert max(gains) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", ["local_recoding", "record_suppression"])
+def test_no_method_tells_about_those_left_out(method):
+    gains = tried(range(30), {"k-anonymity": 2}, ["generalise", method] if method.startswith("record") else method)
+    assert len(gains) >= 4
+    assert max(gains) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("models", K_ONLY)
+@pytest.mark.parametrize("method", ["generalise", "local_recoding"])
+def test_a_thousand_releases_tell_nothing_about_those_left_out(models, method):
+    gains = tried(range(1000, 1250), models, method)
+    assert len(gains) >= 40
+    assert max(gains) == pytest.approx(0, abs=1e-9)
+
+
+def test_a_share_of_the_whole_table_is_nowhere_in_the_codebook():
+    """Sixty rows, one left out: nothing in the codebook is a share of sixty that the file does not show itself."""
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"zip": ["1"] * 30 + ["2"] * 29 + ["3"], "ill": [*random.choice(ILLS, 59), "rare"]})
+    made = publish(frame, quasi={"zip": [["1", "*"], ["2", "*"], ["3", "*"]]}, sensitive="ill", k=5, suppress="2%")
+    assert made.chosen.suppressed == 1
+    assert "rare" not in json.dumps(made.codebook)
+    (guess,) = made.codebook["guesses"]
+    shares = [n / 59 for n in made.to_pandas()["ill"].value_counts()]
+    assert any(guess["before"] == pytest.approx(s) for s in shares)
+    assert made.codebook["columns"]["ill"]["distinct"] == 3
+
+
+def test_limits_hold_among_the_released_rows_alone():
+    """Where a limit holds against the whole table only, a stricter search finds a version, or nothing is published."""
+    held = 0
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        frame = people(random, 40)
+        try:
+            made = publish(
+                frame, quasi={"zip": "prefix", "age": None}, sensitive="ill", k=2, gain="20%", suppress="15%"
+            )
+        except NotAnswerable:
+            continue
+        out = made.to_pandas()
+        shares = out["ill"].value_counts(normalize=True)
+        for _, group in out.groupby(["zip", "age"], dropna=False):
+            for value, share in group["ill"].value_counts(normalize=True).items():
+                assert share - shares[value] <= 0.2 + 1e-6
+        held += made.chosen.suppressed > 0
+    assert held >= 5
