@@ -14,7 +14,7 @@ from math import inf, isfinite, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.model.schema import Kind, Value
+from nowiser.model.schema import Kind, Role, Value
 from nowiser.sql.aggregates import moments, quantiles
 from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.picked import evenly_between, foreseen
@@ -98,19 +98,21 @@ def _points(kind: Kind, domain: Sequence[Value] | None, bounds: object) -> Seque
 def spread(plan: Plan, rows: float) -> Floats:
     """So many rows over the groups, as unevenly as groups usually are; in grouping sets over the groups of each set.
 
-    Evenly filled groups are rare, and to expect them would promise bars that small groups do not keep. Of groups that
-    are found in the data nobody knows how many there are: one that has all rows stands for them.
+    Evenly filled groups are rare, and to expect them would promise bars that small groups do not keep. (Groups by
+    public keys are counted before they are charged; until then they are taken to be alike.) Of groups that are found in the data nobody knows how many there are: one that has all rows stands for them.
     """
     if isinstance(plan.groups, Listed):
         return np.array([rows])
+    secret = any(c.declared.role is not Role.PUBLIC for key in plan.query.keys for c in columns(key))
+    fall = FALL if secret else 0.0
     if isinstance(plan.groups, SetGroups):
-        return np.concatenate([_falling(len(p), rows) for p in plan.groups.parts])
-    return _falling(len(plan.groups), rows)
+        return np.concatenate([_falling(len(p), rows, fall) for p in plan.groups.parts])
+    return _falling(len(plan.groups), rows, fall)
 
 
-def _falling(groups: int, rows: float) -> Floats:
-    """So many rows in groups whose sizes fall as 1, 1/3, 1/5, 1/8, …: with their place to the power of −1.5."""
-    weights: Floats = np.arange(1.0, groups + 1) ** -FALL
+def _falling(groups: int, rows: float, fall: float) -> Floats:
+    """So many rows in groups whose sizes fall with their place; to the power of −1.5 as 1, 1/3, 1/5, 1/8, …"""
+    weights: Floats = np.arange(1.0, groups + 1) ** -fall
     found: Floats = rows * weights / max(1.0, float(weights.sum()))
     return found
 
