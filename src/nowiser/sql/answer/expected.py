@@ -99,7 +99,8 @@ def spread(plan: Plan, rows: float) -> Floats:
     """So many rows over the groups, as unevenly as groups usually are; in grouping sets over the groups of each set.
 
     Evenly filled groups are rare, and to expect them would promise bars that small groups do not keep. (Groups by
-    public keys are counted before they are charged; until then they are taken to be alike.) Of groups that are found in the data nobody knows how many there are: one that has all rows stands for them.
+    public keys are counted before they are charged; until then they are taken to be alike.) Of groups that are found
+    in the data nobody knows how many there are: one that has all rows stands for them.
     """
     if isinstance(plan.groups, Listed):
         return np.array([rows])
