@@ -9,7 +9,6 @@ whatever happens.
 import contextlib
 import os
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -44,6 +43,7 @@ from nowiser.sql.answer import results as release
 from nowiser.sql.answer.thresholds import shown
 from nowiser.sql.bound import clipping
 from nowiser.sql.canonical import digest
+from nowiser.sql.columns import columns_of
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.choice import FREE, Chosen
 from nowiser.sql.plan.plan import Noise, Plan
@@ -112,6 +112,7 @@ class Gateway(Opened):
         with self._before_charging():
             question = self._known.read(sql)
         answer = self._with_news(self._asked(question, sql, wish, who, anyway=anyway))
+        answer = replace(answer, kinds=tuple(c.kind.value for c in columns_of(question)))
         if clipped and (second := clipping.question(question)) is not None:
             wish = precision.wish(self.policy, None, spend)
             try:
@@ -158,14 +159,19 @@ class Gateway(Opened):
             old = self._earlier(planned, version)
             try:
                 asked, (planned, chosen, answer) = planned, self._priced(planned, wish, who, said)
+                enough = old is not None and precise(old[0], chosen.noise)
             except Exhausted as refusal:
-                if old is not None:
-                    return self._following(planned, old, Asked(name, sql, who or "", version))
-                raise self._short(refusal, planned, wish, who, said) from None
-            if old is not None and precise(old[0], chosen.noise):
-                return self._following(asked, old, Asked(name, sql, who or "", version))
-            if size is not None and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless:
+                if old is None:
+                    raise self._short(refusal, planned, wish, who, said) from None
+                asked, enough = planned, True
+            if (
+                not enough
+                and size is not None
+                and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless
+            ):
                 raise useless(judgement, self._case(sql, planned, wish, size, said, who))
+        if enough and old is not None:  # not in there: who answers the same just now is waited for
+            return self._following(asked, old, Asked(name, sql, who or "", version))
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
@@ -302,9 +308,8 @@ class Gateway(Opened):
 
         cap = precision.wish(self.policy, None, spend).spend
         assert cap is not None
-        inside = copy(self)
-        inside._ledger = capped = Capped(self._ledger, self.policy, cap)  # noqa: SLF001 (the same gateway but for this)
-        return Session(inside, capped, analyst)
+        capped = Capped(self._ledger, self.policy, cap)
+        return Session(self.through(capped), capped, analyst)
 
     def remaining(
         self,

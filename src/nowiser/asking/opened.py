@@ -2,6 +2,7 @@
 
 import os
 from contextlib import AbstractContextManager
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
@@ -12,6 +13,7 @@ from nowiser.asking import planning, running
 from nowiser.asking.earlier import Blurred, earlier, precise, stored_cells
 from nowiser.asking.sizes import Sizes
 from nowiser.asking.telling import Telling
+from nowiser.builder.written import text_of
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
 from nowiser.errors import Exhausted, NotAnswerable, NotAuthorised, NowiserError
@@ -26,11 +28,14 @@ from nowiser.report import failure, shortage
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.levers import Case
 from nowiser.report.usefulness import Size
+from nowiser.sql.columns import Described, columns_of, columns_of_constants
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.cache import QueryCache
 from nowiser.sql.plan.choice import FREE, Chosen, choose
 from nowiser.sql.plan.plan import Plan, plan
 from nowiser.sql.plan.tally import Tally
+from nowiser.sql.read.bi import setting
+from nowiser.sql.read.catalogue import described
 from nowiser.sql.read.select import read
 from nowiser.sql.tree import Query
 
@@ -90,6 +95,30 @@ class Opened:
         kept = self._ledger
         head = kept.verify()
         return report(self.policy, account(self.policy, kept.entries(), kept.analysts(), kept.failures()), head)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The account that charges are kept in."""
+        return self._ledger
+
+    def check_policy(self) -> None:
+        """Raise Misconfigured where the policy file, or the ledger, says something else than the policy opened."""
+        self._file.check()
+        self._ledger.check_access(policy=self.policy.digest)
+
+    def through(self, account: Any) -> Self:
+        """The same gateway, whose charges pass through a ledger that holds some of them back."""
+        inside = copy(self)
+        inside._ledger = account  # noqa: SLF001 (the same but for this)
+        return inside
+
+    def describe(self, sql: Any) -> tuple[Described, ...]:
+        """Names and kinds of the columns of an answer. Neither the ledger nor anything secret is touched; free."""
+        text = text_of(sql)
+        if (constant := setting(text) or described(text, self.policy)) is not None:
+            return columns_of_constants(constant.columns, constant.rows)
+        with self._before_charging():
+            return columns_of(self._known.read(text))
 
     def __repr__(self) -> str:
         name = self.policy.path.name if self.policy.path else "a policy"

@@ -28,6 +28,8 @@ COMMANDS = (
     "publish",
     "risk",
     "compare",
+    "serve",
+    "user",
 )
 
 

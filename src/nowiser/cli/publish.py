@@ -24,6 +24,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     importance: Annotated[str, typer.Option(help="How much columns count in the loss: age:2, …; 1 if not named.")] = "",
     method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
     identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
     hierarchies: Annotated[Path | None, typer.Option(help="A folder written by nowiser hierarchies.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
@@ -49,10 +50,12 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--hierarchies": hierarchies}
+    limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
+    limits |= {"--hierarchies": hierarchies}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "hierarchies": hierarchies}
-        searched |= {"gs_factor": gs_factor, "importance": column_list.split_columns(importance, "--importance")}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
+        searched |= {"hierarchies": hierarchies, "gs_factor": gs_factor}
+        searched |= {"importance": column_list.split_columns(importance, "--importance")}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)
