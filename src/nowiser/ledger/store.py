@@ -42,6 +42,10 @@ CREATE TABLE IF NOT EXISTS nowiser_alarms (
     looks {whole} NOT NULL,
     looked TEXT NOT NULL       -- the data that were quiet last
 );
+CREATE TABLE IF NOT EXISTS nowiser_releases (  -- what counted releases showed, whose digests are in the chain
+    seq {whole} PRIMARY KEY,
+    shown {binary} NOT NULL
+);
 CREATE TABLE IF NOT EXISTS nowiser_totals (scope TEXT PRIMARY KEY, charge TEXT NOT NULL)
 """
 
