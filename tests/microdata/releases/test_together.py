@@ -144,7 +144,9 @@ def test_maximum_entropy_misses_the_largest_gain_by_less_than_the_margin_in_19_o
             assert (counted >= few - 1e-9).all()
             assert (counted <= most + 1e-9).all()
             prior = np.bincount(w.value, weights=counted) / rows
-            missed.append(max(counted / w.size[w.cell] - prior[w.value]) - max(fitted / w.size[w.cell] - prior[w.value]))
+            missed.append(
+                max(counted / w.size[w.cell] - prior[w.value]) - max(fitted / w.size[w.cell] - prior[w.value])
+            )
     assert np.mean(np.array(missed) < MARGIN) >= 0.93
 
 

@@ -10,8 +10,8 @@ from nowiser.errors import NotAnswerable
 from nowiser.microdata.releases.worlds import Worlds
 from nowiser.microdata.table.column import Floats
 
-ROUNDS = 400
-CLOSE = 1e-4  # rows by which a count may be missed, per row counted
+ROUNDS = 200
+CLOSE = 5e-4  # rows by which a belief may still move
 WRONG = 0.2  # beyond: no world has these counts
 
 
