@@ -112,7 +112,8 @@ def entry(name: str) -> Iterator[str]:
 
 def members(owner: type) -> Iterator[str]:
     """Properties in a table, each method with its signature."""
-    shown = {n: v for n, v in vars(owner).items() if not n.startswith("_")}
+    rooms = [c for c in owner.__mro__ if c is owner or c.__module__.startswith("nowiser.asking.")]
+    shown = {n: v for c in rooms for n, v in vars(c).items() if not n.startswith("_")}
     properties = {n: v for n, v in shown.items() if isinstance(v, property) or hasattr(v, "func")}
     if any(map(first, properties.values())):
         yield from ("", "| property | meaning |", "|---|---|")

@@ -66,6 +66,7 @@ _HOMES: dict[str, str] = {
     "randomised_response": "nowiser.noise.randomised_response",
     "noisy_max": "nowiser.noise.noisy_max",
     "exponential": "nowiser.noise.exponential",
+    "hierarchies": "nowiser.microdata.propose",
     "publish": "nowiser.microdata.publish",
     "risk": "nowiser.microdata.measure",
     "compare": "nowiser.microdata.compare",
@@ -123,6 +124,7 @@ if TYPE_CHECKING:
     from nowiser.guess.beside.published import bounds as bounds
     from nowiser.microdata.compare import compare as compare, ru_map as ru_map
     from nowiser.microdata.measure import risk as risk
+    from nowiser.microdata.propose import hierarchies as hierarchies
     from nowiser.microdata.publish import publish as publish
     from nowiser.model.advantage import Advantage as Advantage
     from nowiser.model.attacker import Attacker as Attacker

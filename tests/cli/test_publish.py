@@ -295,7 +295,9 @@ def test_options_beside_a_recipe_are_refused_not_ignored(nowiser, tmp_path):
     [
         ("seconds: soon", "seconds: 'soon' is no positive number"),
         ("seconds: 0", "seconds: 0 is no positive number"),
-        ("seed: lucky", "seed: 'lucky' is no whole number"),
+        ("seed: lucky", "a seed has at least 32 random hexadecimal digits"),
+        ("seed: 11", "a seed has at least 32 random hexadecimal digits"),
+        ("seed: '00000000000000000000000000000001'", "a seed has at least 32 random hexadecimal digits"),
         ("weight: [1]", "weight: expected one name"),
         ("population: 3", "population: expected one name"),
     ],
@@ -309,7 +311,7 @@ def test_every_key_of_a_recipe_is_checked(nowiser, tmp_path, line, words):
 
 
 def test_perturbed_columns_are_not_said_to_be_safe_for_everybody(nowiser, tmp_path):
-    recipe = "quasi: [Gender]\nsensitive: [Condition]\nsteps: [{pram: {columns: Condition, keep: 0.5}}]\nseed: 1\n"
+    recipe = "quasi: [Gender]\nsensitive: [Condition]\nsteps: [{pram: {columns: Condition, keep: 0.5}}]\n"
     (tmp_path / "r.yaml").write_text(recipe, encoding="utf-8")
     code, out, _ = nowiser("publish", "table.csv", "--recipe", "r.yaml", "-o", "out.csv")
     assert code == 0

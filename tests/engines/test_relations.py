@@ -34,7 +34,9 @@ tables:
     source: v.csv
     person: {uk: u.k}
     rows_per_person: 3
+    references: {r: u.k}
     columns:
+      r: {identifier: integer, nullable: false}
       uk: {identifier: integer, nullable: false}
       y: {sensitive: [0, 5], kind: integer, nullable: false}
   d:
@@ -50,10 +52,10 @@ attackers:
 ROWS = {
     "t": [(1, "a", "a", 3), (1, "b", "b", -2), (2, "b", "b", 0), (3, "a", "b", 1)],
     "u": [(1, 0, "a", "c", 1.25), (1, 1, None, "a", None), (1, 2, "b", None, -3.0), (3, 5, "a", "b", 4.0), (3, 6, "a", "b", 0.125)],
-    "v": [(0, 5), (0, 2), (2, 0), (5, 4)],
+    "v": [(0, 1, 5), (0, 5, 2), (2, 2, 0), (5, 5, 4)],
     "d": [(r["h"], r["z"]) for r in PUBLIC],
 }  # fmt: skip
-COLUMNS = {"t": "pgsw", "u": "qkhcx", "v": ("uk", "y"), "d": "hz"}
+COLUMNS = {"t": "pgsw", "u": "qkhcx", "v": ("uk", "r", "y"), "d": "hz"}
 
 
 def as_text(name):

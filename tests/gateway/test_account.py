@@ -92,7 +92,7 @@ def test_a_fault_in_what_needs_no_data_comes_before_the_charge(canteen, monkeypa
 
     canteen.query(AVERAGE.replace("math", "law"), anyway=True)
     left = canteen.allowance()["left"]
-    monkeypatch.setattr(f"nowiser.gateway.{part}", broken)
+    monkeypatch.setattr(f"nowiser.asking.telling.{part}", broken)
     with pytest.raises(NotEvaluated, match="Nothing was charged"):
         canteen.query(AVERAGE, anyway=True)
     monkeypatch.undo()
@@ -130,7 +130,7 @@ def test_a_failed_run_leaves_types_and_lines_for_the_custodian(canteen, monkeypa
     with pytest.raises(NotEvaluated):
         canteen.query(AVERAGE, anyway=True)
     (line,) = (canteen.policy.path.parent / ".nowiser" / "failures.log").read_text().splitlines()
-    assert "a run failed (entry 2): nowiser.engines.base.Broken at nowiser.gateway:" in line
+    assert "a run failed (entry 2): nowiser.engines.base.Broken at nowiser.asking.running:" in line
     assert line.endswith("<- duckdb.OutOfMemoryException") or "OutOfMemoryException" in line
     assert "Alice" not in line
     assert capfd.readouterr() == ("", "")

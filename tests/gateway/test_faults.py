@@ -6,6 +6,7 @@ import re
 import pytest
 
 from nowiser import gateway
+from nowiser.asking import opened
 from nowiser.errors import NotEvaluated
 from nowiser.report.failure import LOG
 
@@ -13,9 +14,9 @@ SQL = "SELECT COUNT(*) FROM visits WHERE time > 20"
 ERRORS = [ZeroDivisionError, OverflowError, RecursionError, MemoryError, KeyError, AssertionError, OSError]
 PLACES = [
     "nowiser.sql.plan.cache.read",
-    "nowiser.gateway.plan",
+    "nowiser.asking.planning.plan",
     "nowiser.gateway.digest",
-    "nowiser.gateway.derivation",
+    "nowiser.asking.telling.derivation",
     "nowiser.gateway.precision.width",
 ]
 
@@ -43,7 +44,7 @@ def test_nothing_is_charged_and_nothing_told(canteen, canteen_folder, monkeypatc
         for ask in (canteen.query, canteen.explain) if place != "nowiser.gateway.digest" else (canteen.query,):
             with pytest.raises(NotEvaluated) as fault:
                 ask(SQL)
-            assert str(fault.value) == gateway.UNPLANNED
+            assert str(fault.value) == opened.UNPLANNED
     assert canteen.allowance() == before
     assert canteen.query(SQL, anyway=True).rows
     told = (canteen_folder / ".nowiser" / LOG).read_text()
@@ -71,10 +72,10 @@ def test_the_command_line_shows_no_traceback(canteen_folder, monkeypatch, capsys
     monkeypatch.chdir(canteen_folder)
     assert command("explain", SQL)[0] == 0
     with monkeypatch.context() as patch:
-        patch.setattr("nowiser.gateway.plan", failing(error))
+        patch.setattr("nowiser.asking.planning.plan", failing(error))
         for name in ("query", "explain"):
             code, out, err = command(name, SQL)
-            assert (code, out, err) == (7, "", f"nowiser: {gateway.UNPLANNED}\n")
+            assert (code, out, err) == (7, "", f"nowiser: {opened.UNPLANNED}\n")
         code, out, _ = command("query", SQL, "--json")
         assert (code, json.loads(out)["error"]["kind"]) == (7, "not evaluated")
     with monkeypatch.context() as patch:

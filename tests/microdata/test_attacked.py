@@ -16,6 +16,7 @@ from scipy.stats import beta
 
 import nowiser as nw
 from nowiser.microdata import registry
+from support.seeds import seed as seeded
 
 ROWS = 4000
 SURE = 1e-6  # chance that a true figure is called wrong
@@ -99,7 +100,7 @@ def interval(right, tried):
 
 def released(frame, step, case, **more):
     recipe = {"quasi": QUASI} | case.recipe | more
-    made = nw.publish(frame, sensitive=[case.column], steps=step and [step], seed=1, keep_order=True, **recipe)
+    made = nw.publish(frame, sensitive=[case.column], steps=step and [step], seed=seeded(1), **recipe)
     return made.to_pandas(), frame.iloc[made.table.origin].reset_index(drop=True), made.chosen
 
 

@@ -10,6 +10,7 @@ from nowiser.microdata.for_policy import from_policy
 from nowiser.microdata.publish import release
 from nowiser.microdata.recipe import parse
 from support.commands import nowiser
+from support.seeds import seed as seeded
 
 POLICY = """
 nowiser: 1
@@ -173,7 +174,7 @@ def test_columns_of_a_joined_goal_are_released_together_or_not_at_all(custodian,
 @pytest.mark.parametrize("goal", ["people.ill exactly and people.age within 2", "people.age in [30, 40]"])
 def test_joined_goals_on_perturbed_columns_are_tried(custodian, goal):
     noise = [{"noise": {"columns": ["age"], "scale": 40}}, {"pram": {"columns": ["ill"], "keep": 0.05}}]
-    strong = {"steps": noise, "sensitive": ["ill", "age"], "seed": 1, "quasi": [], "keep": ["town"]}
+    strong = {"steps": noise, "sensitive": ["ill", "age"], "seed": seeded(1), "quasi": [], "keep": ["town"]}
     path = custodian(f"{{guess: '{goal}', gain: 40%}}")
     assert published(path, strong).chosen.holds
     weak = strong | {"steps": [{"noise": {"columns": ["age"], "scale": 0.5}}]}
@@ -192,7 +193,7 @@ def test_a_sensitive_column_cannot_be_released_as_known(custodian):
 
 
 def test_a_perturbed_column_is_tried_with_the_policys_own_goal(custodian):
-    swap = {"steps": [{"pram": {"columns": ["ill"], "keep": 0.9}}], "seed": 1}
+    swap = {"steps": [{"pram": {"columns": ["ill"], "keep": 0.9}}], "seed": seeded(1)}
     with pytest.raises(NotAnswerable, match="may gain"):
         published(custodian("{guess: people.ill exactly, gain: 20%}"), swap)
 
@@ -203,7 +204,7 @@ def test_the_worst_victim_decides_not_the_average_one(custodian):
     rare = [f"{i},{TOWNS[i % 3]},{'flu' if i < 6 else 'none'},{20 + i % 50}" for i in range(300)]
     (path.parent / "people.csv").write_text("id,town,ill,age\n" + "\n".join(rare) + "\n", encoding="utf-8")
     steps = [{"randomised_response": {"columns": ["ill"], "keep": 0.97}}]
-    recipe = {"steps": steps, "seed": 1, "quasi": [], "keep": ["town"]}
+    recipe = {"steps": steps, "seed": seeded(1), "quasi": [], "keep": ["town"]}
     with pytest.raises(NotAnswerable, match="has found the victim's row, worst victim may gain"):
         published(path, recipe)
 
@@ -218,7 +219,7 @@ def test_where_the_worst_victim_cannot_be_counted_the_output_says_so(custodian):
         "identifiers": ["id"],
         "steps": [{"shuffle": {"columns": "age"}}],
     }
-    made = source.promised(parse(recipe | {"seed": 1}))
+    made = source.promised(parse(recipe | {"seed": seeded(1)}))
     release(source.needed(), made, check=source.check, notice=heard.append)
     assert any("average victim" in words and "not against the worst" in words for words in heard)
 
@@ -226,8 +227,8 @@ def test_where_the_worst_victim_cannot_be_counted_the_output_says_so(custodian):
 def heard(path, recipe):
     said = []
     source = from_policy(path, None, None)
-    made = source.promised(parse({"identifiers": ["id"], "seed": 1} | recipe))
-    release(source.needed(), made, check=source.check, notice=said.append, keep_order=True)
+    made = source.promised(parse({"identifiers": ["id"], "seed": seeded(1)} | recipe))
+    release(source.needed(), made, check=source.check, notice=said.append)
     return said
 
 

@@ -64,6 +64,7 @@ EDITS = [
     ("y: {sensitive: [0, 60]}", "y: {sensitive: [0, 60], one_per_person: true}", Effect.LOOSENS),
     ("    unique: [[p, day]]\n", "", Effect.TIGHTENS),
     ("unique: [[p, day]]", "unique: [[p, day], p]", Effect.LOOSENS),
+    ("    unique: [[p, day]]", "    unique: [[p, day]]\n    references: {p: t.p, day: t.day}", Effect.LOOSENS),
     ("person: p", "person: [p, q]", Effect.LOOSENS),
     ("  w: {public: true, columns: {k: public}}\n", "", Effect.NEUTRAL),
     ("  w: {", "  v: {public: true, columns: {k: public}}\n  w: {", Effect.NEUTRAL),

@@ -37,7 +37,7 @@ tables:
       g: {sensitive: [2020-01-01, 2020-12-31], prior: uniform}
       h: {sensitive: text}
       i: {public: [2, 1]}
-  u: {person: {p: t.p, q: t.q}, columns: {p: identifier, q: {identifier: integer}, z: {sensitive: [1, 2, 3]}}}
+  u: {person: {p: t.p, q: t.q}, references: {q: t.q, p: t.p}, columns: {p: identifier, q: {identifier: integer}, z: {sensitive: [1, 2, 3]}}}
 attackers:
   - {guess: "t.a within 1 and not t.c in {x}", gain: 5%}
   - {guess: present in t, gain: 2.5%}

@@ -74,7 +74,7 @@ def test_it_means_what_sql_means(source):
     """The text itself, run by DuckDB on tables whose keys lead to one person, gives the same number of rows."""
     declared = policy(Protect.PERSONS, 2, 3, 3)
     world = {
-        n: {**own, "u": [{**r, "k": 10 * n + r["k"]} for r in own["u"]], "v": [{**r, "uk": 10 * n + r["uk"]} for r in own["v"]]}
+        n: {**own, "u": [{**r, "k": 10 * n + r["k"]} for r in own["u"]], "v": [{**r, "uk": 10 * n + r["uk"], "r": 10 * n + r["r"]} for r in own["v"]]}
         for n, own in WORLD.items()
     }  # fmt: skip
     connection = duckdb.connect()

@@ -45,11 +45,13 @@ def policy(protect, t_rows=1, u_rows=2, v_rows=3):
         "v.csv",
         (
             Column("uk", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
+            Column("r", Kind.INTEGER, Role.IDENTIFIER, nullable=False),
             Column("y", Kind.INTEGER, Role.SENSITIVE, Fraction(0), Fraction(5), nullable=False),
         ),
         link=Link(("uk",), "u", ("k",)),
         rows_per_person=v_rows,
         protect=protect,
+        references=(Link(("r",), "u", ("k",)),),
     )
     d = Table(
         "d",
@@ -95,7 +97,9 @@ def person(draw, found, number, public=None):
     keys = [r["k"] for r in rows["u"]]
     if keys:
         for _ in range(draw(st.integers(0, v.rows_per_person))):
-            rows["v"].append({"uk": draw(st.sampled_from(keys)), ":person:0": number, "y": draw(st.integers(0, 5))})
+            other = draw(st.integers(0, 3))  # `references`: perhaps somebody else's row, or none
+            own = {"uk": draw(st.sampled_from(keys)), "r": other, ":person:0": number, "y": draw(st.integers(0, 5))}
+            rows["v"].append(own)
     return rows
 
 
@@ -125,6 +129,12 @@ SOURCES = [
     ("v JOIN u ON u.k = v.uk JOIN t ON t.p = u.q", ["w", "y"], ["g", "s"], ["y > w"]),
     ("t JOIN u ON p = q LEFT JOIN v ON uk = k", ["w", "x", "y"], ["g", "h", "y"], ["y IS NULL"]),
     ("v a JOIN v b ON a.uk = b.uk", ["a.y", "b.y"], ["a.y"], ["a.y < b.y"]),
+    ("u JOIN v ON u.k = v.r", ["x", "y"], ["h", "c", "y"], ["y > 2", "x > 0"]),
+    ("v LEFT JOIN u ON u.k = v.r", ["x", "y"], ["h", "c"], ["x IS NULL"]),
+    ("v a JOIN v b ON a.r = b.r", ["a.y", "b.y"], ["a.y"], ["a.y < b.y"]),
+    ("v a JOIN v b ON a.r = b.uk JOIN u ON k = a.r", ["a.y", "x"], ["h"], ["a.y < b.y"]),
+    ("v WHERE EXISTS (SELECT 1 FROM u WHERE k = r AND x > 0)", ["y"], ["y"], ["y > 2"]),
+    ("(SELECT r, COUNT(*) AS n FROM v GROUP BY r) q JOIN u ON k = r", ["n", "x"], ["h", "n"], ["n > 1"]),
     ("u JOIN d ON u.h = d.h", ["x", "z"], ["d.h", "z", "c"], ["z > 1"]),
     ("u JOIN d ON u.c = d.h", ["x", "z"], ["d.h", "z", "u.h"], ["z > 1", "x > 0"]),
     ("u LEFT JOIN d ON u.c = d.h", ["x", "z"], ["d.h", "z"], ["z IS NULL"]),

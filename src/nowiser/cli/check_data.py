@@ -14,9 +14,10 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nowiser.cli import file_dependence
+from nowiser.cli.check_references import Level, referring
 from nowiser.cli.file_contents import kind_of, seen_dialect
 from nowiser.errors import Unreachable
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
@@ -42,7 +43,7 @@ _READ_AS = {
 
 @dataclass(frozen=True)
 class Finding:
-    level: Literal["problem", "warning", "note"]
+    level: Level
     about: str
     text: str
 
@@ -81,6 +82,9 @@ def inspect(policy: Policy) -> Inspection:
             look = _Look(sources, table)
             findings += look.findings()
             rows[table.name] = look.rows
+        if not any(f.level == "problem" for f in findings):
+            relations = {t.name: sources.relation(t) for t in policy.tables}
+            findings += (Finding(*told) for told in referring(policy, relations, sources.all))
     return Inspection(rows, tuple(findings))
 
 

@@ -24,9 +24,12 @@ COMMANDS = (
     "prepare",
     "ledger",
     "report",
+    "hierarchies",
     "publish",
     "risk",
     "compare",
+    "serve",
+    "user",
 )
 
 

@@ -22,7 +22,9 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     loss: Annotated[str, typer.Option(help="What the search minimises.")] = "loss",
     method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
     identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
+    hierarchies: Annotated[Path | None, typer.Option(help="A folder written by nowiser hierarchies.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
     policy: Annotated[Path | None, typer.Option("-p", "--policy", help="A policy; enters its ledger.")] = None,
     table: Annotated[str | None, typer.Option(help="The table of the policy.")] = None,
@@ -45,9 +47,11 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method}
+    limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
+    limits |= {"--hierarchies": hierarchies}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
+        searched |= {"hierarchies": hierarchies}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)
@@ -231,6 +235,8 @@ def why_first(offered: Sequence[Any]) -> str:
     if len(offered) < 2:
         return ""
     best = lowest_loss(offered)
+    if not offered[0].title.startswith("generalise"):
+        return "1 is the usual choice: of the others, every quasi-identifier of one is * in every row."
     first = "1 is the usual choice: one rule per column for all rows, so that values can be compared and counted."
     if not best:
         return f"{first} None of the others loses less."
@@ -250,7 +256,8 @@ def tell(made: Any) -> None:
         typer.echo("levels: " + ", ".join(f"{name} {level}" for name, level in chosen["levels"].items()))
     typer.echo(sentence(content, chosen))
     if made.left_out:
-        typer.echo(f"Left out, because nobody gave them a role: {', '.join(made.left_out)} (see --keep).")
+        why = "they seem to name people" if "*" in made.recipe.keep else "nobody gave them a role"
+        typer.echo(f"Left out, because {why}: {', '.join(made.left_out)} (see --keep).")
     if made.beyond:
         typer.echo(
             f"{made.beyond:,} rows do not count and are not released: they are nobody's, or more than the policy's "

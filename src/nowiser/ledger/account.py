@@ -8,13 +8,15 @@ same transaction compares the policy of whoever charges with the one declared la
 """
 
 import contextlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
-from nowiser.ledger import alarms, shown as shown_releases
+from nowiser.ledger import accounts, alarms
+from nowiser.ledger import shown as shown_releases
 from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Armed, Entry, EntryKind, Head, Outcome, Release, Reservation
@@ -32,6 +34,7 @@ from nowiser.ledger.chain import (
     scope_of,
     text_of,
 )
+from nowiser.ledger.daily import charged_since
 from nowiser.ledger.declaration import declaration
 from nowiser.ledger.flight import check_flight
 from nowiser.ledger.store import Store, Work
@@ -69,6 +72,7 @@ _ANSWERS = "SELECT seq, question, data_version, answer FROM nowiser_answers"
 
 
 NOTHING = Charge()
+NO_DETAILS: Mapping[str, Any] = {}
 
 
 class SqlLedger:
@@ -205,6 +209,23 @@ class SqlLedger:
         with self._store.read() as work:
             return list(shown_releases.releases(work))
 
+    def act(self, what: str, *, by: str, details: Mapping[str, Any] = NO_DETAILS) -> int:
+        with self._store.write() as work:
+            head = self._append(work, "act", {**details, "what": what, "by": by})
+        self._advance(head)
+        self._anchored()
+        return head.seq
+
+    def keep_account(self, name: str, account: Mapping[str, Any] | None, *, what: str, by: str) -> int:
+        text = accounts.packed(dict(account) if account is not None else None)
+        body = {"what": what, "by": by, "account": name, "digest": digest_of(text.encode())}
+        with self._store.write() as work:
+            head = self._append(work, "act", body)
+            accounts.keep(work, head.seq, name, text)
+        self._advance(head)
+        self._anchored()
+        return head.seq
+
     def settle(self, reservation: Reservation, answer: bytes, measured: Sequence[str] = ()) -> None:
         with self._store.write() as work:
             head = self._settled(work, reservation, answer, measured)
@@ -307,6 +328,19 @@ class SqlLedger:
             else:
                 check_access(work, policy, analyst)
 
+    def account(self, name: str) -> dict[str, Any] | None:
+        with self._store.read() as work:
+            text = accounts.find(work, name)
+        return None if text is None else json.loads(text)
+
+    def accounts(self) -> dict[str, dict[str, Any]]:
+        with self._store.read() as work:
+            return {name: json.loads(text) for name, text in accounts.every(work).items()}
+
+    def charged_since(self, analyst: str, at: datetime) -> Charge:
+        with self._store.read() as work:
+            return charged_since(work, analyst, at)
+
     def failures(self) -> dict[str, int]:
         with self._store.read() as work:
             return failures(work)
@@ -362,6 +396,7 @@ class SqlLedger:
                         )
             alarms.check(work)
             shown_releases.check(work)
+            accounts.check(work)
             if kept:
                 raise LedgerBroken(
                     f"the ledger does not verify: an answer is stored for entry {min(kept)}, which settles nothing"

@@ -1,7 +1,7 @@
 """What an account promises, whichever database keeps it.
 
 A ledger is an append-only chain of entries: each carries the SHA-256 of its canonical JSON and of the entry
-before it. Seven kinds:
+before it. Eight kinds:
 
 | kind          | when                                                                  | charges |
 |---------------|-----------------------------------------------------------------------|---------|
@@ -13,6 +13,7 @@ before it. Seven kinds:
 | `look`        | an alarm, which is a reservation, was looked at and is quiet          | no      |
 | `reopened`    | the custodian looked at an analyst's failures: she may ask again      | no      |
 | `publication` | a table, model or graph was released outside the gateway              | **yes** |
+| `act`         | somebody administers: an account is made or changed, a server starts  | no      |
 
 The cost is durable before the data is read, so a process killed at any instant has charged at least what it
 answered. The only data in a ledger are the noisy answers analysts got anyway.
@@ -26,14 +27,15 @@ answered. The only data in a ledger are the noisy answers analysts got anyway.
         ledger.settle(held, answer_bytes)      # or ledger.fail(held)
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, Protocol, Self
 
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 
-EntryKind = Literal["policy", "reserve", "settle", "failed", "look", "reopened", "publication"]
+EntryKind = Literal["policy", "reserve", "settle", "failed", "look", "reopened", "publication", "act"]
 
 # Called with everybody's totals and the analyst's own totals, both without the new charge, inside the
 # transaction that will append it. Raises Exhausted to refuse; then nothing is written.
@@ -198,6 +200,21 @@ class Ledger(Protocol):
 
     def releases(self) -> list[Release]:
         """All publications, in order, with what the counted ones showed."""
+
+    def act(self, what: str, *, by: str, details: Mapping[str, Any] = ...) -> int:
+        """Note what somebody did who administers; the number of its entry."""
+
+    def keep_account(self, name: str, account: Mapping[str, Any] | None, *, what: str, by: str) -> int:
+        """Make, change or (None) drop who may log in. The chain notes what was done, by whom, and its digest."""
+
+    def account(self, name: str) -> dict[str, Any] | None:
+        """Who may log in under this name, as it was kept. Raises LedgerBroken where somebody changed it."""
+
+    def accounts(self) -> dict[str, dict[str, Any]]:
+        """Everybody who may log in."""
+
+    def charged_since(self, analyst: str, at: datetime) -> Charge:
+        """What an analyst was charged since a time of day; by entries whose clock says so."""
 
     def check_access(self, *, policy: str, analyst: str | None = None) -> None:
         """Raise as `reserve` would: for another policy in force, and for an analyst (if named) with many failures."""

@@ -46,6 +46,11 @@ CREATE TABLE IF NOT EXISTS nowiser_releases (  -- what counted releases showed, 
     seq {whole} PRIMARY KEY,
     shown {binary} NOT NULL
 );
+CREATE TABLE IF NOT EXISTS nowiser_accounts (  -- who may log in: what is found is checked by the act that wrote it
+    name TEXT PRIMARY KEY,
+    seq {whole} NOT NULL,
+    body TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS nowiser_totals (scope TEXT PRIMARY KEY, charge TEXT NOT NULL)
 """
 

@@ -13,10 +13,13 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
 from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
+from nowiser.microdata.risk.guessing import guesses
+from nowiser.microdata.risk.worst_victim import known_channels
 from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
@@ -107,7 +110,7 @@ def counted(groups: Groups) -> tuple[Guessing, ...]:
         if not lifts.size:
             continue
         best = int(lifts.max(axis=0).argmax())
-        before = float(target.prior[best])
+        before = float(Gain(about=target.column).before(target)[best])
         out.append(Guessing(KNOWS, target.column, before, before + float(lifts.max())))
     return tuple(out)
 
@@ -176,9 +179,10 @@ def stricter(model: Any, found: Mapping[str, Any]) -> Any:
 
 def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
     """Everything claimed about a version, from the groups of its rows."""
+    groups = by_person(groups)
     known = {model: value for s in done for model, value in s.values.items()}
     verdicts = tuple(verdict(m, groups, known.get(m)) for m in run.models)
-    exact = last_told(done)
+    exact = tried_again(done, run)
     known_columns = {g.column for g in exact}
     guesses = exact + tuple(g for g in counted(groups) if g.column not in known_columns)
     smallest = int(groups.size.min()) if len(groups) else 0
@@ -191,11 +195,37 @@ def private_columns(steps: Sequence[Step]) -> frozenset[str]:
     return frozenset(a.partition(".")[2] for s in steps for account, _ in s.charge.amounts for a in account.about)
 
 
+def tried_again(steps: Sequence[Step], run: Run) -> tuple[Guessing, ...]:
+    """What attackers guess from the table that is released: figures of an earlier step would be about another one.
+
+    What a private step promises holds for every later table and stays. All else is measured anew, unless the last
+    step changed the columns and measured them itself.
+    """
+    told = last_told(steps)
+    tried = {g.column for g in told if g.how != "bound"}
+    if not tried or len(steps) == 1 or _last_alone(steps):
+        return told
+    original, final = run.original, steps[-1].table
+    channels = known_channels(steps, original, final)
+    quasi = tuple(q for q in run.roles.quasi if q in original and q in final)
+    anew = [
+        g
+        for name in run.roles.sensitive
+        if name in tried and name in final
+        for g in guesses(original, final, quasi, name, channels=channels)
+    ]
+    return (*(g for g in told if g.how == "bound"), *anew)
+
+
+def _last_alone(steps: Sequence[Step]) -> bool:
+    """Whether the last step tried the attackers, and no step before it perturbed anything."""
+    return bool(steps[-1].guesses) and not any(s.guesses or s.channels for s in steps[:-1])
+
+
 def last_told(steps: Sequence[Step]) -> tuple[Guessing, ...]:
     """What each attacker can guess of each column after the last step that says so.
 
-    A later step works on what the earlier ones left, so its figure is about the table that is released; an earlier
-    one would be about a table nobody sees. What a private step promises holds for every later table and stays; with
+    What a private step promises holds for every later table and stays; with
     several of them, each column's ceiling is that of all together, because one column may tell about another.
     """
     found = {(g.attacker, g.column): g for s in steps for g in s.guesses}
@@ -290,4 +320,16 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             )
     if not out:
         raise refusals[0]
+    out.sort(key=lambda c: says_nothing(c, run))  # never the usual choice where another keeps the promises too
+    if says_nothing(out[0], run):
+        run.notice(
+            "Every quasi-identifier is * in every released row: nothing is left of them. Allow some suppression, "
+            "weaken a model, or release fewer of them."
+        )
     return out
+
+
+def says_nothing(candidate: Candidate, run: Run) -> bool:
+    """Whether every quasi-identifier has one value in all rows, where the original has several."""
+    released = [candidate.table[q] for q in run.roles.quasi if q in candidate.table]
+    return any(run.original[c.name].distinct > 1 for c in released) and all(c.distinct < 2 for c in released)

@@ -1,21 +1,23 @@
 """From data and a recipe to something a method can work on: roles checked, identifiers gone, hierarchies built."""
 
-from collections.abc import Callable
+import hashlib
+import os
+from collections.abc import Callable, Collection
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.identifiers import is_unique, names_rows, recognised
 from nowiser.microdata.method_contract import Roles, Run, quiet, silent
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.table.arrays import weights
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable, no_column
 from nowiser.microdata.table.read import load
-
-FEW = 10  # rows below which a column may be unique by chance
 
 
 def prepare(
@@ -24,13 +26,17 @@ def prepare(
     *,
     progress: Callable[[float, str], None] = quiet,
     notice: Callable[[str], None] = silent,
+    persons: NDArray[np.int64] | None = None,
 ) -> tuple[MicroTable, Run]:
     """The table without identifiers, and what methods may use. Raises Misconfigured for anything that does not fit."""
     if not original.rows:
         raise Misconfigured("the table has no rows")
     check_roles(original, recipe)
     pseudonyms = {c for step in recipe.steps for c in getattr(step, "pseudonymises", ())}
-    table = original.without([c for c in recipe.identifiers if c not in pseudonyms])
+    if persons is None:
+        persons = persons_of(original, recipe, pseudonyms)
+    gone = dict.fromkeys([*recipe.identifiers, *([recipe.person] if recipe.person else [])])
+    table = original.without([c for c in gone if c not in pseudonyms])
     hierarchies = {name: hierarchy(table[name], spec, recipe.folder) for name, spec in recipe.quasi.items()}
     hierarchies |= {
         name: hierarchy(table[name], spec, recipe.folder) for name, spec in recipe.sensitive.items() if spec
@@ -38,20 +44,61 @@ def prepare(
     people = None
     if recipe.population is not None:
         people = load(recipe.population if recipe.folder is None else recipe.folder / recipe.population)
+    if people is not None and persons is not None:
+        raise Misconfigured(
+            "a population lists each person once, and this table has several rows of some",
+            hint="Keep one row of each person, or use models that need no population.",
+        )
+    heads = original.rows if persons is None else len(np.unique(persons))
     run = Run(
         roles=recipe.roles,
         original=original,
         hierarchies=hierarchies,
         models=recipe.models,
-        suppress=int(recipe.suppress * original.rows),
+        suppress=int(recipe.suppress * heads),
         loss=recipe.loss,
-        random=np.random.default_rng(recipe.seed),
+        random=generator(recipe.seed),
         progress=progress,
         seconds=recipe.seconds,
         population=people,
+        persons=persons,
         notice=notice,
     )
     return table, run
+
+
+def persons_of(table: MicroTable, recipe: Recipe, pseudonyms: Collection[str] = ()) -> NDArray[np.int64] | None:
+    """Whose each row is, as a number; None where nobody has two."""
+    if recipe.person is None:
+        return None
+    if recipe.person not in table:
+        raise no_column(recipe.person, table.names, "person")
+    shown = {*recipe.quasi, *recipe.sensitive, *recipe.keep}
+    if recipe.person in shown:
+        raise Misconfigured(
+            f"{recipe.person!r} says whose a row is and cannot be released as it is",
+            hint="Leave it out of quasi, sensitive and keep, or release a pseudonym of it.",
+        )
+    column = table[recipe.person]
+    if column.nulls:
+        raise Misconfigured(
+            f"{column.nulls:,} rows have no {recipe.person!r}: nobody knows whose they are",
+            hint="Leave these rows out, or give each of them a person of its own.",
+        )
+    if len(np.unique(column.codes)) == table.rows:
+        return None
+    if recipe.person in pseudonyms and not any(m.name == "km-anonymity" for m in recipe.models):
+        raise Misconfigured(
+            f"a pseudonym of {recipe.person!r} links the rows of a person, so their whole history can be known",
+            hint="Promise km-anonymity too, as in models: {km-anonymity: {k: 5, m: 3}}, or leave the pseudonym out.",
+        )
+    return column.codes.astype(np.int64)
+
+
+def generator(seed: str | None) -> np.random.Generator:
+    """Random numbers from 128 secret bits: the seed's, or the operating system's."""
+    secret = os.urandom(16) if seed is None else hashlib.sha256(seed.encode()).digest()[:16]
+    return np.random.Generator(np.random.Philox(key=int.from_bytes(secret, "little")))
 
 
 def check_roles(table: MicroTable, recipe: Recipe) -> None:
@@ -67,11 +114,11 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
             raise Misconfigured(f"{both[0]!r} cannot be both {first} and {second}", hint="Give it one role.")
     handled = {name for step in recipe.steps for name in named_by(step)}
     for name, spec in recipe.quasi.items():
-        if not spec and name not in handled and is_unique(table[name]):
+        if not spec and name not in handled and names_rows(table[name]):
             raise Misconfigured(
                 f"the quasi-identifier {name!r} has a different value in each of the {table.rows} rows: "
                 "is it an identifier?",
-                hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:prefix.',
+                hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:auto.',
             )
     check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
@@ -103,19 +150,15 @@ def named_by(step: Any) -> tuple[str, ...]:
     return (*((names,) if isinstance(names, str) else tuple(names)), *((one,) if one else ()))
 
 
-def is_unique(column: Column) -> bool:
-    if column.nulls or column.distinct < max(FEW, len(column)):
-        return False
-    return column.distinct == int(column.counts().sum())  # of a table that stands for more rows: all of those
-
-
 def released_columns(table: MicroTable, original: MicroTable, recipe: Recipe) -> tuple[MicroTable, tuple[str, ...]]:
     """Only columns somebody decided about: with a role, kept by name, or changed by a step. And those left out."""
     roles = recipe.roles
     named = {*roles.quasi, *roles.sensitive, *roles.strata, *recipe.keep}
     named |= {c for c in (roles.weight, roles.household) if c}
     changed = {c.name for c in table.columns if c.name not in named and _changed(c, table, original)}
-    out = tuple(n for n in table.names if n not in named | changed) if "*" not in recipe.keep else ()
+    out = tuple(n for n in table.names if n not in named | changed)
+    if "*" in recipe.keep:
+        out = tuple(n for n in out if recognised(table[n]) is not None)
     if len(out) == len(table.names):
         raise Misconfigured(
             "no column would be released: none has a role, is kept by name, or is changed by a step",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, offer
@@ -129,6 +130,11 @@ def release(
     `counting`: which rows count under a policy; the others are not read.
     """
     source = Path(data) if isinstance(data, str | Path) else None
+    if keep_order and recipe.seed is not None:
+        raise Misconfigured(
+            "a seed and the order of the rows do not go together: who learns the seed could undo every change",
+            hint="Leave out the seed, or let the rows be written in random order.",
+        )
     if output is not None:
         check_target(output, source, force=force)
     if source is not None and (stream or (stream is None and too_large(source))):
@@ -138,8 +144,8 @@ def release(
             source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, check=check, enter=enter
         )
     loaded = load(data)
-    original = loaded if counting is None else counting.of(loaded)
-    table, run = prepare(original, recipe, progress=progress, notice=notice)
+    original, persons = (loaded, None) if counting is None else counting.split(loaded)
+    table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
@@ -249,7 +255,9 @@ def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
     trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
     people = next((s.population for s in candidate.steps if s.population is not None), None)
     quasi = tuple(q for q in run.roles.quasi if q in table)
-    return Evidence(sensitive, quasi, trees, people, separator)
+    owners = None if candidate.streamed is not None else run.owners(table)
+    persons = None if owners is None else pa.table({"who": owners})
+    return Evidence(sensitive, quasi, trees, people, separator, persons)
 
 
 def publish(
@@ -264,12 +272,14 @@ def publish(
     loss: str = "loss",
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
+    person: str | None = None,
     keep: Sequence[str] = (),
+    hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
-    seed: int | None = None,
+    seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
     progress: Callable[[float, str], None] = quiet,
@@ -278,8 +288,9 @@ def publish(
     """Release a table (pandas, Polars, Arrow, or a csv or parquet file) so that attackers are left no wiser.
 
     The best version that keeps `k`, `gain` and the other `models`, with at most `suppress` of the rows left
-    out, or what a `recipe` says. With `output` it is written with its codebook and report, after every claim
-    was checked again in the written file.
+    out, or what a `recipe` says. `person` names whose a row is where people have several: then people are
+    counted. With `output` it is written with its codebook and report, after every claim was checked again in
+    the written file.
 
     >>> import nowiser as nw, pandas as pd
     >>> table = pd.DataFrame({"zip": ["12", "13", "12", "13"], "ill": ["a", "b", "b", "a"]})
@@ -292,9 +303,17 @@ def publish(
         wanted = [dict(m) for m in ([models] if isinstance(models, Mapping) else models or [])]
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
-        content = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress, "loss": loss}
-        content |= {"steps": steps, "identifiers": list(identifiers), "keep": list(keep), "seconds": seconds}
-        chosen = parse(content | {"seed": seed}, where="publish")
+        content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
+        content |= {"loss": loss}
+        content |= {
+            "hierarchies": hierarchies,
+            "steps": steps,
+            "identifiers": list(identifiers),
+            "keep": list(keep),
+            "seconds": seconds,
+            "person": person,
+        }
+        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

@@ -1,7 +1,9 @@
 """The recipe of a release as one frozen value, and how it is read from YAML.
 
     quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
+    hierarchies: levels                                  # a folder with a csv file for each other quasi-identifier
     sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
+    person: patient                                      # whose a row is, where people have several; removed
     identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
     keep: [remarks]                                      # released as they are; columns nobody named are left out
     models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
@@ -22,16 +24,21 @@ from typing import Any
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
+from nowiser.microdata.hierarchies import files
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Method, Roles
 
+SEED = re.compile(r"[0-9a-f]{32,}")
+VARIED = 7  # different digits that 32 random ones have but once in 10⁹
 KEYS = (
     "quasi",
+    "hierarchies",
     "sensitive",
     "identifiers",
     "keep",
     "weight",
     "household",
+    "person",
     "strata",
     "models",
     "suppress",
@@ -57,7 +64,8 @@ class Recipe:
     weight: str | None = None
     household: str | None = None
     strata: tuple[str, ...] = ()
-    seed: int | None = None
+    person: str | None = None  # whose a row is, where persons have several; not released
+    seed: str | None = field(default=None, repr=False)
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
@@ -92,7 +100,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         raise Misconfigured(f"{where}: unknown key {', '.join(unknown)}", hint=f"Allowed: {', '.join(KEYS)}.")
     sensitive = columns(content.get("sensitive"), f"{where}: sensitive")
     return Recipe(
-        quasi=columns(content.get("quasi"), f"{where}: quasi"),
+        quasi=with_files(columns(content.get("quasi"), f"{where}: quasi"), content.get("hierarchies"), folder),
         sensitive=sensitive,
         identifiers=names(content.get("identifiers"), f"{where}: identifiers"),
         keep=names(content.get("keep"), f"{where}: keep"),
@@ -102,6 +110,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         steps=parse_steps(content.get("steps"), f"{where}: steps"),
         weight=name(content.get("weight"), f"{where}: weight"),
         household=name(content.get("household"), f"{where}: household"),
+        person=name(content.get("person"), f"{where}: person"),
         strata=names(content.get("strata"), f"{where}: strata"),
         seed=seed(content.get("seed"), f"{where}: seed"),
         seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),
@@ -127,6 +136,16 @@ def columns(value: Any, where: str) -> dict[str, Spec]:
     return out
 
 
+def with_files(named: dict[str, Spec], given: Any, folder: Path | None) -> dict[str, Spec]:
+    """The columns with the files of a folder of hierarchies, where none is named beside them."""
+    if given is None:
+        return named
+    if not isinstance(given, str | Path):
+        raise Misconfigured(f"hierarchies: expected a folder, found {given!r}")
+    there = files.found(Path(given) if folder is None else folder / given, [n for n, spec in named.items() if not spec])
+    return {name: spec or there.get(name) for name, spec in named.items()}
+
+
 def names(value: Any, where: str) -> tuple[str, ...]:
     return tuple(columns(value, where))
 
@@ -137,10 +156,18 @@ def name(value: Any, where: str) -> str | None:
     return value
 
 
-def seed(value: Any, where: str) -> int | None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise Misconfigured(f"{where}: {value!r} is no whole number of at least 0")
-    return value
+def seed(value: Any, where: str) -> str | None:
+    """128 bits or more, in hexadecimal: whoever can try all seeds can undo all noise."""
+    if value is None:
+        return None
+    text = str(value).strip().lower() if isinstance(value, str) else ""
+    if not SEED.fullmatch(text) or len(set(text)) < VARIED:
+        raise Misconfigured(
+            f"{where}: a seed has at least 32 random hexadecimal digits; a shorter one is found by trying all",
+            hint="Make one with `openssl rand -hex 16` and keep it secret, or leave it out: "
+            "without one the operating system's entropy is used.",
+        )
+    return text
 
 
 def seconds(value: Any, where: str) -> float:

@@ -14,15 +14,18 @@ import pyarrow as pa
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.candidates import Candidate, measured, within_limits
 from nowiser.microdata.groups.groups import as_released, groups_of, targets_of
+from nowiser.microdata.identifiers import recognised
 from nowiser.microdata.method_contract import Run, Step, quiet, silent
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.prepare import check_roles, prepare
 from nowiser.microdata.recipe import Recipe
-from nowiser.microdata.search.problem import failing
+from nowiser.microdata.search.problem import suppressed
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table.column import Codes, Column, Ints
 from nowiser.microdata.table.grouper import Grouper, Rewriting
 from nowiser.microdata.table.micro_table import MicroTable, no_column
+
+GLANCE = 10_000  # rows that tell whether a column nobody named names people
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +68,12 @@ def tuples(grouper: Grouper, columns: Sequence[str]) -> tuple[MicroTable, Ints]:
     return MicroTable.of(made), weights
 
 
+def nameless(grouper: Grouper, columns: Sequence[str]) -> list[str]:
+    """Those of the columns whose first rows name nobody."""
+    some = MicroTable.from_arrow(grouper.first(columns, GLANCE)) if columns else MicroTable.of([])
+    return [c for c in columns if recognised(some[c]) is None]
+
+
 def made_in_stream(
     grouper: Grouper,
     recipe: Recipe,
@@ -75,6 +84,11 @@ def made_in_stream(
     """Search on the counted combinations; how to rewrite the rows comes with the version."""
     if [s.name for s in recipe.steps] not in ([], [Generalise.name]):
         raise Misconfigured("a table larger than memory can only be generalised", hint="steps: [generalise]")
+    if recipe.person is not None:
+        raise Misconfigured(
+            "in a table larger than memory every row is taken for a person of its own",
+            hint="Leave out person and keep one row of each, or leave out stream.",
+        )
     columns = (*recipe.quasi, *recipe.sensitive)
     there = grouper.names()
     for name in columns:
@@ -103,8 +117,9 @@ def made_in_stream(
             "compared with the rows that are released, groups break a limit",
             hint="Allow fewer rows to be left out (suppress), or a larger limit.",
         )
-    keep = [c for c in there if c in columns or c in recipe.keep or "*" in recipe.keep]
-    keep = [c for c in keep if c not in recipe.identifiers]
+    others = [c for c in there if c not in {*columns, *recipe.keep, *recipe.identifiers}]
+    harmless = nameless(grouper, others) if "*" in recipe.keep else []
+    keep = [c for c in there if c in {*columns, *recipe.keep, *harmless} and c not in recipe.identifiers]
     rewriting = rewriting_of(candidate.steps[-1], made[-1], keep)
     return Streamed(grouper, candidate, run, rewriting, rows, tuple(keep), tuple(there))
 
@@ -125,7 +140,7 @@ def suppressed_labels(run: Run, levels: dict[str, int] | Any) -> pa.Table:
     problem = Generalise().problem(run.original, run)
     node = tuple(levels[n] for n in run.roles.quasi)
     groups = Rollup(problem).groups(node)
-    bad: Codes = groups.codes[failing(run.models, groups)]
+    bad: Codes = groups.codes[suppressed(run.models, groups)]
     columns = {}
     for j, h in enumerate(problem.hierarchies):
         columns[f"l{j}"] = pa.array([h.labels[node[j]][code] for code in bad[:, j]], pa.string())

@@ -98,6 +98,7 @@ class Table:
     csv: Csv | None = None  # how its file is written; None: as files of its name are by default
     # A public column with one value per person: questions about different values concern different persons.
     partition: str | None = None
+    references: tuple[Link, ...] = ()  # columns that lead to rows of other tables of the same persons, for joins
 
     @property
     def is_public(self) -> bool:

@@ -185,6 +185,10 @@ def _table(old: Table, new: Table) -> Iterator[Change]:
         yield Change(new.name, Effect.LOOSENS, f"{', '.join(sorted(columns))} is now trusted to be unique")
     for columns in keys_before - keys_after:
         yield Change(new.name, Effect.TIGHTENS, f"{', '.join(sorted(columns))} is no longer trusted to be unique")
+    for link in set(new.references) - set(old.references):
+        yield Change(new.name, Effect.LOOSENS, f"{', '.join(link.columns)} can now be joined with {link.table}")
+    for link in set(old.references) - set(new.references):
+        yield Change(new.name, Effect.TIGHTENS, f"{', '.join(link.columns)} can no longer be joined with {link.table}")
     before, after = {c.name: c for c in old.columns}, {c.name: c for c in new.columns}
     for name in sorted(before.keys() - after.keys()):
         yield Change(f"{new.name}.{name}", Effect.NEUTRAL, "the column can no longer be asked about")

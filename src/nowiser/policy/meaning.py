@@ -104,6 +104,8 @@ def _plain(value: Any) -> Any:
                 del body["partition"]
             if value.people is None:
                 del body["people"]
+            if not value.references:
+                del body["references"]
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():
@@ -135,6 +137,9 @@ def _table(name: str, body: dict[str, Any]) -> Table:
             "protect": Protect(body["protect"]),
             "unique": tuple(tuple(key) for key in body["unique"]),
             "csv": Csv(**body["csv"]) if body.get("csv") else None,
+            "references": tuple(
+                Link(tuple(to["columns"]), to["table"], tuple(to["references"])) for to in body.get("references", ())
+            ),
         }
     )
 

@@ -136,6 +136,8 @@ class Table(TypedDict, total=False):
     """About how many persons are in it: said to everybody, and used only to tell useful answers from useless ones."""
     unique: list[str | list[str]]
     """Keys: columns that together never repeat."""
+    references: dict[str, str]
+    """Columns that lead to rows of other tables of the same persons, `{hadm_id: admissions.hadm_id}`: for joins."""
     partition: str
     """A public column that is fixed for a person: what is asked about one value of it uses up the allowance there."""
     columns: Required[dict[str, Literal["identifier", "public", "sensitive"] | Column]]

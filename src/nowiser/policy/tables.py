@@ -20,6 +20,7 @@ from nowiser.policy import shape, values
 from nowiser.policy.columns import read_column
 from nowiser.policy.csv import read_csv
 from nowiser.policy.partition import read_partition
+from nowiser.policy.references import check_references, read_references
 from nowiser.policy.tree import Entries, Leaf, Node, Place, suggestion
 
 EACH_ROW = "each row"
@@ -52,6 +53,8 @@ def read_tables(node: Node) -> tuple[Read, ...]:
         folded[name.lower()] = name
     tables = tuple(_read_table(name, child) for name, child in entries.entries.items())
     roots = {read.table.name: _check_link(read, tables) for read in tables}
+    for read in tables:
+        check_references(read.table, read.entries, {r.table.name: r.table for r in tables}, roots)
     return tuple(_inherit_protect(read, roots[read.table.name]) for read in tables)
 
 
@@ -83,6 +86,8 @@ def _read_table(name: str, node: Node) -> Read:
         _check_public(entries, columns, what)
     if (parts := entries.get("partition")) is not None:
         table = read_partition(parts, table, what)
+    if (leads := entries.get("references")) is not None:
+        table = read_references(leads, table, what)
     if each_row and rows is not None and table.rows_per_person != 1:
         rows.place.wrong(f"in {what} every row is a person, so rows_per_person is 1", "Leave it out.")
     return Read(table, entries)

@@ -1,6 +1,6 @@
 """What a ledger says: who asked what, what it used, and how every attacker stood after each answer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -20,11 +20,11 @@ STEPS = 60  # points of the picture; a ledger with more charges is thinned out
 
 @dataclass(frozen=True)
 class Line:
-    """One charge, one change of policy, or access opened again."""
+    """One charge, one change of policy, access opened again, or an act of whoever administers."""
 
     seq: int
     at: str
-    kind: str  # question, publication, policy, access
+    kind: str  # question, publication, policy, access, act
     who: str
     what: str
     state: str  # answered, failed, open; for a policy: declared, loosened; for access: opened
@@ -80,6 +80,12 @@ class Account:
         }
 
 
+def told(act: Mapping[str, Any]) -> str:
+    """What was done, to whom, and why."""
+    about = f" {act['account']}" if "account" in act else ""
+    return str(act["what"]) + about + (f": {act['reason']}" if act.get("reason") else "")
+
+
 def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge], failures: dict[str, int]) -> Account:
     """Read the chain once. Costs are judged by the policy as it is now."""
     lines: dict[int, Line] = {}
@@ -103,6 +109,8 @@ def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge
             state = "loosened" if body["loosened"] else "declared"
             what = f"policy {body['digest'][:12]}" + (f": {body['reason']}" if body["reason"] else "")
             lines[entry.seq] = Line(entry.seq, body["at"], "policy", "", what, state, Charge(), Fraction(0))
+        elif entry.kind == "act":
+            lines[entry.seq] = Line(entry.seq, body["at"], "act", body["by"], told(body), "done", NOTHING, Fraction(0))
         elif entry.kind == "reopened":
             what, who = f"access opened again: {body['reason']}", body["analyst"]
             lines[entry.seq] = Line(

@@ -54,6 +54,7 @@ class Answer:
     expected: Mapping[str, float] = field(default_factory=dict)  # the bar each noisy column is expected to have
     expected_for: str = ""  # how many rows that is for
     follows: bool = False  # computed from earlier answers, free
+    kinds: tuple[str, ...] = ()  # what each column holds: integer, real, text, boolean, date, timestamp
     useless: Useless | None = None  # why the answer would not be worth its price: `query` refuses it with this
 
     @cached_property

@@ -16,6 +16,7 @@ from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.charge import PICO, Account
 from nowiser.noise.entropy import OS
 from support.commands import nowiser
+from support.seeds import seed as seeded
 
 
 @settings(max_examples=100, deadline=None)
@@ -206,7 +207,7 @@ def test_the_codebook_says_nothing_about_true_values_of_a_private_column(tmp_pat
             {"private_response": {"table": "t", "column": "ill", "among": ["flu", "none"], "jump": 1.0}},
             {"pram": {"columns": ["job"], "keep": "90%"}},
         ]
-        options = {"quasi": ["sex"], "sensitive": ["ill", "job"], "steps": steps, "seed": 3}
+        options = {"quasi": ["sex"], "sensitive": ["ill", "job"], "steps": steps, "seed": seeded(3)}
         made = publish(
             MicroTable.of([Column.of(n, v) for n, v in rows.items()]), **options, output=tmp_path / f"{turn}.csv"
         )

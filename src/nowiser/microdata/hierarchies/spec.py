@@ -2,50 +2,73 @@
 
 | spec                             | hierarchy                                                                  |
 |----------------------------------|----------------------------------------------------------------------------|
-| (nothing)                        | the value, then `*`                                                        |
+| (nothing), `auto`                | what suits the column's values (see `automatic`)                            |
+| `flat`                           | the value, then `*`                                                        |
 | `file.csv`                       | one row per value: the value, its ancestors (`;`, `,` or tab)               |
-| `prefix`                         | codes lose characters from the end, ISO dates become month, year            |
+| `dates`, `dates:dmy`             | month, quarter, year, decade; the order of day, month, year if it is unclear |
+| `prefix`, `prefix:3:1`           | codes lose characters from the end, ISO dates become month, year            |
 | `{prefix: [3, 1]}`               | only these prefix lengths                                                  |
-| `intervals:5:10:20`              | numbers in intervals of these widths, counted from 0                        |
-| `{intervals: [5, 10], from: 2}`  | … counted from 2                                                           |
+| `intervals`, `intervals:5:10:20` | numbers in nice intervals, or of these widths, counted from 0               |
+| `intervals:5:10:top=90`          | … everything from 90 on is one (`bottom=`: below; `from=`: counted from)    |
+| `{intervals: [5, 10], from: 2}`  | the same in a recipe: `from`, `bottom`, `top`                               |
+| `frequency`, `frequency:8:3`     | the most frequent values stay apart, so many at each level                  |
 | `{rule: [first 3, first 1]}`     | a rule per level: `first N`, `last N`, `round W`, `year`, `month`, `decade`  |
 | `{groups: [{young: [a, b]}, …]}` | the groups of each level written out                                       |
+| `{tree: {Europe: [DE, FR], …}}`  | a tree, as deep as it is written                                            |
 """
 
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nowiser.errors import Misconfigured
+from nowiser.microdata.hierarchies import automatic, codes, frequency
+from nowiser.microdata.hierarchies.climbing import climb, flat
+from nowiser.microdata.hierarchies.dates import dates
 from nowiser.microdata.hierarchies.hierarchy import ROOT, Hierarchy, build
+from nowiser.microdata.hierarchies.numbers import Intervals, intervals, nice
+from nowiser.microdata.hierarchies.tree import of_tree
 from nowiser.microdata.table.column import Column
 
 Spec = str | Mapping[str, Any] | Hierarchy | Sequence[Sequence[str]] | None
-FORMS = "a .csv file, prefix, intervals:WIDTH:WIDTH…, {rule: […]}, {groups: […]}, or nothing"
+FORMS = (
+    "a .csv file, auto, flat, dates, prefix, intervals:WIDTH:WIDTH…, frequency:N:N…, {rule: […]}, {groups: […]}, "
+    "{tree: {…}}, or nothing"
+)
 
 
 def hierarchy(column: Column, spec: Spec, folder: Path | None = None) -> Hierarchy:
     """The hierarchy a spec means for a column. Relative files start at `folder`."""
-    name = column.name
     if isinstance(spec, Hierarchy):
         return spec
-    if spec is None or spec == "":
-        return build(column, [(label, ROOT) for label in column.labels] or [("", ROOT)], kind="value, *")
     if isinstance(spec, Mapping):
         return _from_mapping(column, spec, folder)
-    if not isinstance(spec, str):
-        return build(column, [[str(v) for v in row] for row in spec], kind="table")
+    if spec is None or isinstance(spec, str):
+        return _from_text(column, spec or automatic.AUTO, folder)
+    return build(column, [[str(v) for v in row] for row in spec], kind="table")
+
+
+def _from_text(column: Column, spec: str, folder: Path | None) -> Hierarchy:
+    name = column.name
     word, _, rest = spec.partition(":")
+    parts = [p.strip() for p in rest.split(":")] if rest else []
+    if spec == automatic.AUTO:
+        return _from_text(column, automatic.proposed(column), folder)
+    if spec == automatic.FLAT:
+        return flat(column)
+    if word == "dates" and len(parts) < 2:
+        return dates(column, parts[0] if parts else None)
     if word == "prefix":
-        return _prefix(column, [_count(name, n) for n in rest.split(":")] if rest else None)
-    if word == "intervals" and rest:
-        return _intervals(column, [_width(name, w) for w in rest.split(":")], 0.0)
+        return _prefix(column, [_count(name, n) for n in parts] if parts else None)
+    if word == "intervals":
+        return _intervals(column, [p for p in parts if "=" not in p], dict(p.split("=", 1) for p in parts if "=" in p))
+    if word == "frequency":
+        return frequency.by_frequency(
+            column, [_count(name, n) for n in parts] if parts else frequency.proposed(column) or [1]
+        )
     path = Path(spec) if folder is None else folder / spec
     if path.suffix.lower() in {".csv", ".tsv", ".txt"} or path.exists():
         return build(column, read_rows(path, name), kind=path.name)
@@ -59,17 +82,19 @@ def _from_mapping(column: Column, spec: Mapping[str, Any], folder: Path | None) 
     if keys == {"prefix"}:
         lengths = spec["prefix"] if isinstance(spec["prefix"], list) else [spec["prefix"]]
         return _prefix(column, [_count(name, n) for n in lengths])
-    if keys in ({"intervals"}, {"intervals", "from"}):
+    if "intervals" in keys and keys <= {"intervals", *ENDS}:
         widths = spec["intervals"] if isinstance(spec["intervals"], list) else [spec["intervals"]]
-        return _intervals(column, [_width(name, w) for w in widths], float(spec.get("from", 0)))
+        return _intervals(column, widths, {k: spec[k] for k in keys - {"intervals"}})
     if keys == {"rule"}:
         rules = spec["rule"] if isinstance(spec["rule"], list) else [spec["rule"]]
         return _rules(column, [str(r) for r in rules])
     if keys == {"groups"}:
         return _groups(column, spec["groups"])
+    if keys == {"tree"}:
+        return of_tree(column, spec["tree"])
     raise Misconfigured(
         f"the hierarchy of {name!r} has the keys {', '.join(sorted(map(str, keys)))}",
-        hint="Allowed: one of file, prefix, intervals (with from), rule, groups.",
+        hint="Allowed: one of file, prefix, intervals (with from, bottom, top), rule, groups, tree.",
     )
 
 
@@ -112,15 +137,6 @@ def _width(name: str, value: Any) -> float:
     return width
 
 
-def _climb(column: Column, rules: Sequence[Callable[[int], str]], *, kind: str, ordered: bool = False) -> Hierarchy:
-    """A hierarchy from one function of the value's code per level, closed by the root."""
-    rows = []
-    for code, label in enumerate(column.labels):
-        row = [label, *(rule(code) for rule in rules)]
-        rows.append([*row, ROOT])
-    return build(column, rows or [["", ROOT]], kind=kind, ordered=ordered)
-
-
 def is_date(label: str) -> bool:
     return len(label) >= 10 and label[4:5] == "-" and label[7:8] == "-" and label[:4].isdigit() and label[5:7].isdigit()
 
@@ -128,55 +144,46 @@ def is_date(label: str) -> bool:
 def _prefix(column: Column, lengths: list[int] | None) -> Hierarchy:
     labels = column.labels
     if labels and all(map(is_date, labels)):
-        cuts = lengths or [7, 4]
-        return _climb(column, [partial(_start, labels, n) for n in _falling(column.name, cuts)], kind="date prefixes")
-    longest = max(map(len, labels), default=1)
-    cuts = lengths or list(range(longest - 1, 0, -1))
-
-    def cut(n: int, code: int) -> str:
-        label = labels[code]
-        return label[:n] + "*" * (longest - n) if len(label) > n else label + "*" * (longest - len(label))
-
-    return _climb(column, [partial(cut, n) for n in _falling(column.name, cuts)], kind="prefixes")
+        cuts = codes.falling(column.name, lengths or [7, 4])
+        return climb(column, [partial(_start, labels, n) for n in cuts], kind="date prefixes")
+    return codes.prefixes(column, lengths)
 
 
 def _start(labels: Sequence[str], n: int, code: int) -> str:
     return labels[code][:n]
 
 
-def _falling(name: str, lengths: list[int]) -> list[int]:
-    if sorted(set(lengths), reverse=True) != lengths:
-        raise Misconfigured(f"prefix lengths of {name!r} must fall from level to level, not {lengths}")
-    return lengths
+ENDS = ("from", "bottom", "top")
 
 
-def _intervals(column: Column, widths: list[float], start: float) -> Hierarchy:
-    if not column.is_numeric:
-        bad = [lab for lab, x in zip(column.labels, column.value_numbers, strict=True) if not math.isfinite(x)]
-        raise Misconfigured(
-            f"intervals need numbers, and {column.name!r} holds values that are none: {', '.join(map(repr, bad[:5]))}"
-        )
-    for small, large in pairwise(widths):
-        if large <= small or abs(large / small - round(large / small)) > 1e-9:
-            raise Misconfigured(
-                f"interval widths of {column.name!r} must be multiples of each other to be nested, "
-                f"and {large:g} is not a multiple of {small:g}"
-            )
-    numbers = column.value_numbers
-    whole = bool(np.all(numbers == np.round(numbers))) and all(w == round(w) for w in widths) and start == round(start)
+def _intervals(column: Column, widths: Sequence[Any], ends: Mapping[str, Any]) -> Hierarchy:
+    name = column.name
+    if strange := sorted(set(ends) - set(ENDS)):
+        raise Misconfigured(f"the intervals of {name!r} have no {strange[0]!r}", hint=f"Allowed: {', '.join(ENDS)}.")
+    if not widths and not ends and column.is_numeric:
+        found = nice(column)
+        return flat(column) if found is None else intervals(column, found)
+    if not widths and column.is_numeric:
+        raise Misconfigured(f"the intervals of {name!r} need widths, as in intervals:5:10:top=90")
+    given = {k: _number(name, k, v) for k, v in ends.items()}
+    wanted = Intervals(
+        tuple(_width(name, w) for w in widths), given.get("from", 0.0), given.get("bottom"), given.get("top")
+    )
+    return intervals(column, wanted)
 
-    def interval(width: float, code: int) -> str:
-        low = start + math.floor((numbers[code] - start) / width) * width
-        if whole:
-            return f"{low:.0f}" if width == 1 else f"{low:.0f}-{low + width - 1:.0f}"
-        return f"[{low:g}, {low + width:g})"
 
-    rules = [partial(interval, w) for w in widths]
-    return _climb(column, rules, kind="intervals " + ", ".join(f"{w:g}" for w in widths), ordered=True)
+def _number(name: str, what: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise Misconfigured(f"`{what}` of the intervals of {name!r} is a number, not {value!r}")
+    return number
 
 
 def _rules(column: Column, rules: list[str]) -> Hierarchy:
-    return _climb(column, [_rule(column, r) for r in rules], kind="rules " + ", ".join(rules))
+    return climb(column, [_rule(column, r) for r in rules], kind="rules " + ", ".join(rules))
 
 
 def _rule(column: Column, rule: str) -> Callable[[int], str]:

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from nowiser.errors import NotAnswerable
-from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.hierarchies.climbing import flat
 from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.local_recoding import row_nodes
@@ -34,8 +34,8 @@ class CellSuppression:
     name: ClassVar[str] = "cell_suppression"
 
     def apply(self, table: MicroTable, run: Run) -> Step:
-        flat = {q: hierarchy(table[q], None) for q in run.roles.quasi}
-        problem = Generalise().problem(table, replace(run, hierarchies={**run.hierarchies, **flat}))
+        cells = {q: flat(table[q]) for q in run.roles.quasi}
+        problem = Generalise().problem(table, replace(run, hierarchies={**run.hierarchies, **cells}))
         settling = Settling(problem)
         if len(run.roles.quasi) <= LISTED:
             self._by_number(settling, run)

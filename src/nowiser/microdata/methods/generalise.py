@@ -17,7 +17,7 @@ from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.models import Model
 from nowiser.microdata.search.best_first import search
 from nowiser.microdata.search.infeasible import why
-from nowiser.microdata.search.problem import Found, Node, Problem, evaluate, failing
+from nowiser.microdata.search.problem import Found, Node, Problem, evaluate, suppressed
 from nowiser.microdata.search.rollup import Rollup
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
@@ -58,7 +58,7 @@ class Generalise:
         wanted = {m.column for m in run.models if m.column}
         columns = [c for c in run.roles.sensitive if c in wanted or run.loss == "gain"]
         targets = targets_of(table, columns, run.models, run.hierarchies, run.weights)
-        base = at_bottom(groups_of(table, names, targets, run.weights), hierarchies)
+        base = at_bottom(groups_of(table, names, targets, run.weights, run.owners(table)), hierarchies)
         base = with_population(base, run, hierarchies)
         most = None if self.most_loss is None else (losses["loss"].bind(hierarchies, base), self.most_loss)
         allowed = run.suppress if self.suppress else 0
@@ -122,7 +122,7 @@ def population_values(run: Run, problem: Problem, node: Node) -> dict[Model, flo
     if run.population is None:
         return {}
     groups = Rollup(problem).groups(node.levels)
-    left = replace(groups, size=np.where(failing(run.models, groups), 0, groups.size))
+    left = replace(groups, size=np.where(suppressed(run.models, groups), 0, groups.size))
     counting = [m for m in run.models if counts_population(m)]
     return {m: float(m.value(left)) for m in counting}
 
@@ -149,7 +149,7 @@ def released_population(run: Run, problem: Problem, node: Node) -> pa.Table | No
 def kept_rows(table: MicroTable, run: Run, problem: Problem, levels: Levels) -> NDArray[np.bool_]:
     """Which rows stay: those whose group at these levels breaks no model."""
     groups: Groups = Rollup(problem).groups(levels)
-    bad = failing(run.models, groups)
+    bad = suppressed(run.models, groups)
     if not bad.any():
         return np.ones(table.rows, bool)
     codes = [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from nowiser.errors import NotAnswerable
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.method_contract import Run, Step
-from nowiser.microdata.search.problem import failing
+from nowiser.microdata.search.problem import suppressed
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
 
 
@@ -22,10 +22,12 @@ class RecordSuppression:
     def apply(self, table: MicroTable, run: Run) -> Step:
         keep = surviving(table, run)
         lost = int((~keep).sum())
-        if lost > run.suppress:
+        owners = run.owners(table)
+        whose, of = (lost, table.rows) if owners is None else (len(np.unique(owners[~keep])), len(np.unique(owners)))
+        if whose > run.suppress:
             raise NotAnswerable(
-                f"{lost} rows break a model and the limit is {run.suppress}",
-                hint=f'Allow suppress="{100 * lost / max(1, table.rows):.1f}%", or generalise first.',
+                f"{whose} {'rows' if owners is None else 'persons'} break a model and the limit is {run.suppress}",
+                hint=f'Allow suppress="{100 * whose / max(1, of):.1f}%", or generalise first.',
             )
         return Step(table.take(keep), self.name, {"suppressed rows are": "left out"}, lost)
 
@@ -34,7 +36,7 @@ def surviving(table: MicroTable, run: Run) -> NDArray[np.bool_]:
     """Rows in groups that break no model."""
     quasi = [q for q in run.roles.quasi if q in table]
     groups = measured_groups(table, run, only_limited=True)
-    bad = failing(run.models, groups)
+    bad = suppressed(run.models, groups)
     if not bad.any():
         return np.ones(table.rows, bool)
     columns = [table[q] for q in quasi]

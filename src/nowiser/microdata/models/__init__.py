@@ -16,7 +16,9 @@ shares p_v ≤ b_v answers (p_v − b_v)/(1 − b_v): the rows that survive keep
 p_v ≤ (1 − f)·b_v + f. A model that bounds a convex score by t, with scores never above m, answers
 (score − t)/(m − t) by the same argument. All other models answer 0, which is always true.
 
-*Table models* judge what is left after suppression as a whole.
+*Table models* judge what is left after suppression as a whole. Where they fail, the groups they blame most are
+suppressed one by one, until what is left passes; `must_lose_rows` bounds from below how many rows that takes here
+and at every finer node.
 """
 
 from abc import ABC, abstractmethod
@@ -74,6 +76,7 @@ class _Shared(ABC):
     closed: ClassVar[bool] = False
     upward: ClassVar[bool] = False
     by_size: ClassVar[bool] = False  # whether the size of a group is all it looks at
+    for_persons: ClassVar[bool] = False  # closed (upward) also where groups that unite share persons
 
     @property
     @abstractmethod
@@ -149,6 +152,35 @@ class TableModel(_Shared):
 
     def must_lose(self, groups: Groups) -> Floats:
         return np.zeros(len(groups))
+
+    def blame(self, groups: Groups) -> Floats:
+        """Where the table breaks the limit, the groups with the largest numbers are suppressed first."""
+        return -groups.size.astype(np.float64)
+
+    def must_lose_rows(self, groups: Groups) -> float:
+        """So many rows at least are suppressed at this node and at every finer one."""
+        del groups
+        return 0.0
+
+
+def lost_for_mean(rows: Floats, cost: Floats, limit: float) -> float:
+    """The least number of rows without which the costs of the others are at most `limit` per row.
+
+    A lower bound: groups are taken in parts, those that cost most per row first.
+    """
+    over = float(cost.sum() - limit * rows.sum())
+    spared = cost - limit * rows
+    order = np.argsort(-cost / np.maximum(rows, 1e-300), kind="stable")
+    order = order[spared[order] > 0]
+    if over <= TOLERANCE * max(1.0, float(rows.sum())):
+        return 0.0
+    so_far = np.cumsum(spared[order])
+    at = min(int(np.searchsorted(so_far, over * (1 - 1e-12))), len(order) - 1)
+    if at < 0:
+        return float(rows.sum())
+    before = float(so_far[at - 1]) if at else 0.0
+    taken = float(rows[order[:at]].sum())
+    return taken + float(rows[order[at]]) * min(1.0, (over - before) / float(spared[order[at]]))
 
 
 def lost_above(shares: Floats, bound: Floats) -> Floats:

@@ -41,5 +41,15 @@ class DeltaPresence(GroupModel):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         return super().failing(groups) | (self.score(groups) < self.low - TOLERANCE)
 
+    def value(self, groups: Groups) -> float:
+        """The largest share; infinite where the smallest is below `low`."""
+        below = self.low > 0 and bool((self.score(groups) < self.low - TOLERANCE).any())
+        return float("inf") if below else super().value(groups)
+
+    @property
+    def rows_must_stay(self) -> bool:
+        """Without its rows a group of the population is known to be absent: suppression breaks a lower limit."""
+        return self.low > 0
+
 
 MODEL = DeltaPresence

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from nowiser.microdata.groups.groups import Groups
-from nowiser.microdata.models import TableModel
+from nowiser.microdata.models import TableModel, lost_for_mean
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,11 @@ class SampleUniqueness(TableModel):
 
     def value(self, groups: Groups) -> float:
         return float((groups.size == 1).sum()) / max(1, int(groups.size.sum()))
+
+    def must_lose_rows(self, groups: Groups) -> float:
+        """A row that is unique here is unique at every finer node."""
+        rows = groups.size.astype(np.float64)
+        return 0.0 if self.share is None else lost_for_mean(rows, (rows == 1).astype(np.float64), self.share)
 
 
 MODEL = SampleUniqueness

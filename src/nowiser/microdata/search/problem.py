@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
-from nowiser.microdata.models import Model
+from nowiser.microdata.models import Model, TableModel
 from nowiser.microdata.table.column import Ints
 
 
@@ -74,6 +75,7 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     Only models that look beyond one group (a gain for attackers who know a part) can fail again after
     others were suppressed; for all other combinations the first round is the last.
     """
+    groups = by_person(groups)
     out = np.zeros(len(groups), bool)
     for model in models:
         out |= model.failing(groups)
@@ -82,7 +84,7 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     while not out.all():
         left = np.flatnonzero(~out)
         again = np.zeros(len(left), bool)
-        rest = groups.keep(~out)
+        rest = by_person(groups.keep(~out))
         for model in models:
             again |= model.failing(rest)
         if not again.any():
@@ -91,23 +93,66 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     return out
 
 
+def suppressed(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
+    """Groups that are left out: those that break a model, then as few as make the rest keep the table models.
+
+    A table model cannot say which group is at fault, but which it blames most; these go first, one by one.
+    """
+    out = failing(models, groups)
+    whole = [m for m in models if isinstance(m, TableModel) and m.limit is not None]
+    while whole and not out.all():
+        rest, left = by_person(groups.keep(~out)), np.flatnonzero(~out)
+        broken = next((m for m in whole if not m.holds(m.value(rest))), None)
+        if broken is None:
+            return out
+        out[left[_fewest(broken, rest)]] = True
+        left = np.flatnonzero(~out)
+        out[left[failing(models, groups.keep(~out))]] = True
+    return out
+
+
+def _fewest(model: TableModel, groups: Groups) -> NDArray[np.int64]:
+    """The shortest beginning of the order of blame without which the model holds."""
+    real = np.flatnonzero(groups.size > 0)
+    codes = [groups.codes[real, j] for j in range(groups.codes.shape[1])]  # ties: by their codes, however counted
+    order = real[np.lexsort((*reversed(codes), -model.blame(groups)[real]))]
+    low, high = 0, len(order)  # without `low` of them it fails, without `high` it holds
+    while high - low > 1:
+        middle = (low + high) // 2
+        keep = np.ones(len(groups), bool)
+        keep[order[:middle]] = False
+        if model.holds(model.value(by_person(groups.keep(keep)))):
+            high = middle
+        else:
+            low = middle
+    return order[:high]
+
+
+def affected(groups: Groups, bad: NDArray[np.bool_]) -> int:
+    """Who loses a row when these groups are left out: persons where they are counted, else rows."""
+    return int(groups.size[bad].sum()) if groups.people is None else groups.people.heads(bad)
+
+
 def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
     """The node if it satisfies everything, else None. Exactly the groups that break a model are suppressed."""
-    bad = failing(problem.models, groups)
-    suppressed = int(groups.size[bad].sum())
-    if suppressed > problem.suppress or suppressed == int(groups.size.sum()):
+    bad = suppressed(problem.models, groups) if problem.suppress else failing(problem.models, groups)
+    lost = int(groups.size[bad].sum())
+    if affected(groups, bad) > problem.suppress or lost == int(groups.size.sum()):
+        return None
+    if lost and any(getattr(m, "rows_must_stay", False) for m in problem.models):
         return None
     if (groups.size[bad] == 0).any():  # a group of the population without a row cannot be helped by suppression
         return None
     kept = ~bad
     left = groups.keep(kept)
+    judged = by_person(left)
     for model in problem.models:
-        if model.scope == "table" and not model.holds(model.value(left)):
+        if model.scope == "table" and not model.holds(model.value(judged)):
             return None
     if problem.most is not None and problem.most[0].of(levels, groups, kept) > problem.most[1] + 1e-12:
         return None
     loss = problem.loss.of(levels, groups, kept)
-    return Node(levels, loss, suppressed, int((left.size > 0).sum()))
+    return Node(levels, loss, lost, int((left.size > 0).sum()))
 
 
 def blocked(problem: Problem, groups: Groups) -> bool:
@@ -116,6 +161,8 @@ def blocked(problem: Problem, groups: Groups) -> bool:
     Without suppression: a closed model that fails here fails below. With a limit: the rows that are lost
     here and at every finer node (`must_lose`, of the models the strictest per group) exceed the limit.
     """
+    if groups.people is not None:
+        return _blocked_for_persons(problem, groups)
     if problem.suppress == 0:
         return any(
             m.failing(groups).any() or (m.scope == "table" and not m.holds(m.value(groups)))
@@ -123,6 +170,8 @@ def blocked(problem: Problem, groups: Groups) -> bool:
             if m.closed
         )
     if blocked_by_size(problem, groups.size):
+        return True
+    if any(isinstance(m, TableModel) and m.must_lose_rows(groups) > problem.suppress + 1e-6 for m in problem.models):
         return True
     others = [m for m in problem.models if m.scope == "group" and not getattr(m, "by_size", False)]
     if not others:
@@ -132,6 +181,16 @@ def blocked(problem: Problem, groups: Groups) -> bool:
         if model.scope == "group":
             lost = np.maximum(lost, model.must_lose(groups))
     return float(groups.size.astype(np.float64) @ lost) > problem.suppress + 1e-6
+
+
+def _blocked_for_persons(problem: Problem, groups: Groups) -> bool:
+    """The same where persons are counted: only what is closed (or upward) although groups may share persons."""
+    judged = by_person(groups)
+    models = [m for m in problem.models if getattr(m, "for_persons", False) and (m.upward or problem.suppress == 0)]
+    bad = np.zeros(len(groups), bool)
+    for model in models:
+        bad |= model.failing(judged)
+    return affected(groups, bad) > problem.suppress
 
 
 def blocked_by_size(problem: Problem, size: Ints) -> bool:

@@ -30,5 +30,8 @@ class Grouper(Protocol):
     def counted(self, columns: Sequence[str], names: Sequence[str]) -> pa.Table:
         """The distinct combinations of these columns, under these names, and how many rows have each (`n`)."""
 
+    def first(self, columns: Sequence[str], rows: int) -> pa.Table:
+        """These columns of some rows."""
+
     def rewrite(self, rewriting: Rewriting, path: Path, separator: str, *, keep_order: bool) -> None:
         """Write the released rows as csv or parquet, in random order unless it is kept."""

@@ -77,6 +77,12 @@ class InDuckDB:
             sql = f"SELECT {listed}{', ' if listed else ''}count(*) AS n FROM {self.source} GROUP BY ALL"
             return self.engine.sql(sql).to_arrow_table()
 
+    def first(self, columns: Sequence[str], rows: int) -> pa.Table:
+        """These columns of some rows."""
+        listed = ", ".join(quoted(c) for c in columns)
+        with self.readable():
+            return self.engine.sql(f"SELECT {listed} FROM {self.source} LIMIT {rows}").to_arrow_table()
+
     @contextmanager
     def readable(self) -> Iterator[None]:
         """What DuckDB cannot read is the file's fault, and is said as for a file read into memory."""

@@ -62,6 +62,14 @@ class Rows:
     # Rows of one table, and of which persons these are is known: a public column of it is nobody's secret. Not of
     # linked tables where persons are protected: whoever is replaced may have other rows there, or none.
     plain: bool = True
+    # Columns that the policy says lead to rows of the same person. Nothing enforces it, so joins compare the persons
+    # besides, and no bound follows from it.
+    references: frozenset[Key] = frozenset()
+
+    @property
+    def leading(self) -> frozenset[Key]:
+        """Whatever leads to a person, by the policy's word at least."""
+        return self.keys | self.references
 
     @property
     def secret(self) -> bool:
@@ -125,6 +133,12 @@ def _scanned(relation: Scan, policy: Policy) -> Rows:
         # Whose groups are limited has rows in many of them, and with other secrets may have them in others.
         # And whoever is replaced is still a person, but may have no row at all in a table that is linked to it.
         plain=relation.by is None and (table.link is None or protect is Protect.VALUES),
+        references=frozenset(
+            frozenset(
+                (f"{to.table}.{there}", (name, here)) for there, here in zip(to.references, to.columns, strict=True)
+            )
+            for to in table.references
+        ),
     )
 
 
@@ -183,7 +197,7 @@ def _joined(relation: Join, policy: Policy) -> Rows:
                 span=at.span,
             )
         whose = left if left.secret else right
-        return Rows(whose.persons, whose.protect, whose.most, whose.person, whose.keys, unique, plain=False)
+        return replace(whose, unique=unique, plain=False)
     assert left.persons is not None
     assert right.persons is not None
     if left.persons.name != right.persons.name or not same.pairwise(left.person, right.person):
@@ -204,7 +218,8 @@ def _joined(relation: Join, policy: Policy) -> Rows:
         unique |= {frozenset()}
     keys = left.keys if relation.outer else left.keys | right.keys
     protect = Protect.PERSONS if Protect.PERSONS in (left.protect, right.protect) else Protect.VALUES
-    return Rows(left.persons, protect, most, left.person, keys, unique, plain=False)
+    references = left.references if relation.outer else left.references | right.references
+    return Rows(left.persons, protect, most, left.person, keys, unique, plain=False, references=references)
 
 
 def different(left: Table, right: Table, at: Expression) -> NotAnswerable:
@@ -218,7 +233,8 @@ def different(left: Table, right: Table, at: Expression) -> NotAnswerable:
     names = ", ".join(f"{left.name}.{n}" for n in naming(left)) or "a declared person column"
     return NotAnswerable(
         "This joins rows of different persons: nothing says that both rows belong to the same one.",
-        hint=f"Compare the columns that name the person ({names}), or follow a link of the policy, in ON.",
+        hint=f"Compare the columns that name the person ({names}), or follow a link of the policy, in ON. Other keys of"
+        " the same persons can be declared in the policy: `references`.",
         span=at.span,
     )
 
@@ -232,8 +248,9 @@ def _per_person(relation: PerPerson, policy: Policy) -> Rows:
     if len(grouped) == len(relation.keys):
         most = min([most, *(_values(key, policy) for key in source.keys if set(grouped) <= {i for _, i in key})])
     visible = frozenset(new.ident for new, _ in relation.keys)
-    keys = frozenset(
-        frozenset((name, renamed[i]) for name, i in key) for key in source.keys if all(i in renamed for _, i in key)
+    keys, references = (
+        frozenset(frozenset((name, renamed[i]) for name, i in key) for key in some if all(i in renamed for _, i in key))
+        for some in (source.keys, source.references)
     )
     return Rows(
         source.persons,
@@ -243,6 +260,7 @@ def _per_person(relation: PerPerson, policy: Policy) -> Rows:
         keys,
         frozenset({visible, frozenset()}) if most == 1 else frozenset({visible}),
         plain=False,
+        references=references,
     )
 
 

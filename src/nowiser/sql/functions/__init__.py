@@ -14,6 +14,7 @@ from nowiser.sql.functions import (
     casts,
     choice,
     dates,
+    elapsed,
     logic,
     numbers,
     patterns,
@@ -38,7 +39,7 @@ HEAVIEST = 200_000  # letters of one expression; the longest text that is read h
 
 ALLOWED: dict[str, Function] = {
     f.name: f
-    for home in (arithmetic, casts, choice, dates, logic, numbers, patterns, powers, soft, strings, text)
+    for home in (arithmetic, casts, choice, dates, elapsed, logic, numbers, patterns, powers, soft, strings, text)
     for f in home.FUNCTIONS
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from nowiser.model.schema import Kind
 from nowiser.sql.functions import calendar
-from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, want
+from nowiser.sql.functions.base import Function, Mismatch, Types, count, nullable, ones, want
 from nowiser.sql.functions.calendar import DAY, civil
 from nowiser.sql.interval import End, Interval, point
 from nowiser.sql.tree import Type
@@ -66,6 +66,7 @@ def _part(name: str, kind: Kind) -> Function:
             bounds = Interval(civil(_day(kind, inside.low))[0], civil(_day(kind, inside.high))[0])
         return Type(Kind.INTEGER, types[0].nullable, bounds)
 
+    slopes = None if name != "year" else (Fraction(1, 365 * (1 if kind is Kind.DATE else DAY)),)
     return Function(
         f"{name}_of_{kind.value}",
         typing,
@@ -75,6 +76,8 @@ def _part(name: str, kind: Kind) -> Function:
             "postgres": f"CAST(extract({name} FROM {{0}}) AS BIGINT)",
             "spark": f"CAST({_SPARK.get(name, f'extract({name} FROM {{0}})')} AS BIGINT)",
         },
+        partials=None if slopes is None else lambda _: slopes,
+        step=None if slopes is None else lambda _: Fraction(1),  # a year has at least 365 days
     )
 
 
@@ -253,13 +256,18 @@ FUNCTIONS = (
         lambda a, b: a - b,
         "CAST({0} - {1} AS BIGINT)",
         engines={"postgres": "CAST({0} - {1} AS BIGINT)", "spark": "CAST(datediff({0}, {1}) AS BIGINT)"},
+        partials=ones,
     ),
     Function(
         "micros_between",
         lambda types: _between(types, Kind.TIMESTAMP),
         lambda a, b: a - b,
         "(epoch_us({0}) - epoch_us({1}))",
-        engines={"postgres": "CAST(extract(epoch FROM ({0} - {1})) * 1000000 AS BIGINT)"},
+        engines={
+            "postgres": "CAST(extract(epoch FROM ({0} - {1})) * 1000000 AS BIGINT)",
+            "spark": "(unix_micros(CAST({0} AS TIMESTAMP)) - unix_micros(CAST({1} AS TIMESTAMP)))",
+        },
+        partials=ones,
     ),
     Function(
         "timestamp_to_date",
@@ -267,6 +275,8 @@ FUNCTIONS = (
         lambda t: t // DAY,
         "CAST({0} AS DATE)",
         engines={"postgres": "CAST({0} AS DATE)", "spark": "CAST({0} AS DATE)"},
+        partials=lambda _: (Fraction(1, DAY),),
+        step=lambda _: Fraction(1),
     ),
     Function(
         "date_to_timestamp",
@@ -274,5 +284,6 @@ FUNCTIONS = (
         lambda d: d * DAY,
         "CAST({0} AS TIMESTAMP)",
         engines={"postgres": "CAST({0} AS TIMESTAMP)"},
+        partials=lambda _: (DAY,),
     ),
 )

@@ -40,7 +40,7 @@ from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.discovered import Discovery, discover
 from nowiser.sql.plan.groups import Groups, Listed, SetGroups
 from nowiser.sql.plan.keys import domain, effort, public_keys
-from nowiser.sql.plan.marginals import Marginals, marginals
+from nowiser.sql.plan.marginals import Marginals, marginals, with_missing
 from nowiser.sql.plan.parts import cells as cells_of
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.clauses import LIMITLESS
@@ -163,6 +163,8 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
     if isinstance(declared, Groups):
+        if policy.reuse and (missing := with_missing(query, declared, cells, reaches)) is not None:
+            ways = [replace(way, summed=missing) for way in ways]
         ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches, policy)
     parts = cells_of(query.relation, policy)
     found = Plan(

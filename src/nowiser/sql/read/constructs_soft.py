@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from nowiser.sql.read.between import reader
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.constructs import Rule
 from nowiser.sql.tree import Expression
@@ -11,6 +12,8 @@ OURS = ("ramp", "distance")
 
 def ours(b: Binder, node: exp.Anonymous) -> Expression:
     name = str(node.this).lower()
+    if (between := reader(node)) is not None:
+        return between(b, node)
     if name not in OURS:
         raise b.unknown(node)
     b.only(node, "this", "expressions")

@@ -9,6 +9,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.dates import PARTS, SHORT, SPANS, TIMES
 from nowiser.sql.interval import point
+from nowiser.sql.read.between import extracted, stamped
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.constants import bare, read_as
 from nowiser.sql.read.constructs import Rule
@@ -168,9 +169,12 @@ def extract(b: Binder, node: exp.Extract) -> Expression:
         inner = inner.this
     if isinstance(inner, exp.Sub) and not isinstance(inner.expression, exp.Interval) and part == "epoch":
         one, two = b.meet(b.bind(inner.this), b.bind(inner.expression))
-        if (one.type.kind, two.type.kind) == (Kind.TIMESTAMP, Kind.TIMESTAMP):
+        if one.type.kind in _MOMENTS and two.type.kind in _MOMENTS:
+            one, two = stamped(b, node, one), stamped(b, node, two)
             micros = b.real(b.call("micros_between", node, one, two))
             return b.call("/", node, micros, Literal(1e6, Type(Kind.REAL, bounds=point(10**6))))
+    if (found := extracted(b, node, part, inner)) is not None:
+        return found
     moment = _moment(b, node, b.bind(inner))
     kind = moment.type.kind
     if part in PARTS:

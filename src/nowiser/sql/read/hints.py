@@ -18,7 +18,7 @@ ASKED = (
     "stddev_pop", "corr", "covar_pop", "covar_samp", "percentile_cont", "percentile_disc", "abs", "ceil", "floor",
     "round", "trunc", "sqrt", "ln", "log", "exp", "power", "sign", "mod", "coalesce", "nullif", "greatest", "least",
     "lower", "upper", "length", "trim", "ltrim", "rtrim", "substring", "left", "right", "replace", "position", "concat",
-    "extract", "date_trunc", "date_part", "to_char", "width_bucket",
+    "extract", "date_trunc", "date_part", "date_diff", "datediff", "timestampdiff", "to_char", "width_bucket",
 )  # fmt: skip
 _MARKS = "‘’‚“”„´`«»"
 _QUOTES = re.compile(f"[{_MARKS}\"']")
@@ -70,7 +70,15 @@ EXPRESSIONS: dict[type[exp.Expr], tuple[str, str | None]] = {
     exp.Array: ("A list is not answered here.", "Write x IN ('a', 'b')."),
     exp.Contains: ("CONTAINS is not answered.", "Write x LIKE '%a%'."),
     exp.StartsWith: ("STARTS_WITH is not answered.", "Write x LIKE 'a%'."),
-    exp.DateDiff: ("DATEDIFF is not answered.", "Subtract the dates: b - a gives days."),
+    exp.DateSub: (
+        "DATE_SUB is not answered.",
+        "Write a - INTERVAL '3 months'. Between two dates: TIMESTAMPDIFF(YEAR, a, b) or DATE_DIFF('year', a, b).",
+    ),
+    exp.DateAdd: ("DATE_ADD is not answered.", "Write a + INTERVAL '3 months'."),
+    exp.MonthsBetween: (
+        "MONTHS_BETWEEN is not answered: databases cut months into different parts.",
+        "TIMESTAMPDIFF(MONTH, b, a) counts completed months, (a - b) / 30.4375 is a fraction of days.",
+    ),
     exp.DecodeCase: ("DECODE is not answered.", "Write CASE x WHEN 1 THEN 'a' ELSE 'b' END."),
     exp.Nvl2: ("NVL2 is not answered.", "Write CASE WHEN x IS NOT NULL THEN a ELSE b END."),
 }

@@ -17,7 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.read.hints import unreadable
 from nowiser.sql.read.reasons import SET_OPERATIONS
-from nowiser.sql.read.spellings import respelled, topped
+from nowiser.sql.read.spellings import marked, respelled, topped
 from nowiser.sql.read.tokens import tokens as cut
 
 MOST_CHARACTERS = 20_000
@@ -71,7 +71,7 @@ def parse(text: str) -> exp.Expr:
         raise _unreadable(text, error) from None
     measure(text, tokens)
     try:
-        tokens = topped(text, tokens)
+        tokens = marked(topped(text, tokens))
         statements = sqlglot.Dialect.get_or_raise("postgres").parser().parse(tokens, text)
     except (SqlglotError, ValueError, RecursionError) as error:
         raise _unreadable(text, error, tokens) from None

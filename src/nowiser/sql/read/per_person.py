@@ -95,7 +95,7 @@ class _PerPerson:
 
     def _check(self) -> None:
         grouped = {e.ident for e in self.keys if isinstance(e, Column)}
-        leads = any({i for _, i in key} <= grouped for key in self.known.keys)
+        leads = any({i for _, i in key} <= grouped for key in self.known.leading)
         if self.known.secret and leads and self.known.person:
             return
         if not self.known.secret:

@@ -76,7 +76,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "to_char": (_TIME, "Known: YYYY, YYYY-MM, YYYY-MM-DD, MM, DD. Otherwise use EXTRACT or DATE_TRUNC."),
     "to_date": (_TIME, "The custodian can declare the column as a date."),
     "to_timestamp": (_TIME, "The custodian can declare the column as a timestamp."),
-    "age": ("The day of asking has no part in a question.", "Write (DATE '2026-01-31' - born) / 365."),
+    "age": ("The day of asking has no part in a question.", "Write EXTRACT(YEAR FROM AGE(DATE '2026-01-31', born))."),
     "random": ("The answer would be another one each time.", "Ask without it; the noise is added for you."),
     "regexp_replace": ("Engines disagree, and texts could grow.", "Use REPLACE with fixed texts, or ~ in a condition."),
     "regexp_matches": ("It gives several rows.", "Use ~ in a condition."),

@@ -379,7 +379,7 @@ def within(left: Relation, right: Relation, parts: list[Expression], policy: Pol
     at = parts[0] if parts else TRUE
     if a.persons is not None and b.persons is not None:
         same = Equal((*parts, *holding(left), *holding(right)))
-        matching = a.persons.name == b.persons.name and same.matching(a.keys, b.keys)
+        matching = a.persons.name == b.persons.name and same.matching(a.leading, b.leading)
         if not matching or not a.person or not b.person:
             raise different(a.persons, b.persons, at)
         if not Equal(tuple(parts)).pairwise(a.person, b.person):

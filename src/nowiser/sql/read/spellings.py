@@ -16,11 +16,28 @@ Every rule keeps the place of what it replaces, so that refusals underline what 
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
+
+MARK = " "  # at the end of the name of a function: no analyst can write it
+# How long between two dates (`between.py`): how often a unit began, or how many were completed
+BEGAN = ("date_diff", "datediff", "datetime_diff")
+COMPLETED = ("timestampdiff", "timestamp_diff")
+
+
+def marked(tokens: list[Token]) -> list[Token]:
+    """The names of these functions, marked so that their arguments are read as they stand."""
+    names = {name.upper() for name in (*BEGAN, *COMPLETED)}
+    found = list(tokens)
+    for i, (token, after) in enumerate(pairwise(tokens)):
+        called = after.token_type is TokenType.L_PAREN and token.token_type is TokenType.VAR
+        if called and token.text.upper() in names:
+            found[i] = Token(TokenType.VAR, token.text + MARK, token.line, token.col, token.start, token.end)
+    return found
 
 
 def topped(text: str, tokens: list[Token]) -> list[Token]:

@@ -1,0 +1,66 @@
+"""`nowiser serve`: psql, BI tools, programs and people, one account."""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nowiser.errors import Misconfigured
+
+
+def serve(
+    *,
+    policy_file: Annotated[Path, typer.Option("-p", "--policy", envvar="NOWISER_POLICY", help="The policy.")] = Path(
+        "nowiser.yaml"
+    ),
+    host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", help="For pages and API; 0 takes any that is free.")] = 8080,
+    pg_port: Annotated[int, typer.Option("--pg-port", help="For the PostgreSQL wire; 0: any.")] = 5433,
+    no_wire: Annotated[bool, typer.Option("--no-wire", help="Pages and API only.")] = False,
+    certificate: Annotated[Path | None, typer.Option("--certificate", help="TLS certificate (PEM).")] = None,
+    key: Annotated[Path | None, typer.Option("--key", help="Its private key (PEM).")] = None,
+    threads: Annotated[int, typer.Option("--threads", min=1, max=64, help="Questions answered at once.")] = 4,
+    four_eyes: Annotated[
+        bool, typer.Option("--four-eyes", help="Changes of promises need a second custodian.")
+    ] = False,
+    log_level: Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")] = "info",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each door that is open.")] = False,
+) -> None:
+    """Serve the gateway: web pages, HTTP and the PostgreSQL wire, one account. Accounts: `nowiser user`.
+
+    Example: nowiser serve -p nowiser.yaml --port 8080 --pg-port 5433
+    """
+    try:
+        from nowiser.server.logs import configure
+        from nowiser.server.run import serve as run
+        from nowiser.server.settings import Settings
+    except ImportError as missing:
+        if missing.name is not None and missing.name.startswith("nowiser"):
+            raise
+        raise Misconfigured(
+            f"The server is not installed ({missing.name} is missing).",
+            hint="Install it: pip install 'nowiser[server]'.",
+        ) from None
+    configure(log_level)
+    settings = Settings(
+        policy=policy_file,
+        host=host,
+        port=port,
+        pg_port=None if no_wire else pg_port,
+        certificate=certificate,
+        key=key,
+        threads=threads,
+        four_eyes=four_eyes,
+    )
+    run(settings, partial(_told, as_json=as_json))
+
+
+def _told(door: str, address: str, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"door": door, "address": address}))
+    else:
+        typer.echo(f"{door + ':':<17}{address}")
+    sys.stdout.flush()

@@ -1,0 +1,128 @@
+"""The desk: what every surface of the server talks to. One gateway, many people, two pools of threads.
+
+    seat = desk.seat(account)              what one account may do
+    await desk.answered(seat, sql, …)      a question: in a thread, and told on the grid of times
+    await desk.quickly(f, …)               explain, catalogue, board: in the other pool
+
+*The clock.* How long a new answer takes depends a little on the rows. So it is told `at_least` after it was asked, or
+twice, four, eight … times that; failures too. Stored answers, refusals and explanations depend on no row: at once.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
+
+from nowiser import gateway as gateways, ledger, policy
+from nowiser.errors import Misconfigured, NotEvaluated, NowiserError
+from nowiser.gateway import Gateway
+from nowiser.report import failure
+from nowiser.report.answer import Answer
+from nowiser.server.people.account import Account
+from nowiser.server.people.attempts import Attempts
+from nowiser.server.people.register import Register
+from nowiser.server.problems import TooMany
+from nowiser.server.seat import Seat
+from nowiser.server.settings import Settings
+
+T = TypeVar("T")
+
+UNSEEN = "The request could not be carried out. The server's log says where it stopped."
+
+
+class Desk:
+    """Opened once per process; closed when the server stops."""
+
+    def __init__(self, settings: Settings, gate: Gateway | None = None) -> None:
+        self.settings = settings
+        self._gate = gate or gateways.open(settings.policy)
+        self._lock = Lock()
+        self.register = Register(self._gate.ledger)
+        self.attempts = Attempts()
+        self._slow = ThreadPoolExecutor(settings.threads, thread_name_prefix="question")
+        self._quick = ThreadPoolExecutor(4, thread_name_prefix="quick")
+        self._waiting = 0
+        self.ready = False  # for load balancers
+
+    @property
+    def gate(self) -> Gateway:
+        """The gateway under the policy as the file says it now; the one before where the file cannot be taken."""
+        with self._lock:
+            try:
+                self._gate.check_policy()
+            except Misconfigured:
+                self._gate = self._reopened()
+            return self._gate
+
+    def _reopened(self) -> Gateway:
+        try:
+            found = policy.read(self.settings.policy)
+            opened = gateways.Gateway(found)
+        except NowiserError:
+            return self._gate  # which refuses every question, with the reason
+        self.register = Register(opened.ledger)
+        return opened  # the other one is closed when its last question is answered and nobody holds it
+
+    @property
+    def folder(self) -> Path:
+        """Where what belongs to the policy is kept."""
+        return ledger.state_folder(self._gate.policy)
+
+    def seat(self, account: Account) -> Seat:
+        return Seat(self.gate, account)
+
+    async def answered(self, seat: Seat, sql: Any, **wish: Any) -> Answer:
+        """The answer to a question, told when the grid of times says so."""
+        loop = asyncio.get_running_loop()
+        arrived = loop.time()
+        if self._waiting >= self.settings.waiting:
+            raise TooMany("Too many questions are waiting. Nothing was charged.", hint="Ask again in a moment.")
+        self._waiting += 1
+        try:
+            work = loop.run_in_executor(self._slow, partial(self._walled, seat.query, sql, **wish))
+            work.add_done_callback(self._done)
+        except RuntimeError:
+            self._waiting -= 1
+            raise
+        try:
+            answer = await asyncio.shield(work)
+        except NotEvaluated:
+            await self._slot(arrived)
+            raise
+        if not (answer.stored or answer.follows or answer.price == 0.0):
+            await self._slot(arrived)
+        return answer
+
+    def _done(self, work: "asyncio.Future[Any]") -> None:
+        self._waiting -= 1
+        if not work.cancelled():
+            work.exception()  # seen, also where whoever asked has gone
+
+    async def _slot(self, arrived: float) -> None:
+        loop, wait = asyncio.get_running_loop(), self.settings.at_least
+        while wait > 0 and arrived + wait < loop.time():
+            wait *= 2
+        await asyncio.sleep(max(0.0, arrived + wait - loop.time()))
+
+    async def quickly(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
+        """Something that reads no secret, in the small pool."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._quick, partial(self._walled, work, *args, **named))
+
+    def _walled(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
+        with failure.wall(self.folder, UNSEEN, "in the server"):
+            return work(*args, **named)
+
+    async def idle(self) -> None:
+        """Until no question runs or waits."""
+        while self._waiting:  # noqa: ASYNC110 (counted down in callbacks; it is waited for once, at the end)
+            await asyncio.sleep(0.02)
+
+    def close(self) -> None:
+        """Questions that run are finished first."""
+        self._slow.shutdown(wait=True, cancel_futures=True)
+        self._quick.shutdown(wait=True, cancel_futures=True)
+        self._gate.close()

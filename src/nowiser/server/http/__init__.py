@@ -1,0 +1,1 @@
+"""HTTP: the API for programs, log-in for people, health for machines."""

@@ -1,0 +1,1 @@
+"""Who may log in, as what, and how that is checked."""

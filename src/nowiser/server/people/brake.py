@@ -1,0 +1,50 @@
+"""The brake: what one account may use from midnight to midnight (UTC). BI tools ask, and spend, by themselves."""
+
+from datetime import UTC, datetime, time, timedelta
+from fractions import Fraction
+from typing import Any
+
+from nowiser.errors import Exhausted
+from nowiser.guess.budget import allowance
+from nowiser.ledger.base import Admit, Ledger, Reservation
+from nowiser.model.charge import Charge
+from nowiser.model.policy import Policy
+from nowiser.percent import percent
+
+
+class Braked:
+    """A ledger that admits no charge beyond an account's share of the day; everything else it hands on.
+
+    What was charged today is looked up before the transaction that charges, so questions asked at the same moment may
+    pass the brake together. The promise does not rest on it: every charge is still admitted by the account of all.
+    """
+
+    def __init__(self, ledger: Ledger, policy: Policy, analyst: str, per_day: Fraction) -> None:
+        self._ledger, self._policy, self._analyst, self._per_day = ledger, policy, analyst, per_day
+        self.refusal: Exhausted | None = None  # its own, which says what is left today
+
+    def reserve(self, charge: Charge, admit: Admit, **named: Any) -> Reservation:
+        if charge and self._per_day < 1:
+            used = self._ledger.charged_since(self._analyst, midnight())
+            if not allowance.within(self._policy, used + charge, self._per_day):
+                left = max(Fraction(0), self._per_day - allowance.share_used(self._policy, used))
+                self.refusal = Exhausted(
+                    f"this would use more than {self._analyst} may use in a day, "
+                    f"which is {percent(float(self._per_day))} of the allowance",
+                    hint=f"{percent(float(left))} is left today; a new day begins at midnight UTC. "
+                    "The custodian can raise it: nowiser user change --per-day.",
+                    left=float(left),
+                )
+                raise self.refusal
+        return self._ledger.reserve(charge, admit, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._ledger, name)
+
+
+def midnight() -> datetime:
+    return datetime.combine(datetime.now(UTC).date(), time(), UTC)
+
+
+def tomorrow() -> datetime:
+    return midnight() + timedelta(days=1)

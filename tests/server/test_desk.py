@@ -1,0 +1,110 @@
+"""The desk: questions in threads, told on a grid of times; brakes; roles; a policy that changes while it serves."""
+
+import asyncio
+import time
+from fractions import Fraction
+
+import pytest
+
+from nowiser.errors import Exhausted, Misconfigured, NotAuthorised, NotEvaluated
+from nowiser.server.desk import Desk
+from nowiser.server.people.account import Role
+
+AVERAGE = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math'"
+COUNT = "SELECT faculty, COUNT(*) AS students FROM visits GROUP BY faculty"
+
+
+def test_answers_are_charged_under_the_name_of_the_account(desk, seat):
+    answer = asyncio.run(desk.answered(seat, AVERAGE, anyway=True))
+    assert answer.columns == ("minutes",)
+    assert [line.who for line in seat.history()] == ["ana"]
+    assert desk.gate.ledger.totals("ana") == desk.gate.ledger.totals()
+
+
+def test_new_answers_are_told_on_the_grid_and_stored_ones_at_once(settings, tokens):
+    from dataclasses import replace
+
+    desk = Desk(replace(settings, at_least=0.5))
+    try:
+        seat = desk.seat(desk.register.find("ana"))
+
+        async def timed():
+            start = time.monotonic()
+            answer = await desk.answered(seat, AVERAGE, anyway=True)
+            return answer, time.monotonic() - start
+
+        first, took = asyncio.run(timed())
+        assert not first.stored
+        doublings = took / 0.5
+        assert min(abs(doublings - g) for g in (1, 2, 4, 8)) < 0.4 or took < 0.7
+        assert took >= 0.5
+        again, _ = asyncio.run(timed())
+        assert again.stored
+        assert again.rows == first.rows
+    finally:
+        desk.close()
+
+
+def test_failures_are_told_on_the_grid_too(settings, tokens, monkeypatch):
+    from dataclasses import replace
+
+    desk = Desk(replace(settings, at_least=0.3))
+    try:
+        seat = desk.seat(desk.register.find("ana"))
+        monkeypatch.setattr(seat, "query", lambda *_a, **_k: 1 / 0)
+        start = time.monotonic()
+        with pytest.raises(NotEvaluated):
+            asyncio.run(desk.answered(seat, AVERAGE))
+        assert time.monotonic() - start >= 0.3
+    finally:
+        desk.close()
+
+
+def test_the_brake_holds_an_account_for_the_day(desk):
+    desk.register.add("ben", Role.analyst, by="test", per_day=Fraction(6, 100))
+    seat = desk.seat(desk.register.find("ben"))
+    seat.query(AVERAGE, spend="5%", anyway=True)
+    with pytest.raises(Exhausted, match="in a day") as refusal:
+        seat.query(AVERAGE.replace("math", "computer science"), spend="5%", anyway=True)
+    assert 0 <= refusal.value.left < 0.06
+    assert seat.query(AVERAGE, spend="5%", anyway=True).stored  # what is free stays free
+    assert seat.query(COUNT).rows
+
+
+def test_an_auditor_asks_nothing_and_sees_everything(desk, seat, tokens):
+    seat.query(AVERAGE, anyway=True)
+    odo = desk.seat(desk.register.find("odo"))
+    with pytest.raises(NotAuthorised):
+        odo.query(COUNT)
+    with pytest.raises(NotAuthorised):
+        odo.explain(COUNT)
+    assert any(line.who == "ana" for line in odo.history())
+    assert odo.statement().guesses
+
+
+def test_an_analyst_sees_her_own_questions_only(desk, seat, tokens):
+    desk.seat(desk.register.find("cleo")).query(AVERAGE, anyway=True, spend="2%")
+    assert seat.history() == ()
+
+
+def test_describe_names_columns_and_kinds_and_touches_nothing(desk, seat):
+    before = list(desk.gate.ledger.entries())
+    found = seat.describe("SELECT faculty, COUNT(*) AS n, AVG(time) AS minutes FROM visits GROUP BY faculty")
+    assert [(d.name, d.kind.value) for d in found] == [("faculty", "text"), ("n", "integer"), ("minutes", "real")]
+    assert list(desk.gate.ledger.entries()) == before
+
+
+def test_a_policy_that_promises_more_is_taken_up_while_serving(desk, tokens):
+    file = desk.settings.policy
+    file.write_text(file.read_text(encoding="utf-8").replace("gain: 5%", "gain: 4%"), encoding="utf-8")
+    seat = desk.seat(desk.register.find("ana"))
+    (guess,) = seat.allowance()["guesses"]
+    assert guess["limit"] - guess["before"] == pytest.approx(0.04)
+
+
+def test_a_policy_that_promises_less_is_not_taken_up_without_a_reason(desk, tokens):
+    file = desk.settings.policy
+    file.write_text(file.read_text(encoding="utf-8").replace("gain: 5%", "gain: 9%"), encoding="utf-8")
+    seat = desk.seat(desk.register.find("ana"))
+    with pytest.raises(Misconfigured):
+        seat.query(AVERAGE)
