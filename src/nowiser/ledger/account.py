@@ -15,8 +15,7 @@ from functools import lru_cache, partial
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
-from nowiser.ledger import accounts, alarms
-from nowiser.ledger import shown as shown_releases
+from nowiser.ledger import accounts, alarms, shown as shown_releases
 from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Armed, Entry, EntryKind, Head, Outcome, Release, Reservation

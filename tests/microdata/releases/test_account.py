@@ -49,7 +49,7 @@ def policy(tmp_path):
 def opened(path, quasi):
     source = from_policy(path, None, None)
     levels = {"town": int("town" not in quasi), "job": int("job" not in quasi)}
-    recipe = {"quasi": ["town", "job"], "sensitive": ["ill"], "identifiers": ["id"]}
+    recipe = {"quasi": {"town": "flat", "job": "flat"}, "sensitive": ["ill"], "identifiers": ["id"]}
     return source, source.promised(parse(recipe | {"steps": [{"generalise": {"levels": levels}}]}))
 
 
