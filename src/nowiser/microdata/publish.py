@@ -269,6 +269,8 @@ def publish(
     models: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     suppress: float | str = 0,
     loss: str = "loss",
+    gs_factor: float = 0.5,
+    importance: Mapping[str, float] | None = None,
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
     person: str | None = None,
@@ -303,7 +305,7 @@ def publish(
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
         content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
-        content |= {"loss": loss}
+        content |= {"loss": loss, "gs_factor": gs_factor, "importance": importance}
         content |= {
             "hierarchies": hierarchies,
             "steps": steps,
