@@ -334,7 +334,8 @@ def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]
     out: list[tuple[str, tuple[Any, ...]]] = [("generalise", (methods["generalise"](),))]
     if recipe.suppress:
         out.append((WITHOUT, (methods["generalise"](suppress=False),)))
-    if recipe.loss == "loss" and all(m.scope == "group" for m in recipe.models):  # theirs can be compared with it
+    plain = recipe.loss == "loss" and recipe.gs_factor == registry.HALF and not recipe.importance
+    if plain and all(m.scope == "group" for m in recipe.models):  # theirs can be compared with it
         out.extend((name, (methods[name](),)) for name in ("local_recoding", "mondrian")[: 1 + every])
     return out
 

@@ -61,6 +61,8 @@ class Run:
     models: tuple["Model", ...] = ()  # what the released table must satisfy
     suppress: int = 0  # how many rows may be suppressed in all
     loss: str = "loss"
+    gs_factor: float = 0.5  # ARX's: below a half suppression counts less, above it generalisation does
+    importance: Mapping[str, float] = field(default_factory=dict)  # of quasi-identifiers in the loss; 1 if not named
     random: np.random.Generator = field(default_factory=np.random.default_rng)
     progress: Callable[[float, str], None] = quiet  # (share done, what is happening)
     seconds: float = 60.0  # how long a search may look for a proof

@@ -57,6 +57,8 @@ def prepare(
         models=recipe.models,
         suppress=int(recipe.suppress * heads),
         loss=recipe.loss,
+        gs_factor=recipe.gs_factor,
+        importance=recipe.importance,
         random=generator(recipe.seed),
         progress=progress,
         seconds=recipe.seconds,
@@ -124,6 +126,8 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
     for name in recipe.within:
         if not table[name].is_numeric:
             raise Misconfigured(f"a guess within {recipe.within[name]:g} needs numbers, and {name!r} has other values")
+    if strange := sorted(set(recipe.importance) - set(recipe.quasi)):
+        raise Misconfigured(f"importance is of quasi-identifiers, and {strange[0]!r} is none")
     check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
         if name in table and not table[name].is_numeric and is_unique(table[name]):

@@ -9,6 +9,8 @@
     models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
     suppress: 5%                                         # rows that may be left out
     loss: loss                                           # what the search minimises
+    gs_factor: 0.5                                       # below a half suppression counts less, above it generalisation
+    importance: {age: 2}                                 # how much a column counts in the loss; 1 if it is not named
     steps: [generalise]                                  # what is done, in this order
 
 A model is written `name: limit`, or `name: {options}`; a list of such mappings allows one model twice.
@@ -43,6 +45,8 @@ KEYS = (
     "models",
     "suppress",
     "loss",
+    "gs_factor",
+    "importance",
     "steps",
     "seed",
     "seconds",
@@ -60,6 +64,8 @@ class Recipe:
     models: tuple[Any, ...] = ()  # Model values
     suppress: Fraction = Fraction(0)
     loss: str = "loss"
+    gs_factor: float = 0.5
+    importance: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[Method, ...] = ()  # empty: the flow tries those that fit and offers them
     weight: str | None = None
     household: str | None = None
@@ -109,6 +115,8 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         models=asked_near(parse_models(content.get("models"), tuple(sensitive), f"{where}: models"), within),
         suppress=share(content.get("suppress", 0), f"{where}: suppress"),
         loss=parse_loss(content.get("loss", "loss"), where),
+        gs_factor=float(share(content.get("gs_factor", "0.5"), f"{where}: gs_factor")),
+        importance=importance(content.get("importance"), f"{where}: importance"),
         steps=parse_steps(content.get("steps"), f"{where}: steps"),
         weight=name(content.get("weight"), f"{where}: weight"),
         household=name(content.get("household"), f"{where}: household"),
@@ -223,6 +231,19 @@ def parse_loss(value: Any, where: str) -> str:
     if value not in losses:
         raise Misconfigured(f"{where}: there is no loss {value!r}", hint=f"There are: {', '.join(sorted(losses))}.")
     return str(value)
+
+
+def importance(value: Any, where: str) -> dict[str, float]:
+    """How much each column counts: positive numbers."""
+    out = {}
+    for name, weight in columns(value, where).items():
+        try:
+            out[name] = float(weight)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            out[name] = 0.0
+        if not 0 < out[name] < float("inf"):
+            raise Misconfigured(f"{where}: the importance of {name!r} is a positive number, not {weight!r}")
+    return out
 
 
 def parse_models(value: Any, sensitive: tuple[str, ...], where: str) -> tuple[Any, ...]:
