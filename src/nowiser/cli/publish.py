@@ -20,8 +20,11 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     model: Annotated[list[str] | None, typer.Option(help="Another model, as in t-closeness=0.2; repeat.")] = None,
     suppress: Annotated[str, typer.Option(help="Rows that may be left out, as in 5%.")] = "0",
     loss: Annotated[str, typer.Option(help="What the search minimises.")] = "loss",
+    gs_factor: Annotated[str, typer.Option(help="Below 0.5 suppression counts less, above it generalisation.")] = "0.5",
+    importance: Annotated[str, typer.Option(help="How much columns count in the loss: age:2, …; 1 if not named.")] = "",
     method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
     identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
     hierarchies: Annotated[Path | None, typer.Option(help="A folder written by nowiser hierarchies.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
@@ -41,14 +44,18 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     Example: nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv
     """
+    from nowiser.cli import column_list
     from nowiser.microdata.for_policy import Source, from_policy
     from nowiser.microdata.publish import release
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--hierarchies": hierarchies}
+    limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
+    limits |= {"--hierarchies": hierarchies}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "hierarchies": hierarchies}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
+        searched |= {"hierarchies": hierarchies, "gs_factor": gs_factor}
+        searched |= {"importance": column_list.split_columns(importance, "--importance")}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.extras import extra
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
@@ -69,9 +71,7 @@ class Published:
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
+        return extra("polars").from_arrow(self.to_arrow())
 
     def to_json(self) -> dict[str, Any]:
         out = self.chosen.to_json()
@@ -143,8 +143,8 @@ def release(
             source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, check=check, enter=enter
         )
     loaded = load(data)
-    original = loaded if counting is None else counting.of(loaded)
-    table, run = prepare(original, recipe, progress=progress, notice=notice)
+    original, persons = (loaded, None) if counting is None else counting.split(loaded)
+    table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
@@ -254,7 +254,9 @@ def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
     trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
     people = next((s.population for s in candidate.steps if s.population is not None), None)
     quasi = tuple(q for q in run.roles.quasi if q in table)
-    return Evidence(sensitive, quasi, trees, people, separator)
+    owners = None if candidate.streamed is not None else run.owners(table)
+    persons = None if owners is None else pa.table({"who": owners})
+    return Evidence(sensitive, quasi, trees, people, separator, persons)
 
 
 def publish(
@@ -267,8 +269,11 @@ def publish(
     models: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     suppress: float | str = 0,
     loss: str = "loss",
+    gs_factor: float = 0.5,
+    importance: Mapping[str, float] | None = None,
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
+    person: str | None = None,
     keep: Sequence[str] = (),
     hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
@@ -284,8 +289,9 @@ def publish(
     """Release a table (pandas, Polars, Arrow, or a csv or parquet file) so that attackers are left no wiser.
 
     The best version that keeps `k`, `gain` and the other `models`, with at most `suppress` of the rows left
-    out, or what a `recipe` says. With `output` it is written with its codebook and report, after every claim
-    was checked again in the written file.
+    out, or what a `recipe` says. `person` names whose a row is where people have several: then people are
+    counted. With `output` it is written with its codebook and report, after every claim was checked again in
+    the written file.
 
     >>> import nowiser as nw, pandas as pd
     >>> table = pd.DataFrame({"zip": ["12", "13", "12", "13"], "ill": ["a", "b", "b", "a"]})
@@ -299,13 +305,14 @@ def publish(
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
         content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
-        content |= {"loss": loss}
+        content |= {"loss": loss, "gs_factor": gs_factor, "importance": importance}
         content |= {
             "hierarchies": hierarchies,
             "steps": steps,
             "identifiers": list(identifiers),
             "keep": list(keep),
             "seconds": seconds,
+            "person": person,
         }
         chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(

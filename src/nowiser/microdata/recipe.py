@@ -3,11 +3,14 @@
     quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
     hierarchies: levels                                  # a folder with a csv file for each other quasi-identifier
     sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
+    person: patient                                      # whose a row is, where people have several; removed
     identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
     keep: [remarks]                                      # released as they are; columns nobody named are left out
     models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
     suppress: 5%                                         # rows that may be left out
     loss: loss                                           # what the search minimises
+    gs_factor: 0.5                                       # below a half suppression counts less, above it generalisation
+    importance: {age: 2}                                 # how much a column counts in the loss; 1 if it is not named
     steps: [generalise]                                  # what is done, in this order
 
 A model is written `name: limit`, or `name: {options}`; a list of such mappings allows one model twice.
@@ -37,10 +40,13 @@ KEYS = (
     "keep",
     "weight",
     "household",
+    "person",
     "strata",
     "models",
     "suppress",
     "loss",
+    "gs_factor",
+    "importance",
     "steps",
     "seed",
     "seconds",
@@ -58,10 +64,13 @@ class Recipe:
     models: tuple[Any, ...] = ()  # Model values
     suppress: Fraction = Fraction(0)
     loss: str = "loss"
+    gs_factor: float = 0.5
+    importance: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[Method, ...] = ()  # empty: the flow tries those that fit and offers them
     weight: str | None = None
     household: str | None = None
     strata: tuple[str, ...] = ()
+    person: str | None = None  # whose a row is, where persons have several; not released
     seed: str | None = field(default=None, repr=False)
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
@@ -104,9 +113,12 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         models=parse_models(content.get("models"), tuple(sensitive), f"{where}: models"),
         suppress=share(content.get("suppress", 0), f"{where}: suppress"),
         loss=parse_loss(content.get("loss", "loss"), where),
+        gs_factor=float(share(content.get("gs_factor", "0.5"), f"{where}: gs_factor")),
+        importance=importance(content.get("importance"), f"{where}: importance"),
         steps=parse_steps(content.get("steps"), f"{where}: steps"),
         weight=name(content.get("weight"), f"{where}: weight"),
         household=name(content.get("household"), f"{where}: household"),
+        person=name(content.get("person"), f"{where}: person"),
         strata=names(content.get("strata"), f"{where}: strata"),
         seed=seed(content.get("seed"), f"{where}: seed"),
         seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),
@@ -189,6 +201,19 @@ def parse_loss(value: Any, where: str) -> str:
     if value not in losses:
         raise Misconfigured(f"{where}: there is no loss {value!r}", hint=f"There are: {', '.join(sorted(losses))}.")
     return str(value)
+
+
+def importance(value: Any, where: str) -> dict[str, float]:
+    """How much each column counts: positive numbers."""
+    out = {}
+    for name, weight in columns(value, where).items():
+        try:
+            out[name] = float(weight)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            out[name] = 0.0
+        if not 0 < out[name] < float("inf"):
+            raise Misconfigured(f"{where}: the importance of {name!r} is a positive number, not {weight!r}")
+    return out
 
 
 def parse_models(value: Any, sensitive: tuple[str, ...], where: str) -> tuple[Any, ...]:

@@ -44,6 +44,7 @@ from nowiser.sql.plan.marginals import Marginals, marginals, with_missing
 from nowiser.sql.plan.parts import cells as cells_of
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.clauses import LIMITLESS
+from nowiser.sql.steps import MOST_ROWS
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, computed, existing, holding
 
 MOST_GROUPS = LIMITLESS
@@ -141,6 +142,11 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     query = whole(spread(query), policy)
     known = rows(query.relation, policy)
     declared = None if as_found(query, known) else _groups(query, public or {})
+    if query.after and declared is not None and len(declared) > MOST_ROWS:
+        raise NotAnswerable(
+            f"{len(declared):,} groups would be computed with further.",
+            hint=f"At most {MOST_ROWS:,}: ask for them alone.",
+        )
     collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
     readings = collected.all()
     cells = list(collected.cells)
