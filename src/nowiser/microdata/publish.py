@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.extras import extra
 from nowiser.microdata.before_after import before_after
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
@@ -73,9 +74,7 @@ class Published:
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
+        return extra("polars").from_arrow(self.to_arrow())
 
     def to_json(self) -> dict[str, Any]:
         out = self.chosen.to_json()
