@@ -52,8 +52,9 @@ def lost(original: Column, released: Column, table: MicroTable) -> float:
     before = original.codes[table.origin].astype(np.int64) + 1
     after = released.codes.astype(np.int64) + 1
     whole = _entropy(np.bincount(before))
+    room = (int(before.max()) + 1) * (int(after.max()) + 1)
     both = before * (int(after.max()) + 1) + after
-    _, counts = np.unique(both, return_counts=True)
+    counts = np.bincount(both) if room <= 4 * len(both) + 1024 else np.unique(both, return_counts=True)[1]
     return max(0.0, (_entropy(counts) - _entropy(np.bincount(after))) / whole) if whole > 0 else 0.0
 
 
