@@ -26,7 +26,7 @@ from nowiser.sql.read.clauses import (
     whole,
 )
 from nowiser.sql.read.constants import null
-from nowiser.sql.read.exists import looked_up
+from nowiser.sql.read.exists import looked_up, lookups
 from nowiser.sql.read.grouping import MOST_KEYS, MOST_SETS, grouping_sets
 from nowiser.sql.read.length import refuse_long
 from nowiser.sql.read.names import Scope, column, known, matches
@@ -118,19 +118,20 @@ class _Select:
     def query(self) -> Query:
         self.clauses()
         scope, together = From(self.context, self.tree, read_source).read()
-        rows = Binder(scope, self.no_aggregate)
         where = self.tree.args.get("where")
         relation = looked_up(self.context, where, scope, together, read_source)
+        inner = lookups(self.context, scope, relation, read_source)
+        rows = Binder(scope, inner.leaf)
         if self.lists(relation):
             return self.listing(relation, rows)
-        if self.asks_for_names(where, rows):
+        if self.asks_for_names(where, Binder(scope, self.no_aggregate)):
             return Query(relation, (), (), tuple(self.nothing(rows)), limit=0)
         keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows, several=sets is not None)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
         having = self.tree.args.get("having")
         query = Query(
-            relation,
+            inner.relation,
             keys,
             (),
             outputs,
