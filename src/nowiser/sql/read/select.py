@@ -341,14 +341,14 @@ class _Select:
                 )
             if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
-            if isinstance(node, exp.Subquery):
-                return number(self.context, node)
             if isinstance(node, exp.Grouping):
                 return self.grouping(node, keys, rows, several=several)
             if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
                 whole = rows.quietly(node)
                 if whole is not None and whole in computed:
                     return Grouped(keys.index(whole), replace(whole.type, nullable=True), place(node, self.text))
+            if isinstance(node, exp.Subquery):
+                return number(self.context, node)
             aggregate = self.aggregate(node, rows, binder)
             if aggregate is None:
                 return None
