@@ -159,14 +159,19 @@ class Gateway(Opened):
             old = self._earlier(planned, version)
             try:
                 asked, (planned, chosen, answer) = planned, self._priced(planned, wish, who, said)
+                enough = old is not None and precise(old[0], chosen.noise)
             except Exhausted as refusal:
-                if old is not None:
-                    return self._following(planned, old, Asked(name, sql, who or "", version))
-                raise self._short(refusal, planned, wish, who, said) from None
-            if old is not None and precise(old[0], chosen.noise):
-                return self._following(asked, old, Asked(name, sql, who or "", version))
-            if size is not None and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless:
+                if old is None:
+                    raise self._short(refusal, planned, wish, who, said) from None
+                asked, enough = planned, True
+            if (
+                not enough
+                and size is not None
+                and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless
+            ):
                 raise useless(judgement, self._case(sql, planned, wish, size, said, who))
+        if enough and old is not None:  # not in there: who answers the same just now is waited for
+            return self._following(asked, old, Asked(name, sql, who or "", version))
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said

@@ -124,6 +124,10 @@ REFUSED = [
     ("SELECT COUNT(*) FROM u a WHERE (SELECT COUNT(*) FROM u b WHERE b.q = a.q AND b.k < a.k) > 1", "compared with ="),
     ("SELECT COUNT(*) FROM u WHERE x > 0 OR c NOT IN (SELECT h FROM d)", "values may be missing"),
     ("SELECT COUNT(*) FROM u WHERE x > (SELECT w FROM t WHERE p = q)", "gives one number"),
+    (
+        "SELECT d.h, SUM((SELECT COUNT(*) + 1 FROM t WHERE p = q)) FROM d LEFT JOIN u ON u.h = d.h GROUP BY d.h",
+        "nobody belongs to",
+    ),
     ("SELECT COUNT(*) FROM d WHERE EXISTS (SELECT 1 FROM u WHERE u.h = d.h)", "Public rows would be chosen"),
     ("SELECT COUNT(*) FROM d WHERE h IN (SELECT h FROM u)", "Public rows would be chosen"),
     ("SELECT COUNT(*) FROM d WHERE h NOT IN (SELECT c FROM u)", "NOT IN is not true where"),

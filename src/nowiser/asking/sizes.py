@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nowiser.asking.earlier import earlier, stored_cells
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
 from nowiser.errors import Misconfigured, NotAnswerable, NotEvaluated, Unreachable
@@ -53,7 +54,9 @@ class Sizes:
             return Size(np.zeros(len(planned.groups)))
         asked = counting(question, self.policy)
         if asked is None:
-            return size_of(self.policy, planned, self._told(planned, version))
+            return self._following(question, planned, version) or size_of(
+                self.policy, planned, self._told(planned, version)
+            )
         try:
             counted = self._plan(asked.query)
         except NotAnswerable:  # which groups there are is found in the data
@@ -80,6 +83,21 @@ class Sizes:
             self._counts = {} if len(self._counts) >= REMEMBERED else self._counts
             found = self._counts[tally, version] = self._public(tally)
         return found
+
+    def _following(self, question: Query, planned: Plan, version: str) -> Size | None:
+        """How many rows each group has, where that follows from stored answers to within a fifth."""
+        if not self.policy.reuse or question.sets is not None:
+            return None
+        try:
+            counted = self._plan(how_many(question.relation, question.keys))
+        except NotAnswerable:
+            return None
+        old = earlier(counted, stored_cells(self._ledger, version), list)
+        if old is None or len(old[1][0]) != len(planned.groups):
+            return None
+        (noise,), (rows,) = old
+        bars = np.zeros(1) if noise is None else np.asarray(noise.half_width(), dtype=np.float64)
+        return Size(rows.astype(np.float64), "answered") if (bars < USELESS * rows).all() else None
 
     def _told(self, planned: Plan, version: str) -> dict[str, tuple[float, Source]]:
         """How many rows the table has, where an answer told that to within a fifth."""

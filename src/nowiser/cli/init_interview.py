@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from nowiser.cli import init_questions as questions, init_words as words
 from nowiser.cli.file_contents import Looking
-from nowiser.cli.init_questions import MEMBERS, UNIFORM, UNKNOWN, Ask, Known, Secrets
+from nowiser.cli.init_questions import MEMBERS, UNIFORM, UNKNOWN, Ask, KnownToAll, Secrets
 from nowiser.errors import Misconfigured
 from nowiser.guess.budget.allowance import refuse_empty_promises
 from nowiser.model.policy import Policy
@@ -170,7 +170,7 @@ class Interview:
         secret = [c for c in profile.columns if c.name in names]
         return self.looking.told(givers, [*secret, *(c for c in rest if c.is_listed)])
 
-    def _with(self, first: Wishes, known: Known) -> Wishes:
+    def _with(self, first: Wishes, known: KnownToAll) -> Wishes:
         guarded = [c for c in self.profile.columns if c.name in dict(first.secrets)]
         priors = {c.name: at_first(c) for c in guarded} if known.prior == UNIFORM else {}
         return replace(

@@ -30,7 +30,7 @@ Secrets = tuple[tuple[str, Fraction | None], ...]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownToAll:
     """What everybody knows: who is in the table, columns, and what is believed about secrets."""
 
     members: bool
@@ -149,7 +149,7 @@ def gain_of(text: str) -> Fraction:
     return value
 
 
-def known_to_all(parts: Iterable[str], profile: Profile, taken: tuple[str, ...]) -> Known:
+def known_to_all(parts: Iterable[str], profile: Profile, taken: tuple[str, ...]) -> KnownToAll:
     """`members, sex, day, uniform, fare=normal:13:5`, in any order; `taken` names persons and secrets."""
     members, public, prior, priors = False, [], "", {}
     for part in parts:
@@ -171,4 +171,4 @@ def known_to_all(parts: Iterable[str], profile: Profile, taken: tuple[str, ...])
             f"if it is secret who is in the table, {public[0]!r} cannot be known to everybody",
             hint=f"Say `{MEMBERS}`, too, or leave out the columns.",
         )
-    return Known(members, tuple(public), prior or UNKNOWN, priors)
+    return KnownToAll(members, tuple(public), prior or UNKNOWN, priors)

@@ -22,6 +22,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     loss: Annotated[str, typer.Option(help="What the search minimises.")] = "loss",
     method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
     identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
     hierarchies: Annotated[Path | None, typer.Option(help="A folder written by nowiser hierarchies.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
@@ -46,9 +47,11 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--hierarchies": hierarchies}
+    limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
+    limits |= {"--hierarchies": hierarchies}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "hierarchies": hierarchies}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
+        searched |= {"hierarchies": hierarchies}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)

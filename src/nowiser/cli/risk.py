@@ -14,6 +14,7 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
     sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy], …")] = "",
     weight: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
     household: Annotated[str | None, typer.Option(help="A column that says who lives together.")] = None,
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     people: Annotated[int | None, typer.Option(help="Size of the population, for estimates of uniques.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
@@ -31,6 +32,7 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
         sensitive=split_columns(sensitive, "--sensitive"),
         weight=weight,
         household=household,
+        person=person,
         people=people,
     )
     if as_json:

@@ -13,6 +13,7 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
 from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
@@ -109,7 +110,7 @@ def counted(groups: Groups) -> tuple[Guessing, ...]:
         if not lifts.size:
             continue
         best = int(lifts.max(axis=0).argmax())
-        before = float(target.prior[best])
+        before = float(Gain(about=target.column).before(target)[best])
         out.append(Guessing(KNOWS, target.column, before, before + float(lifts.max())))
     return tuple(out)
 
@@ -178,6 +179,7 @@ def stricter(model: Any, found: Mapping[str, Any]) -> Any:
 
 def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
     """Everything claimed about a version, from the groups of its rows."""
+    groups = by_person(groups)
     known = {model: value for s in done for model, value in s.values.items()}
     verdicts = tuple(verdict(m, groups, known.get(m)) for m in run.models)
     exact = tried_again(done, run)

@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
 from nowiser.microdata.candidates import counted, group_size_bins, row_gain_bins
 from nowiser.microdata.codebook import plain
 from nowiser.microdata.groups.groups import Groups, groups_of, target_of
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.spec import Spec, hierarchy
 from nowiser.microdata.method_contract import Guessing, Roles
 from nowiser.microdata.models.gain import Gain
-from nowiser.microdata.prepare import check_weighed
-from nowiser.microdata.recipe import columns
-from nowiser.microdata.table.column import Floats
+from nowiser.microdata.prepare import check_weighed, persons_of
+from nowiser.microdata.recipe import Recipe, columns
+from nowiser.microdata.table.arrays import grouped
+from nowiser.microdata.table.column import Floats, Ints
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
 from nowiser.microdata.table.read import load
 
@@ -75,11 +78,13 @@ def risk(
     sensitive: Mapping[str, Spec] | Sequence[str] | str = (),
     weight: str | None = None,
     household: str | None = None,
+    person: str | None = None,
     people: int | None = None,
     folder: Path | None = None,
     measures: bool = True,
 ) -> Risk:
-    """Measure a table as it stands with all models; `people` is the size of the population it was drawn from.
+    """Measure a table as it stands with all models; `people` is the size of the population it was drawn from,
+    `person` the column that says whose a row is, where people have several: then people are counted.
 
     >>> import nowiser as nw, pandas as pd
     >>> table = pd.DataFrame({"sex": ["f", "f", "m"], "ill": ["a", "b", "a"]})
@@ -98,13 +103,22 @@ def risk(
     check_weighed(table, roles)
     trees = {n: hierarchy(table[n], spec, folder) for n, spec in guessed.items() if spec}
     targets = [target_of(table, n, trees.get(n)) for n in guessed]
-    groups = groups_of(table, tuple(known), targets)
+    owners = persons_of(table, Recipe(known, guessed, person=person))
+    groups = by_person(groups_of(table, tuple(known), targets, persons=owners))
     found = {}
     if measures:
-        found = {title: plain(measure(table, roles)) for title, measure in registry.measures().items()}
+        each = table if owners is None else table.take(one_of_each(table, tuple(known), owners))
+        found = {title: plain(measure(each, roles)) for title, measure in registry.measures().items()}
     pictures = {"row_gains": row_gain_bins(groups), "group_sizes": group_size_bins(groups)}
     lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column) for t in targets}
     return Risk(table.rows, len(groups), tuple(all_models(groups, people)), counted(groups), found, pictures, lifts)
+
+
+def one_of_each(table: MicroTable, quasi: Sequence[str], owners: Ints) -> NDArray[np.bool_]:
+    """One row of each person in each group of look-alikes: so that measures of rows count persons."""
+    group, count = grouped(table, quasi)
+    _, first = np.unique(owners * count + group, return_index=True)
+    return np.asarray(np.isin(np.arange(table.rows), first), dtype=bool)
 
 
 def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:

@@ -66,7 +66,15 @@ class Run:
     seconds: float = 60.0  # how long a search may look for a proof
     notice: Callable[[str], None] = silent  # what the custodian should hear before something long starts
     population: MicroTable | None = None  # everybody, for models that count the population
+    persons: NDArray[np.int64] | None = None  # whose each row of the original is; None where each is a person
     weights: NDArray[np.int64] | None = None  # rows that each row of the table stands for (tables larger than memory)
+
+    def owners(self, table: MicroTable) -> NDArray[np.int64] | None:
+        """Whose each row of a table made from the original is; a row of unknown origin is nobody else's."""
+        if self.persons is None:
+            return None
+        unknown = int(self.persons.max(initial=0)) + 1 + np.arange(table.rows)
+        return np.where(table.origin < 0, unknown, self.persons[np.maximum(table.origin, 0)])
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.candidates import Candidate, offer
@@ -143,8 +144,8 @@ def release(
             source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, check=check, enter=enter
         )
     loaded = load(data)
-    original = loaded if counting is None else counting.of(loaded)
-    table, run = prepare(original, recipe, progress=progress, notice=notice)
+    original, persons = (loaded, None) if counting is None else counting.split(loaded)
+    table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
@@ -254,7 +255,9 @@ def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
     trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
     people = next((s.population for s in candidate.steps if s.population is not None), None)
     quasi = tuple(q for q in run.roles.quasi if q in table)
-    return Evidence(sensitive, quasi, trees, people, separator)
+    owners = None if candidate.streamed is not None else run.owners(table)
+    persons = None if owners is None else pa.table({"who": owners})
+    return Evidence(sensitive, quasi, trees, people, separator, persons)
 
 
 def publish(
@@ -269,6 +272,7 @@ def publish(
     loss: str = "loss",
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
+    person: str | None = None,
     keep: Sequence[str] = (),
     hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
@@ -284,8 +288,9 @@ def publish(
     """Release a table (pandas, Polars, Arrow, or a csv or parquet file) so that attackers are left no wiser.
 
     The best version that keeps `k`, `gain` and the other `models`, with at most `suppress` of the rows left
-    out, or what a `recipe` says. With `output` it is written with its codebook and report, after every claim
-    was checked again in the written file.
+    out, or what a `recipe` says. `person` names whose a row is where people have several: then people are
+    counted. With `output` it is written with its codebook and report, after every claim was checked again in
+    the written file.
 
     >>> import nowiser as nw, pandas as pd
     >>> table = pd.DataFrame({"zip": ["12", "13", "12", "13"], "ill": ["a", "b", "b", "a"]})
@@ -306,6 +311,7 @@ def publish(
             "identifiers": list(identifiers),
             "keep": list(keep),
             "seconds": seconds,
+            "person": person,
         }
         chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(

@@ -3,6 +3,7 @@
     quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
     hierarchies: levels                                  # a folder with a csv file for each other quasi-identifier
     sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
+    person: patient                                      # whose a row is, where people have several; removed
     identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
     keep: [remarks]                                      # released as they are; columns nobody named are left out
     models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
@@ -37,6 +38,7 @@ KEYS = (
     "keep",
     "weight",
     "household",
+    "person",
     "strata",
     "models",
     "suppress",
@@ -62,6 +64,7 @@ class Recipe:
     weight: str | None = None
     household: str | None = None
     strata: tuple[str, ...] = ()
+    person: str | None = None  # whose a row is, where persons have several; not released
     seed: str | None = field(default=None, repr=False)
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
@@ -107,6 +110,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         steps=parse_steps(content.get("steps"), f"{where}: steps"),
         weight=name(content.get("weight"), f"{where}: weight"),
         household=name(content.get("household"), f"{where}: household"),
+        person=name(content.get("person"), f"{where}: person"),
         strata=names(content.get("strata"), f"{where}: strata"),
         seed=seed(content.get("seed"), f"{where}: seed"),
         seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),

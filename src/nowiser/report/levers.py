@@ -210,7 +210,7 @@ def _fewer_groups(case: Case, worst: Figure) -> Iterator[Lever]:
 
 def without_groups(query: Query) -> Query | None:
     """The same numbers over all groups together; None where there is one group, or a number needs the groups."""
-    if not query.keys or any(a.function == "running" for a in query.aggregates):
+    if not query.keys or query.after or any(a.function == "running" for a in query.aggregates):
         return None
     outputs = tuple(o for o in query.outputs if not any(isinstance(p, Grouped) for p in parts(o.expression)))
     if not outputs:

@@ -22,6 +22,7 @@ from support.tables import problem_of, random_table
 LIMITS = {
     "k-anonymity": {"k": 4},
     "k-map": {"k": 6},
+    "km-anonymity": {"k": 3},
     "delta-presence": {"high": 0.6},
     "distinct-l-diversity": {"l": 3},
     "entropy-l-diversity": {"l": 2.2},

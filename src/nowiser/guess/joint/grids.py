@@ -22,7 +22,7 @@ from nowiser.model.priors.base import Floats
 MOST = {1: (1500, 600), 2: (14_000, 4_500), 3: (30_000, 12_000)}
 MAPS = {1: (800, 400), 2: (2_500, 900), 3: (4_000, 1_200)}
 STEPS = 24.0  # per radius, at most
-CORE, FARTHEST = 4.5, 30.0  # standard deviations of a normal prior: where cells are narrow, and where its grid ends
+FARTHEST = 30.0  # standard deviations of a normal prior: where its grid ends
 
 Continuous = MultivariateNormal | JointHistogram | Mapping[str, Prior]
 

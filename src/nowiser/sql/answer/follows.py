@@ -19,7 +19,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.sql.plan.measured import Known, Measured, Region
+from nowiser.sql.plan.measured import Declared, Measured, Region
 
 MOST = 400  # atoms, and measurements, in one system
 NEAR = 1e-9  # weights reach the target so nearly
@@ -84,13 +84,13 @@ def _same(target: Measured, kept: Sequence[Kept]) -> tuple[Array, Array] | None:
     return np.array([v for _, v in pairs], dtype=np.float64), np.array([v for v, _ in pairs])
 
 
-def _trimmed(region: Region, domains: dict[str, tuple[Known, ...]]) -> Region:
+def _trimmed(region: Region, domains: dict[str, tuple[Declared, ...]]) -> Region:
     """Without columns of which every value is in it."""
     return tuple((name, values) for name, values in region if len(values) < len(domains[name]))
 
 
 def _solved(
-    target: Measured, rows: Sequence[tuple[Region, int, float]], domains: dict[str, tuple[Known, ...]]
+    target: Measured, rows: Sequence[tuple[Region, int, float]], domains: dict[str, tuple[Declared, ...]]
 ) -> tuple[Array, Array] | None:
     if not 0 < len(rows) <= MOST or len(target.regions) > MOST:
         return None

@@ -35,8 +35,8 @@ MOST_GROUPS = 5_000
 MOST_VALUES = 1_000  # of one column
 MOST_TRIED = 20_000  # evaluations of conditions
 
-Known = Value | None  # a declared value, or NULL
-Region = tuple[tuple[str, frozenset[Known]], ...]  # column and the values it may have; others may have any
+Declared = Value | None  # a declared value, or NULL
+Region = tuple[tuple[str, frozenset[Declared]], ...]  # column and the values it may have; others may have any
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Measured:
     """One cell of a plan: a sum of the same thing (`base`) over a region for each group, in the order of the groups."""
 
     base: str
-    domains: tuple[tuple[str, tuple[Known, ...]], ...]  # of the columns that regions speak of
+    domains: tuple[tuple[str, tuple[Declared, ...]], ...]  # of the columns that regions speak of
     regions: tuple[Region, ...]
 
 
@@ -52,7 +52,7 @@ def measured(plan: Plan) -> tuple[Measured | None, ...]:
     """What each cell of the tally measures; None for one that does not add up, or is exact."""
     groups, tally = plan.measured, plan.tally
     plain = isinstance(groups, Groups) and tally.sets is None and tally.clip is None and plan.discovery is None
-    if not plain or plan.summed is not None or len(groups) > MOST_GROUPS or not _plain(tally.relation):
+    if not plain or len(groups) > MOST_GROUPS or not _plain(tally.relation):
         return tuple(None for _ in tally.cells)
     return tuple(
         None if plan.reaches[i].exact or c.distinct or c.weighed or c.pick else _of_cell(plan, i)
@@ -83,8 +83,8 @@ def _of_cell(plan: Plan, at: int) -> Measured | None:
     while isinstance(source, Filter):
         found += conjuncts(source.condition)
         source = source.source
-    region: dict[str, frozenset[Known]] = {}
-    domains: dict[str, tuple[Known, ...]] = {}
+    region: dict[str, frozenset[Declared]] = {}
+    domains: dict[str, tuple[Declared, ...]] = {}
     others: list[str] = []
     tried = 0
     for condition in found:
@@ -110,7 +110,7 @@ def _of_cell(plan: Plan, at: int) -> Measured | None:
     return Measured(hashlib.sha256(what.encode()).hexdigest(), tuple(sorted(domains.items())), regions)
 
 
-def _grouped(region: dict[str, frozenset[Known]], keys: Sequence[str], group: Sequence[Known]) -> Region:
+def _grouped(region: dict[str, frozenset[Declared]], keys: Sequence[str], group: Sequence[Declared]) -> Region:
     own = dict(region)
     for name, value in zip(keys, group, strict=False):
         own[name] = own.get(name, frozenset([value])) & {value}
@@ -122,7 +122,7 @@ def _one_column(condition: Expression) -> Column | None:
     return looked[0] if len(looked) == 1 and not existing(condition) else None
 
 
-def _values(column: Column) -> tuple[Known, ...] | None:
+def _values(column: Column) -> tuple[Declared, ...] | None:
     """Every value the prepared copy has in a column: undeclared ones were read as NULL."""
     found = None if column.derived is not None or column.of is not None else declared_values(column)
     if found is None or len(found) > MOST_VALUES:

@@ -230,8 +230,9 @@ class _Looking:
             try:
                 self._filter(node, relation, [*across, compared], negated=negated)
             except NotAnswerable as reason:
+                kind = "MAX" if isinstance(found, exp.Max) else "MIN"
                 raise NotAnswerable(
-                    f"{found.key.upper()} over rows of other persons is exact inside a condition. {reason.message}",
+                    f"{kind} over rows of other persons is exact inside a condition. {reason.message}",
                     hint="Ask for it on its own first and write the number, or compare rows of the same person.",
                     span=reason.span,
                 ) from None

@@ -22,6 +22,7 @@ from nowiser.sql.read.clauses import condition, named_output, no_aggregate, outp
 from nowiser.sql.read.derived import derived_column
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context, Source
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import Column, Expression, Filter, Fold, PerPerson, Relation, Type, columns
 
 _FOLDS: dict[type[exp.Expr], str] = {
@@ -107,6 +108,7 @@ class _PerPerson:
         leads = any({i for _, i in key} <= grouped for key in self.known.leading)
         if self.known.secret and leads and self.known.person:
             return
+        self.context.several = True
         if not self.known.secret:
             raise self.context.refuse(
                 self.node,
@@ -149,7 +151,9 @@ class _PerPerson:
         function = _FOLDS.get(type(call))
         if function is None:
             raise self.context.refuse(
-                node, f"{call.key.upper()} is not answered in a sub-select.", "COUNT, SUM, AVG, MIN, MAX are."
+                node,
+                f"{written(call, self.context.text)} is not answered in a sub-select.",
+                "COUNT, SUM, AVG, MIN, MAX are.",
             )
         inner.only(call, "this", "big_int")
         what = call.this
@@ -160,7 +164,9 @@ class _PerPerson:
             function, what = "distinct", what.expressions[0]
         if isinstance(what, exp.Star):
             if function != "count":
-                raise self.context.refuse(node, f"{call.key.upper()}(*) has no meaning.", "Name a column.")
+                raise self.context.refuse(
+                    node, f"{written(call, self.context.text)}(*) has no meaning.", "Name a column."
+                )
             argument = None
         else:
             argument = inner.bind(what)
