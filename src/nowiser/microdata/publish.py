@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.extras import extra
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
@@ -70,9 +71,7 @@ class Published:
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
+        return extra("polars").from_arrow(self.to_arrow())
 
     def to_json(self) -> dict[str, Any]:
         out = self.chosen.to_json()
@@ -244,7 +243,7 @@ def claims(candidate: Candidate) -> list[Claim]:
     out = [Claim(v["model"], v["options"], v["value"]) for v in candidate.verdicts]
     out.append(Claim("k-anonymity", {}, float(candidate.smallest)))
     counted = [g for g in candidate.guesses if g.how == "counted"]
-    out.extend(Claim("gain", {"about": g.column}, g.gain) for g in counted)
+    out.extend(Claim("gain", {"about": g.column, "within": g.within}, g.gain) for g in counted)
     return out
 
 
@@ -270,6 +269,8 @@ def publish(
     models: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     suppress: float | str = 0,
     loss: str = "loss",
+    gs_factor: float = 0.5,
+    importance: Mapping[str, float] | None = None,
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
     person: str | None = None,
@@ -304,7 +305,7 @@ def publish(
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
         content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
-        content |= {"loss": loss}
+        content |= {"loss": loss, "gs_factor": gs_factor, "importance": importance}
         content |= {
             "hierarchies": hierarchies,
             "steps": steps,

@@ -173,6 +173,13 @@ class _Check:
     def _k_anonymity(self, _: dict[str, Any]) -> float:
         return self.one("SELECT min(n) FROM groups")
 
+    def _alpha_k_anonymity(self, options: dict[str, Any]) -> float:
+        if self.one("SELECT min(n) FROM groups") < options.get("k", 1):
+            return float("inf")
+        watched = options.get("among")
+        only = "" if watched is None else f" WHERE s IN ({', '.join(literal(str(v)) for v in watched)})"
+        return self.one(f"SELECT coalesce(max(c / n), 0) FROM h{only}")
+
     def _highest_risk(self, options: dict[str, Any]) -> float:
         if options.get("attacker") == "journalist":
             return self.one(f"SELECT max(1 / people) FROM ({self._people()}) WHERE n > 0")
