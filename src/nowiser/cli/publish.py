@@ -14,7 +14,7 @@ from nowiser.errors import Misconfigured
 def publish(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[str | None, typer.Argument(help="A csv or parquet file.", show_default=False)] = None,
     quasi: Annotated[str, typer.Option(help="What attackers may know: column[:hierarchy], …")] = "",
-    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy or distance], …")] = "",
     k: Annotated[int | None, typer.Option("-k", "--k", help="Every row looks like k - 1 others.")] = None,
     gain: Annotated[str | None, typer.Option(help="How much better anybody may guess, as in 20%.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Another model, as in t-closeness=0.2; repeat.")] = None,

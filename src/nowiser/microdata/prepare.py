@@ -64,6 +64,7 @@ def prepare(
         seconds=recipe.seconds,
         population=people,
         persons=persons,
+        within=recipe.within,
         notice=notice,
     )
     return table, run
@@ -122,6 +123,9 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
                 "is it an identifier?",
                 hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:auto.',
             )
+    for name in recipe.within:
+        if not table[name].is_numeric:
+            raise Misconfigured(f"a guess within {recipe.within[name]:g} needs numbers, and {name!r} has other values")
     if strange := sorted(set(recipe.importance) - set(recipe.quasi)):
         raise Misconfigured(f"importance is of quasi-identifiers, and {strange[0]!r} is none")
     check_weighed(table, recipe.roles)

@@ -250,7 +250,7 @@ def claims(candidate: Candidate) -> list[Claim]:
     out = [Claim(v["model"], v["options"], v["value"]) for v in candidate.verdicts]
     out.append(Claim("k-anonymity", {}, float(candidate.smallest)))
     counted = [g for g in candidate.guesses if g.how == "counted"]
-    out.extend(Claim("gain", {"about": g.column}, g.gain) for g in counted)
+    out.extend(Claim("gain", {"about": g.column, "within": g.within}, g.gain) for g in counted)
     return out
 
 

@@ -18,7 +18,7 @@ A model is written `name: limit`, or `name: {options}`; a list of such mappings 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -75,6 +75,7 @@ class Recipe:
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
+    within: Mapping[str, float] = field(default_factory=dict)  # how near a guess of a sensitive number must come
     folder: Path | None = None  # relative hierarchy files start here
 
     @property
@@ -104,13 +105,14 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
     unknown = [str(k) for k in content if k not in KEYS]
     if unknown:
         raise Misconfigured(f"{where}: unknown key {', '.join(unknown)}", hint=f"Allowed: {', '.join(KEYS)}.")
-    sensitive = columns(content.get("sensitive"), f"{where}: sensitive")
+    sensitive, within = near(columns(content.get("sensitive"), f"{where}: sensitive"), f"{where}: sensitive")
     return Recipe(
         quasi=with_files(columns(content.get("quasi"), f"{where}: quasi"), content.get("hierarchies"), folder),
         sensitive=sensitive,
+        within=within,
         identifiers=names(content.get("identifiers"), f"{where}: identifiers"),
         keep=names(content.get("keep"), f"{where}: keep"),
-        models=parse_models(content.get("models"), tuple(sensitive), f"{where}: models"),
+        models=asked_near(parse_models(content.get("models"), tuple(sensitive), f"{where}: models"), within),
         suppress=share(content.get("suppress", 0), f"{where}: suppress"),
         loss=parse_loss(content.get("loss", "loss"), where),
         gs_factor=float(share(content.get("gs_factor", "0.5"), f"{where}: gs_factor")),
@@ -152,6 +154,34 @@ def with_files(named: dict[str, Spec], given: Any, folder: Path | None) -> dict[
         raise Misconfigured(f"hierarchies: expected a folder, found {given!r}")
     there = files.found(Path(given) if folder is None else folder / given, [n for n, spec in named.items() if not spec])
     return {name: spec or there.get(name) for name, spec in named.items()}
+
+
+def near(given: Mapping[str, Any], where: str) -> tuple[dict[str, Spec], dict[str, float]]:
+    """`Score: 5` is no hierarchy: a guess of the number counts as right within that distance."""
+    specs, within = dict(given), {}
+    for column, spec in given.items():
+        try:
+            radius = float(spec) if isinstance(spec, str | int | float) and not isinstance(spec, bool) else None
+        except ValueError:
+            continue
+        if radius is None:
+            continue
+        if not 0 <= radius < float("inf"):
+            raise Misconfigured(f"{where}: the distance of {column!r} must be a number of at least 0, not {spec!r}")
+        specs[column], within[column] = None, radius
+    return specs, within
+
+
+def asked_near(models: Sequence[Any], within: Mapping[str, float]) -> tuple[Any, ...]:
+    """Gains about a column with a distance are within it, unless they say otherwise."""
+
+    def asked(model: Any) -> Any:
+        if model.name != "gain" or model.about not in within:
+            return model
+        said = (model.within, model.among, model.between)
+        return model if any(s is not None for s in said) else replace(model, within=within[model.about])
+
+    return tuple(asked(m) for m in models)
 
 
 def names(value: Any, where: str) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
 def about_guess(guess: Mapping[str, Any]) -> str:
     """A before → after as a sentence that claims no more than was found: for every victim, or on average."""
     gained, way = points(guess["after"] - guess["before"]), f"{percent(guess['before'])} to {percent(guess['after'])}"
-    who, column = _who(guess["attacker"]), guess["column"]
+    who, column = _who(guess["attacker"]), guess.get("goal") or guess["column"]
     if guess["how"] in EVERYBODY:
         return f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
     high = guess.get("high")
@@ -154,7 +154,7 @@ def _models(chosen: Mapping[str, Any]) -> str:
 def _guesses(chosen: Mapping[str, Any]) -> str:
     rows = [
         (
-            f"{g['column']}: {g['attacker']}",
+            f"{g.get('goal') or g['column']}: {g['attacker']}",
             percent(g["before"]),
             percent(g["after"]),
             "every victim" if g["how"] in EVERYBODY else "on average",
@@ -337,10 +337,8 @@ def risk_words(content: Mapping[str, Any]) -> str:
     width = max((len(_titled(m)) for m in content["models"]), default=0)
     lines.extend(f"{_titled(m):<{width}}  {number(m['value'])}" for m in content["models"])
     for g in content["guesses"]:
-        gained = points(g["after"] - g["before"])
-        lines.append(
-            f"\nA guess of {g['column']} gains at most {gained}: {percent(g['before'])} → {percent(g['after'])}"
-        )
+        gained, goal = points(g["after"] - g["before"]), g.get("goal") or g["column"]
+        lines.append(f"\nA guess of {goal} gains at most {gained}: {percent(g['before'])} → {percent(g['after'])}")
     for title, values in content["measures"].items():
         lines.append(f"\n{title}")
         lines.extend(f"  {name}: {_short(value)}" for name, value in values.items() if not isinstance(value, dict))
@@ -349,6 +347,8 @@ def risk_words(content: Mapping[str, Any]) -> str:
 
 def _titled(model: Mapping[str, Any]) -> str:
     extra = model.get("distance") or model.get("estimator")
+    if model.get("within") is not None:
+        extra = f"within {model['within']:g}"
     about = f" of {model['column']}" if model["column"] else ""
     return f"{model['model']}{about}" + (f" ({extra})" if extra else "")
 
