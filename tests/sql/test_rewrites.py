@@ -21,6 +21,7 @@ REWRITTEN = [
     ("SELECT COUNT(*) FROM t WHERE w > ALL (SELECT y FROM v JOIN u ON uk = k WHERE q = p)", "MAX(y)", "SELECT COUNT(*) FROM t WHERE w > (SELECT MAX(y) FROM v JOIN u ON uk = k WHERE q = p)"),
     ("SELECT COUNT(*) FROM t WHERE (p, s) IN (SELECT q, c FROM u)", "EXISTS", "SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM u WHERE q = p AND c = s)"),
     ("SELECT AVG(w) OVER (PARTITION BY g) FROM t", "GROUP BY", "SELECT g, AVG(w) FROM t GROUP BY g"),
+    ("SELECT AVG(x) FROM (SELECT x, ROW_NUMBER() OVER (PARTITION BY q ORDER BY k) AS rn FROM u) s WHERE rn = 1", "SELECT MIN(b.t)", "SELECT AVG(x) FROM u a WHERE k = (SELECT MIN(b.k) FROM u AS b WHERE b.q = a.q)"),
     ("SELECT DISTINCT ON (q) q, x FROM u ORDER BY q, k DESC", "SELECT MAX", "SELECT AVG(x) FROM u WHERE x = (SELECT MAX(b.x) FROM u AS b WHERE b.q = u.q)"),
     ("SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g", "name the person", "SELECT COUNT(*) FROM t a JOIN t b ON a.p = b.p AND a.g = b.g"),
     ("SELECT COUNT(*) FROM t, u", "name the person", "SELECT COUNT(*) FROM t, u WHERE p = q"),
