@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,14 @@ import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.extras import extra
+from nowiser.microdata.before_after import before_after
 from nowiser.microdata.candidates import Candidate, offer
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Run, quiet, silent
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
-from nowiser.microdata.recipe import Recipe, parse
+from nowiser.microdata.recipe import Recipe, described, parse
 from nowiser.microdata.stream import made_in_stream
 from nowiser.microdata.table.in_duckdb import InDuckDB, installed
 from nowiser.microdata.table.micro_table import MicroTable
@@ -51,6 +53,7 @@ class Published:
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
     in_order: bool = False  # the rows are in the order of the original
+    original: MicroTable | None = None  # where the rows were in memory
 
     @property
     def table(self) -> MicroTable:
@@ -104,6 +107,9 @@ class Published:
             "codebook": self.codebook,
             "row_gains": self.chosen.row_gains,
             "group_sizes": self.chosen.group_sizes,
+            "risks": {} if self.original is None else before_after(self.original, self.table, self.recipe),
+            "recipe": described(self.recipe),
+            "date": datetime.now().astimezone().date().isoformat(),
         }
 
 
@@ -158,6 +164,7 @@ def release(
         original.rows,
         beyond=loaded.rows - original.rows,
         in_order=keep_order,
+        original=original,
     )
     if output is None:
         return made

@@ -18,7 +18,7 @@ A model is written `name: limit`, or `name: {options}`; a list of such mappings 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -330,3 +330,33 @@ def private_first(steps: Sequence[Any], where: str) -> tuple[Any, ...]:
 def is_private(step: Any) -> bool:
     """Whether a step claims differential privacy and pays for it."""
     return str(step.name).startswith("private_")
+
+
+def described(recipe: Recipe) -> dict[str, str]:
+    """What decided a release, key by key, in words for a report. Seeds and key files are not told."""
+
+    def named(specs: Mapping[str, Spec]) -> str:
+        return ", ".join(f"{n} ({spec})" if isinstance(spec, str) and spec else n for n, spec in specs.items())
+
+    def options(choice: Any) -> str:
+        told = {
+            f.name: value
+            for f in fields(choice)
+            if not f.name.startswith("key") and (value := getattr(choice, f.name)) not in (None, f.default, ())
+        }
+        return str(choice.name) + (f" ({', '.join(f'{k} {v}' for k, v in told.items())})" if told else "")
+
+    out = {
+        "quasi": named(recipe.quasi),
+        "sensitive": named(recipe.sensitive),
+        "identifiers": ", ".join(recipe.identifiers),
+        "keep": ", ".join(recipe.keep),
+        "models": "; ".join(options(m) for m in recipe.models),
+        "suppress": f"{float(recipe.suppress):.4g}" if recipe.suppress else "",
+        "loss": recipe.loss,
+        "gs_factor": "" if recipe.gs_factor == registry.HALF else f"{recipe.gs_factor:g}",
+        "importance": ", ".join(f"{n} {w:g}" for n, w in recipe.importance.items()),
+        "steps": " → ".join(options(s) for s in recipe.steps),
+        "population": recipe.population or "",
+    }
+    return {key: words for key, words in out.items() if words}
