@@ -21,7 +21,7 @@ from nowiser import ledger, policy
 from nowiser.asking import running
 from nowiser.asking.earlier import Blurred, precise, released, stored_cells, together
 from nowiser.asking.opened import Opened
-from nowiser.builder.written import text_of
+from nowiser.builder.written import text_of, texts_of
 from nowiser.engines.base import Engine
 from nowiser.errors import (
     Exhausted,
@@ -357,7 +357,7 @@ class Gateway(Opened):
             lambda cap: self.session(spend=cap, analyst=who),
         )
         with self._before_charging():
-            return workload(desk, [text_of(q) for q in questions], None if spend is None else wish.spend)
+            return workload(desk, texts_of(questions), None if spend is None else wish.spend)
 
     def alarm(
         self,

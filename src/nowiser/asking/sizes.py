@@ -18,7 +18,7 @@ from nowiser.ledger.base import Ledger
 from nowiser.model.policy import Policy
 from nowiser.report.kept import again
 from nowiser.report.usefulness import USELESS, Size, Source, person_table, shows_nothing, size_of
-from nowiser.sql.answer.expected import evenly, share
+from nowiser.sql.answer.expected import share, spread
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.plan import Plan
@@ -63,7 +63,7 @@ class Sizes:
             return size_of(self.policy, planned)
         (found,) = aligned(self._counted(counted.tally), counted)
         rows = per_group(planned, counted, asked.keys, found)
-        rows = evenly(planned, float(found.sum())) if rows is None else rows
+        rows = spread(planned, float(found.sum())) if rows is None else rows
         public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
         exact = aligned(self._counted(planned.public), planned) if public else []
         return Size(rows * share(asked.left_out), "public", dict(zip(public, exact, strict=True)))

@@ -11,7 +11,7 @@ from nowiser.cli import output
 def risk(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[Path, typer.Argument(help="A csv or parquet file.", readable=False)],
     quasi: Annotated[str, typer.Option(help="What attackers may know: column, …")] = "",
-    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy or distance], …")] = "",
     weight: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
     household: Annotated[str | None, typer.Option(help="A column that says who lives together.")] = None,
     person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
-from nowiser.microdata.candidates import counted, group_size_bins, row_gain_bins
+from nowiser.microdata.candidates import counted, group_size_bins, own_gains, row_gain_bins
 from nowiser.microdata.codebook import plain
 from nowiser.microdata.groups.groups import Groups, groups_of, target_of
 from nowiser.microdata.groups.people import by_person
@@ -18,7 +18,7 @@ from nowiser.microdata.hierarchies.spec import Spec, hierarchy
 from nowiser.microdata.method_contract import Guessing, Roles
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.prepare import check_weighed, persons_of
-from nowiser.microdata.recipe import Recipe, columns
+from nowiser.microdata.recipe import Recipe, columns, near
 from nowiser.microdata.table.arrays import grouped
 from nowiser.microdata.table.column import Floats, Ints
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
@@ -51,7 +51,8 @@ class Risk:
 
     def to_json(self) -> dict[str, Any]:
         guesses = [
-            {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after} for g in self.guesses
+            {"attacker": g.attacker, "column": g.column, "goal": g.aim, "before": g.before, "after": g.after}
+            for g in self.guesses
         ]
         out: dict[str, Any] = plain(
             {
@@ -92,7 +93,7 @@ def risk(
     1.0
     """
     table = load(data)
-    known, guessed = columns(quasi, "quasi"), columns(sensitive, "sensitive")
+    known, (guessed, within) = columns(quasi, "quasi"), near(columns(sensitive, "sensitive"), "sensitive")
     for name in (*known, *guessed):
         table[name]  # raises for a column that is not there
     if not known:
@@ -109,9 +110,17 @@ def risk(
     if measures:
         each = table if owners is None else table.take(one_of_each(table, tuple(known), owners))
         found = {title: plain(measure(each, roles)) for title, measure in registry.measures().items()}
-    pictures = {"row_gains": row_gain_bins(groups), "group_sizes": group_size_bins(groups)}
-    lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column) for t in targets}
-    return Risk(table.rows, len(groups), tuple(all_models(groups, people)), counted(groups), found, pictures, lifts)
+    pictures = {"row_gains": row_gain_bins(groups, within=within), "group_sizes": group_size_bins(groups)}
+    lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column, within.get(t.column)) for t in targets}
+    return Risk(
+        table.rows,
+        len(groups),
+        tuple(all_models(groups, people, within)),
+        counted(groups, within=within),
+        found,
+        pictures,
+        lifts,
+    )
 
 
 def one_of_each(table: MicroTable, quasi: Sequence[str], owners: Ints) -> NDArray[np.bool_]:
@@ -121,7 +130,7 @@ def one_of_each(table: MicroTable, quasi: Sequence[str], owners: Ints) -> NDArra
     return np.asarray(np.isin(np.arange(table.rows), first), dtype=bool)
 
 
-def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
+def all_models(groups: Groups, people: int | None, within: Mapping[str, float]) -> list[dict[str, Any]]:
     """Every model that can be measured on this table, once per sensitive column where it is about one."""
     out: list[dict[str, Any]] = []
     for cls in registry.models().values():
@@ -142,6 +151,9 @@ def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
             continue
         for target in groups.targets:
             out.append(cls(about=target.column).to_json(groups))
+            if cls is Gain and target.column in within:
+                near_it = cls(about=target.column, within=within[target.column]).to_json(groups)
+                out.append(near_it | {"within": within[target.column]})
             if "distance" in fields and target.ordered:
                 out.append(cls(about=target.column, distance="ordered").to_json(groups) | {"distance": "ordered"})
             if "distance" in fields and target.hierarchy is not None:
@@ -150,9 +162,11 @@ def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
     return out
 
 
-def gains_by_row(table: MicroTable, groups: Groups, quasi: Sequence[str], column: str) -> Floats:
+def gains_by_row(
+    table: MicroTable, groups: Groups, quasi: Sequence[str], column: str, within: float | None = None
+) -> Floats:
     """For every row, how much better its own value can be guessed by who finds its group."""
-    lifts = Gain(about=column).lifts(groups)
+    lifts = own_gains(groups, column, within)
     parts = [table[q] for q in quasi]
     both = [np.concatenate([c.codes, groups.codes[:, j]]) for j, c in enumerate(parts)]
     key, _ = group_codes(both, [len(c.values) for c in parts])

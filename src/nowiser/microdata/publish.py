@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured
+from nowiser.extras import extra
+from nowiser.microdata.before_after import before_after
 from nowiser.microdata.candidates import Candidate, offer, pipelines
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
@@ -22,7 +25,7 @@ from nowiser.microdata.method_contract import Run, quiet, silent
 from nowiser.microdata.minimality import measured_choice, stream_choice
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
-from nowiser.microdata.recipe import Recipe, parse
+from nowiser.microdata.recipe import Recipe, described, parse
 from nowiser.microdata.stream import made_in_stream
 from nowiser.microdata.table.in_duckdb import InDuckDB, installed
 from nowiser.microdata.table.micro_table import MicroTable
@@ -51,6 +54,7 @@ class Published:
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
     in_order: bool = False  # the rows are in the order of the original
+    original: MicroTable | None = None  # where the rows were in memory
 
     @property
     def table(self) -> MicroTable:
@@ -71,9 +75,7 @@ class Published:
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
+        return extra("polars").from_arrow(self.to_arrow())
 
     def to_json(self) -> dict[str, Any]:
         out = self.chosen.to_json()
@@ -106,6 +108,9 @@ class Published:
             "codebook": self.codebook,
             "row_gains": self.chosen.row_gains,
             "group_sizes": self.chosen.group_sizes,
+            "risks": {} if self.original is None else before_after(self.original, self.table, self.recipe),
+            "recipe": described(self.recipe),
+            "date": datetime.now().astimezone().date().isoformat(),
         }
 
 
@@ -162,6 +167,7 @@ def release(
         original.rows,
         beyond=loaded.rows - original.rows,
         in_order=keep_order,
+        original=original,
     )
     if output is None:
         return made
@@ -247,7 +253,7 @@ def claims(candidate: Candidate) -> list[Claim]:
     out = [Claim(v["model"], v["options"], v["value"]) for v in candidate.verdicts]
     out.append(Claim("k-anonymity", {}, float(candidate.smallest)))
     counted = [g for g in candidate.guesses if g.how == "counted"]
-    out.extend(Claim("gain", {"about": g.column}, g.gain) for g in counted)
+    out.extend(Claim("gain", {"about": g.column, "within": g.within}, g.gain) for g in counted)
     return out
 
 
@@ -273,6 +279,8 @@ def publish(
     models: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     suppress: float | str = 0,
     loss: str = "loss",
+    gs_factor: float = 0.5,
+    importance: Mapping[str, float] | None = None,
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
     person: str | None = None,
@@ -308,7 +316,7 @@ def publish(
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
         content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
-        content |= {"loss": loss}
+        content |= {"loss": loss, "gs_factor": gs_factor, "importance": importance}
         content |= {
             "hierarchies": hierarchies,
             "steps": steps,

@@ -62,7 +62,9 @@ class Generalise:
         base = with_population(base, run, hierarchies)
         most = None if self.most_loss is None else (losses["loss"].bind(hierarchies, base), self.most_loss)
         allowed = run.suppress if self.suppress else 0
-        return Problem(hierarchies, base, run.models, losses[run.loss].bind(hierarchies, base), allowed, most)
+        weights = [run.importance.get(n, 1.0) for n in names] if run.importance else []
+        loss = registry.loss(run.loss, run.gs_factor, weights).bind(hierarchies, base)
+        return Problem(hierarchies, base, run.models, loss, allowed, most)
 
     def _found(self, problem: Problem, found: Found) -> Node:
         if found.best is None:

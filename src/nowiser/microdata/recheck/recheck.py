@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NotEvaluated
+from nowiser.files.interrupted import interruptible
 from nowiser.microdata.recheck.joint import columns_of, joint_gain
 from nowiser.microdata.recheck.uniques import population_uniques
 
@@ -135,7 +136,8 @@ class _Check:
 
     def run(self, sql: str) -> list[Any]:
         """Every result is read to its end: DuckDB takes no further work on a connection before."""
-        rows: list[Any] = self.engine.execute(sql).fetchall()
+        with interruptible():
+            rows: list[Any] = self.engine.execute(sql).fetchall()
         return rows
 
     def value(self, claim: Claim) -> float:
@@ -172,6 +174,13 @@ class _Check:
 
     def _k_anonymity(self, _: dict[str, Any]) -> float:
         return self.one("SELECT min(n) FROM groups")
+
+    def _alpha_k_anonymity(self, options: dict[str, Any]) -> float:
+        if self.one("SELECT min(n) FROM groups") < options.get("k", 1):
+            return float("inf")
+        watched = options.get("among")
+        only = "" if watched is None else f" WHERE s IN ({', '.join(literal(str(v)) for v in watched)})"
+        return self.one(f"SELECT coalesce(max(c / n), 0) FROM h{only}")
 
     def _highest_risk(self, options: dict[str, Any]) -> float:
         if options.get("attacker") == "journalist":

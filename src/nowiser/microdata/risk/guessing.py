@@ -41,7 +41,8 @@ def guesses_of(run: Run, before: MicroTable, after: MicroTable, channels: Mappin
     out: list[Guessed] = []
     for name in run.roles.sensitive:
         if name in after and name in run.original:
-            out += guesses(run.original, after, run.roles.quasi, name, channels=known)
+            goal = Goal(name, run.within[name]) if name in run.within else None
+            out += guesses(run.original, after, run.roles.quasi, name, channels=known, goal=goal)
     return tuple(out)
 
 
@@ -89,7 +90,7 @@ def guesses(
         alone = _stronger(alone, reader)
         weaker = ladder[-1]
         ladder.append(replace(weaker, attacker=FOUND) if (weaker.low or 0.0) > alone.after else alone)
-    return tuple(reversed(ladder))
+    return tuple(replace(g, number=column.is_numeric) for g in reversed(ladder))
 
 
 def success(belief: Belief, where: Links, people: Ints, random: np.random.Generator) -> int:
