@@ -95,7 +95,7 @@ def about_guess(guess: Mapping[str, Any]) -> str:
         return f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
     high = guess.get("high")
     unsure = "" if high is None else f", up to {percent(high)} within 95 % confidence"
-    return f"{who} guesses {column} right {gained} better, on average over victims: from {way}{unsure}"
+    return f"{who} guesses {column} right at least {gained} better, on average over victims: from {way}{unsure}"
 
 
 def _who(attacker: str) -> str:
