@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse, Response
 from nowiser import __version__
 from nowiser.server.desk import Desk
 from nowiser.server.http import login
+from nowiser.server.http.api import asking, board, people
 from nowiser.server.http.failed import handlers
 from nowiser.server.http.guard import Guard
 from nowiser.server.http.metrics import metrics
@@ -39,7 +40,8 @@ def application(desk: Desk) -> FastAPI:
         """For Prometheus."""
         return metrics(ready=desk.ready)
 
-    app.include_router(login.router, prefix=API)
+    for part in (login, asking, board, people):
+        app.include_router(part.router, prefix=API)
     handlers(app)
     app.add_middleware(Guard, desk=desk, sessions=sessions)
     return app
