@@ -21,7 +21,7 @@ from nowiser import ledger, policy
 from nowiser.asking import running
 from nowiser.asking.earlier import Blurred, precise, released, stored_cells, together
 from nowiser.asking.opened import Opened
-from nowiser.builder.written import text_of
+from nowiser.builder.written import text_of, texts_of
 from nowiser.engines.base import Engine
 from nowiser.errors import (
     Exhausted,
@@ -159,14 +159,19 @@ class Gateway(Opened):
             old = self._earlier(planned, version)
             try:
                 asked, (planned, chosen, answer) = planned, self._priced(planned, wish, who, said)
+                enough = old is not None and precise(old[0], chosen.noise)
             except Exhausted as refusal:
-                if old is not None:
-                    return self._following(planned, old, Asked(name, sql, who or "", version))
-                raise self._short(refusal, planned, wish, who, said) from None
-            if old is not None and precise(old[0], chosen.noise):
-                return self._following(asked, old, Asked(name, sql, who or "", version))
-            if size is not None and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless:
+                if old is None:
+                    raise self._short(refusal, planned, wish, who, said) from None
+                asked, enough = planned, True
+            if (
+                not enough
+                and size is not None
+                and (judgement := judged(planned, chosen.noise, size, chosen.nats)).useless
+            ):
                 raise useless(judgement, self._case(sql, planned, wish, size, said, who))
+        if enough and old is not None:  # not in there: who answers the same just now is waited for
+            return self._following(asked, old, Asked(name, sql, who or "", version))
 
         def admit(totals: Charge, own: Charge) -> None:
             nonlocal answer, said
@@ -352,7 +357,7 @@ class Gateway(Opened):
             lambda cap: self.session(spend=cap, analyst=who),
         )
         with self._before_charging():
-            return workload(desk, [text_of(q) for q in questions], None if spend is None else wish.spend)
+            return workload(desk, texts_of(questions), None if spend is None else wish.spend)
 
     def alarm(
         self,

@@ -69,7 +69,7 @@ def test_wrong_answers_are_asked_again_and_nothing_typed_is_lost(folder):
     typed = "studnt\n\ntme:2, dish\n\n200\n5\nmembers, facalty, uniform, time=normal:20\n\nmembers, uniform, time=normal:20:5\n"
     done = run(folder, "canteen.csv", typed=typed)
     assert done.returncode == 0, done.stderr
-    for said in ("Did you mean 'student'?", "[time:2, dish]", "less than 100%, found 200%", "is no prior",
+    for said in ("Did you mean 'student'?", "[time:2, dish]", "less than 100 %, found 200.0 %", "is no prior",
                  "[members, faculty, uniform, time=normal:20]"):  # fmt: skip
         assert said in done.stderr
     policy = read(folder / "nowiser.yaml")
@@ -132,7 +132,7 @@ def test_a_public_column_that_determines_a_secret_one_is_warned_about(tmp_path):
     done = run(tmp_path, "t.csv", *flags, "--public", "alive", "--public", "total")
     assert done.returncode == 0, done.stderr
     assert "alive determines survived" in done.stderr
-    assert "total tells fare: 100% of its variance" in done.stderr
+    assert "total tells fare: 100 % of its variance" in done.stderr
     (table,) = read(tmp_path / "nowiser.yaml").tables
     assert table.column("alive").domain == ("no", "yes")  # texts
     assert (table.column("survived").domain, table.column("survived").kind) == ((0, 1), Kind.INTEGER)
@@ -193,7 +193,7 @@ def test_json(folder):
         (["canteen.csv", "--yes", "--prior", "dish=uniform"], "not among the guesses that hurt"),
         (["canteen.csv", "--yes", "--public", "time"], "cannot be known to everybody"),
         (["canteen.csv", "--yes", "--sensitive", "time:2", "--prior", "time=normal:20:-5"], "sd"),
-        (["canteen.csv", "--yes", "--gain", "0%"], "more than 0% and less than 100%"),
+        (["canteen.csv", "--yes", "--gain", "0%"], "more than 0 % and less than 100 %"),
         (["canteen.csv"], "there is nobody to ask"),
         (["bad.parquet", "--yes"], "bad.parquet is not a parquet file"),
         (["empty.csv", "--yes"], "has no rows"),

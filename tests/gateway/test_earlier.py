@@ -182,6 +182,22 @@ def test_fifty_threads_with_one_question_are_one_charge(policy):
     assert len({a.rows for a in answers}) == 1
 
 
+def test_who_is_answered_the_same_for_free_at_that_moment_is_waited_for(policy, monkeypatch):
+    sql = "SELECT COUNT(*) FROM people"
+    with nw.open(policy) as gw, nw.open(policy) as other:
+        gw.query("SELECT town, COUNT(*) AS n FROM people GROUP BY town", spend="20%")
+        reserve, others = gw._ledger.reserve, []
+
+        def late(*given, **named):
+            if not others:
+                others.append(other.query(sql, spend="1%"))
+            return reserve(*given, **named)
+
+        monkeypatch.setattr(gw._ledger, "reserve", late)
+        assert gw.query(sql, spend="1%").rows == others[0].rows
+        assert others[0].follows
+
+
 def test_two_processes_with_one_question_are_one_charge(policy):
     nw.open(policy).close()
     children, pipes = [], []

@@ -21,6 +21,8 @@ from support.tables import random_table
 
 CLAIMS = [
     ("k-anonymity", {}),
+    ("alpha-k-anonymity", {"about": "s"}),
+    ("alpha-k-anonymity", {"about": "s", "among": ("0", "10")}),
     ("highest-risk", {}),
     ("average-risk", {}),
     ("sample-uniqueness", {}),

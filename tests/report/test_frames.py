@@ -2,10 +2,12 @@
 
 import importlib
 
+import pyarrow as pa
 import pytest
 
+import nowiser
+from nowiser import extras
 from nowiser.errors import Misconfigured
-from nowiser.report import frames
 from nowiser.report.answer import Answer
 from nowiser.sql.answer.vectors import vector
 
@@ -58,7 +60,7 @@ def test_what_is_missing_says_its_name(package, make, monkeypatch):
             raise ImportError(name)
         return real(name, *rest)
 
-    monkeypatch.setattr(frames, "import_module", without)
+    monkeypatch.setattr(extras, "import_module", without)
     with pytest.raises(Misconfigured, match=f"needs {package}") as caught:
         make()
     assert f"pip install 'nowiser[{package}]'" in caught.value.hint
@@ -113,3 +115,15 @@ def test_pictures():
 def test_what_cannot_be_drawn_is_refused(draw):
     with pytest.raises(Misconfigured):
         draw()
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_release_without_the_package_says_its_name_too(package, monkeypatch):
+    release = nowiser.publish(pa.table({"age": [1, 1, 2, 2], "ill": ["a", "b", "a", "b"]}), quasi=["age"], k=2)
+
+    def without(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(extras, "import_module", without)
+    with pytest.raises(Misconfigured, match=f"needs {package}"):
+        getattr(release, f"to_{package}")()

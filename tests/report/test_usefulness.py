@@ -103,7 +103,7 @@ def test_what_is_expected_is_what_the_release_gives(tmp_path):
     mean, count = expected(planned, chosen.noise, np.array([40_000.0]))
     top, bottom = (float(n.half_width()) for n in (chosen.noise[0], chosen.noise[2]))
     assert mean.bars[0] == pytest.approx(top / 40_000, rel=1e-3)
-    assert mean.scales[0] == pytest.approx(1000, rel=1e-6)
+    assert mean.scales[0] == pytest.approx(500, rel=1e-6), "the middle of a range from 0"
     assert count.bars[0] == pytest.approx(bottom)
     assert count.scales[0] == 20_000
 
@@ -114,12 +114,13 @@ def policies_free():
     return Charge()
 
 
-def test_half_of_the_numbers_decide(tmp_path):
+def test_more_than_half_of_the_numbers_decide(tmp_path):
     policy = policy_of(tmp_path)
     planned = plan(read("SELECT ward, AVG(pay) FROM t GROUP BY ward", policy), policy)
     chosen = choose(policy, planned, Wish(spend=Fraction(1, 2)), policies_free())
     assert judged(planned, chosen.noise, Size(np.array([1e6, 1e6, 1e6, 2.0]))).useless is False
-    assert judged(planned, chosen.noise, Size(np.array([1e6, 1e6, 2.0, 2.0]))).useless
+    assert judged(planned, chosen.noise, Size(np.array([1e6, 1e6, 2.0, 2.0]))).useless is False
+    assert judged(planned, chosen.noise, Size(np.array([1e6, 2.0, 2.0, 2.0]))).useless
     assert judged(planned, chosen.noise, Size(np.array([1e6, 0.0, 0.0, 0.0]))).useless is False, "NULL is no number"
 
 

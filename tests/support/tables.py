@@ -7,6 +7,7 @@ import numpy as np
 from nowiser.microdata import registry
 from nowiser.microdata.groups.groups import Groups, at_bottom, groups_of, target_of
 from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.models.alpha_k_anonymity import AlphaKAnonymity
 from nowiser.microdata.models.average_risk import AverageRisk
 from nowiser.microdata.models.beta_likeness import BetaLikeness
 from nowiser.microdata.models.delta_disclosure import DeltaDisclosure
@@ -58,6 +59,7 @@ def random_models(random, table):
     u = random.random
     choices = [
         KAnonymity(k=int(random.integers(2, 6))),
+        AlphaKAnonymity(about="s", alpha=0.3 + 0.6 * u(), k=int(random.integers(1, 5))),
         DistinctLDiversity(about="s", l=2),
         EntropyLDiversity(about="s", l=1 + u()),
         RecursiveCLDiversity(about="s", c=1 + 4 * u(), l=2),

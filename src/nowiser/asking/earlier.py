@@ -80,6 +80,9 @@ def together(
     plan: Plan, noise: Sequence[Noise], cells: Cells, new: Sequence[Kept], kept: Callable[[str], list[Kept]]
 ) -> Blurred:
     """The same cells, combined with stored ones where that makes them more precise."""
+    summed = plan.summed
+    if summed is not None and max(summed.added) > 1:  # sums of combinations, whose noises depend on each other
+        return tuple(noise), cells
     fresh = {k.of: k for k in new}
     better: list[Mechanism] = list(noise)
     combined = list(cells)
@@ -90,5 +93,6 @@ def together(
         found = follow(target, [*old, fresh[target]]) if old else None
         if found is not None:
             unit = plan.tally.cells[i].unit
-            better[i], combined[i] = Combined(found[1] * float(unit) ** 2, unit), np.rint(found[0]).astype(np.int64)
+            variances = found[1] if summed is None else summed.sums(found[1])  # of what will be shown
+            better[i], combined[i] = Combined(variances * float(unit) ** 2, unit), np.rint(found[0]).astype(np.int64)
     return tuple(better), combined

@@ -47,7 +47,7 @@ def public(tally: Tally, policy: Policy, engine: Engine) -> "pa.Table":
 def free(question: Query, policy: Policy, engine: Engine) -> Literal:
     """The one value of a question that stands inside another: of something public, exact and free."""
     made = planned(question, policy, engine)
-    if not made.free or question.keys or len(question.outputs) != 1:
+    if not made.free or question.keys or question.after or len(question.outputs) != 1:
         raise NotAnswerable("This is not one number of public tables.")
     try:
         made, cells = run(engine, made)

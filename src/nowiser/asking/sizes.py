@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nowiser.asking.earlier import earlier, stored_cells
 from nowiser.engines.aligned import aligned
 from nowiser.engines.base import Engine
 from nowiser.errors import Misconfigured, NotAnswerable, NotEvaluated, Unreachable
@@ -17,7 +18,7 @@ from nowiser.ledger.base import Ledger
 from nowiser.model.policy import Policy
 from nowiser.report.kept import again
 from nowiser.report.usefulness import USELESS, Size, Source, person_table, shows_nothing, size_of
-from nowiser.sql.answer.expected import evenly, share
+from nowiser.sql.answer.expected import share, spread
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.plan import Plan
@@ -53,14 +54,16 @@ class Sizes:
             return Size(np.zeros(len(planned.groups)))
         asked = counting(question, self.policy)
         if asked is None:
-            return size_of(self.policy, planned, self._told(planned, version))
+            return self._following(question, planned, version) or size_of(
+                self.policy, planned, self._told(planned, version)
+            )
         try:
             counted = self._plan(asked.query)
         except NotAnswerable:  # which groups there are is found in the data
             return size_of(self.policy, planned)
         (found,) = aligned(self._counted(counted.tally), counted)
         rows = per_group(planned, counted, asked.keys, found)
-        rows = evenly(planned, float(found.sum())) if rows is None else rows
+        rows = spread(planned, float(found.sum())) if rows is None else rows
         public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
         exact = aligned(self._counted(planned.public), planned) if public else []
         return Size(rows * share(asked.left_out), "public", dict(zip(public, exact, strict=True)))
@@ -80,6 +83,21 @@ class Sizes:
             self._counts = {} if len(self._counts) >= REMEMBERED else self._counts
             found = self._counts[tally, version] = self._public(tally)
         return found
+
+    def _following(self, question: Query, planned: Plan, version: str) -> Size | None:
+        """How many rows each group has, where that follows from stored answers to within a fifth."""
+        if not self.policy.reuse or question.sets is not None:
+            return None
+        try:
+            counted = self._plan(how_many(question.relation, question.keys))
+        except NotAnswerable:
+            return None
+        old = earlier(counted, stored_cells(self._ledger, version), list)
+        if old is None or len(old[1][0]) != len(planned.groups):
+            return None
+        (noise,), (rows,) = old
+        bars = np.zeros(1) if noise is None else np.asarray(noise.half_width(), dtype=np.float64)
+        return Size(rows.astype(np.float64), "answered") if (bars < USELESS * rows).all() else None
 
     def _told(self, planned: Plan, version: str) -> dict[str, tuple[float, Source]]:
         """How many rows the table has, where an answer told that to within a fifth."""

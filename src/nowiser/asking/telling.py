@@ -34,7 +34,7 @@ class Telling:
     def dry(self, planned: Plan, chosen: Chosen, totals: Charge) -> Answer:
         """The answer but for its rows, as if its charge came on top of these totals."""
         answer = Answer(
-            columns=tuple(o.name for o in planned.query.outputs),
+            columns=tuple(o.name for o in planned.query.results),
             values=None,
             bars=release.planned_errors(planned, chosen.noise),
             exact=release.exact_columns(planned) if chosen.top is None else (),  # which groups is a noisy choice
@@ -62,7 +62,7 @@ class Telling:
         planned = of_nobody(planned)
         cells = cells_of(planned, np.zeros(len(planned.groups)))
         found = release.results(planned, [None] * len(planned.reaches), cells)
-        names = tuple(o.name for o in planned.query.outputs)
+        names = tuple(o.name for o in planned.query.results)
         answer = Answer(
             columns=names,
             values=found.values,

@@ -227,7 +227,7 @@ def refuse(planned: Plan) -> None:
     if planned.free:
         raise NotAnswerable("This is public: it needs no alarm.", hint="Ask it as often as you like: exact and free.")
     plain = len(query.outputs) == 1 and isinstance(query.outputs[0].expression, Released) and query.having is None
-    if query.keys or query.sets is not None or not plain or query.limit is not None:
+    if query.keys or query.after or query.sets is not None or not plain or query.limit is not None:
         raise NotAnswerable("An alarm watches one number: one row with one result.", hint=hint)
     (reading,) = planned.readings
     cells = planned.tally.cells

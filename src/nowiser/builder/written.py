@@ -30,6 +30,13 @@ def text_of(question: Any) -> str:
     )
 
 
+def texts_of(questions: Any) -> list[str]:
+    """The SQL of several questions, or of one that stands by itself: the letters of a text are no questions."""
+    if isinstance(questions, list | tuple) or hasattr(questions, "__next__"):
+        return [text_of(question) for question in questions]
+    return [text_of(questions)]
+
+
 def _sqlalchemy(select: Any) -> str:
     from sqlalchemy.dialects import postgresql
     from sqlalchemy.exc import SQLAlchemyError

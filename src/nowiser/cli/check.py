@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nowiser.cli import output
+from nowiser.cli.check_ledger import sharing
 from nowiser.cli.refusals import in_flags
 from nowiser.errors import NowiserError
 from nowiser.model.attacker import ON_AVERAGE
+from nowiser.percent import percent
 
 if TYPE_CHECKING:
     from nowiser.cli.check_allowance import Allowance
@@ -89,6 +91,8 @@ class _Report:
         if self.inspection is not None:
             found += [f"{f.about}: {f.text}" for f in self.inspection.findings if f.level == "warning"]
         found += self.allowance.hidden
+        if (said := sharing(self.policy)) is not None:
+            found.append(said)
         if self.exposed:
             found.append("the ledger's file is open to everybody on this machine, and not yours to close: chmod o= it")
         return found
@@ -172,7 +176,7 @@ class _Report:
             shown.add_column(title, justify="left" if title.startswith("what") else "right")
         for guess in self.guesses:
             how = ", on average" if guess.promise == ON_AVERAGE else ""
-            shown.add_row(guess.guess + how, *(f"{p:.1%}" for p in (guess.before, guess.after, guess.limit)))
+            shown.add_row(guess.guess + how, *(percent(p) for p in (guess.before, guess.after, guess.limit)))
         console.print()
         console.print(shown)
         console.print(self._whose(), style="dim")
@@ -202,7 +206,7 @@ class _Report:
             console.print("\nHow much of the allowance is left is not known.")
             return
         bought = self.allowance.purchases
-        console.print(f"\n{self.left:.0%} of the allowance is left.", "It buys" if bought else "")
+        console.print(f"\n{percent(self.left, 0)} of the allowance is left.", "It buys" if bought else "")
         for purchase in bought:
             console.print(f"  {purchase}", markup=False)
         if names := free(self.policy):

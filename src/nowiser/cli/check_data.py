@@ -3,8 +3,8 @@
 
 | finding | what                                                                                          |
 |---------|-----------------------------------------------------------------------------------------------|
-| problem | a source or column is not there, is of another kind, or a declared key repeats                |
-| warning | a public column from which a secret one can be read off                                       |
+| problem | a source or column is not there, is of another kind, or a declared key repeats; no date is read |
+| warning | a public column from which a secret one can be read off; some dates cannot be read            |
 | note    | what the gateway will do about the rest: clip, leave out, read a missing value as the middle  |
 
 A csv file is read as the policy declares; here alone it is also looked at how it seems to be written, to be compared.
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from nowiser.cli import file_dependence
 from nowiser.cli.check_references import Level, referring
 from nowiser.cli.file_contents import kind_of, seen_dialect
+from nowiser.cli.file_dates import dates_of
 from nowiser.errors import Unreachable
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
 from nowiser.files.unreadable import misquoted, not_csv, recoding, unreadable
@@ -39,6 +40,7 @@ _READ_AS = {
     Kind.DATE: {Kind.DATE},
     Kind.TIMESTAMP: {Kind.TIMESTAMP, Kind.DATE},
 }
+_DATED = (Kind.DATE, Kind.TIMESTAMP)
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,7 @@ class _Sources:
 
         self._relations = {t.name: sources.locate(policy, t) for t in policy.tables}
         self._mended: dict[str, str] = {}  # relations of csv files that are not well-formed
+        self._texts: dict[str, str] = {}  # the same, every field a text
         self._connection = duckdb.connect()
         home = sources.database(policy)
         if home is not None:
@@ -121,6 +124,13 @@ class _Sources:
         pairs = ", ".join(f"{name}: 'VARCHAR'" for name in texts)
         types = f", types = {{{pairs}}}" if texts else ""
         return f"read_csv({_text(str(source.path))}, {options(source.csv)}, sample_size = -1{types})"
+
+    def texts(self, table: Table) -> str | None:
+        """The rows of a csv file, every field a text as the engine is given it; None of other sources."""
+        source = self._relations[table.name]
+        if source.csv is None:
+            return None
+        return self._texts.get(table.name) or source.sql()
 
     def written(self, table: Table) -> Iterator[Finding]:
         """How a csv file is written, and whether it is well-formed. Raises Misquoted where it cannot be mended."""
@@ -150,7 +160,8 @@ class _Sources:
             yield Finding("note", table.name, f"{lines}: characters are lost. Convert it: {recoding(source.path)}")
         kinds = {c.name.lower(): TYPES[c.kind] for c in table.columns}
         columns = (f"TRY_CAST({_quoted(n)} AS {kinds.get(n.lower(), 'VARCHAR')}) AS {_quoted(n)}" for n in names)
-        self._mended[table.name] = f"(SELECT {', '.join(columns)} FROM read_parquet({_text(str(target))}))"
+        self._texts[table.name] = f"read_parquet({_text(str(target))})"
+        self._mended[table.name] = f"(SELECT {', '.join(columns)} FROM {self._texts[table.name]})"
 
     def all(self, sql: str, table: Table) -> list[tuple[Any, ...]]:
         import duckdb
@@ -214,6 +225,10 @@ class _Look:
             yield Finding("problem", about, f"the source has no such column. {hint}")
             return
         found = self._kinds[name]
+        if column.kind in _DATED and self._sources.texts(self.table) is not None:  # of a csv file: read as it stands
+            yield from self._dates(about, name)
+            yield from self._values(column, about, _quoted(name))
+            return
         if found not in _READ_AS[column.kind]:
             held = f"holds {found.value}" if found is not None else "holds something policies cannot say"
             source = self._sources.source(self.table)
@@ -228,6 +243,21 @@ class _Look:
                 "note", about, f"the source holds {found.value}; it is read as text. Meant `kind: {found.value}`?"
             )
         yield from self._values(column, about, _quoted(name))
+
+    def _dates(self, about: str, name: str) -> Iterator[Finding]:
+        """Dates of a csv file that the engine would read as missing, or as of the first century."""
+        texts = self._sources.texts(self.table)
+        if texts is None:
+            return
+        seen = dates_of(lambda sql: self._sources.all(sql, self.table), texts, name)
+        if not seen.unread:
+            return
+        if seen.read:
+            text = f"{seen.unread:,} of {seen.read + seen.unread:,} dates cannot be read: each counts as missing"
+            yield Finding("warning", about, text)
+        else:
+            text = f"none of its dates is written as the policy says, so all would be missing. {seen.advice(name)}"
+            yield Finding("problem", about, text)
 
     def _values(self, column: Column, about: str, name: str) -> Iterator[Finding]:
         if column.role is Role.IDENTIFIER:

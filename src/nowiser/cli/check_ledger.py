@@ -1,5 +1,6 @@
 """What the ledger of a policy says so far, verified; nothing is written, and none is started for the purpose."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 
 NOTHING = Charge()
+_POLICY = re.compile(r"^nowiser:\s*1\s*(#.*)?$", re.MULTILINE)
+_LEDGER = re.compile(r"^ledger:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,39 @@ class Past:
 
     def to_json(self) -> dict[str, Any]:
         return {"entries": self.entries, "head": self.head}
+
+
+def shared_with(policy: Policy) -> tuple[str, ...]:
+    """Other policies in this folder that keep their account in the same ledger."""
+    if policy.path is None:
+        return ()
+    here = policy.path.resolve()
+    found = []
+    for other in sorted([*here.parent.glob("*.yaml"), *here.parent.glob("*.yml")]):
+        if other == here:
+            continue
+        try:
+            text = other.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):  # then it is no policy that anybody uses
+            continue
+        if not _POLICY.search(text):
+            continue
+        said = _LEDGER.search(text)
+        if (said[1] if said else None) == policy.ledger:
+            found.append(other.name)
+    return tuple(found)
+
+
+def sharing(policy: Policy) -> str | None:
+    """What to say about that; None where nothing is shared."""
+    others = shared_with(policy)
+    if not others or policy.path is None:
+        return None
+    own = f"ledger: sqlite:///.nowiser/{policy.path.stem}.sqlite"
+    return (
+        f"{policy.path.name} and {', '.join(others)} share one ledger: what is answered under one uses up the other. "
+        f"That is right for the same people; for others write `{own}`"
+    )
 
 
 def look_back(policy: Policy) -> Past:

@@ -79,6 +79,8 @@ def _about(table: Table, column: Column | None) -> Iterator[Question]:
         yield Question(f"SELECT AVG({name}) FROM {source}", words, table, column)
     elif column.domain is not None and len(column.domain) <= GROUPS:
         yield Question(f"SELECT {name}, COUNT(*) FROM {source} GROUP BY {name}", f"counts by {said}", table, column)
+    elif column.kind in (Kind.DATE, Kind.TIMESTAMP) and column.low is not None:
+        yield Question(f"SELECT MEDIAN({name}) FROM {source}", f"medians of {said}", table, column)
     elif column.kind is Kind.TEXT:
         value = str(column.domain[0] if column.domain else "x").replace("'", "''")
         sql = f"SELECT COUNT(*) FROM {source} WHERE {name} = '{value}'"

@@ -6,21 +6,26 @@ numbers and dates and the values of columns that have few; all of it ends in a d
 
 # ruff: noqa: S608 (the SQL is made of our own words and of names and file names that are quoted here)
 
-from collections.abc import Iterable, Iterator
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from nowiser.cli import file_dependence
+from nowiser.cli import file_dates, file_dependence
 from nowiser.engines import delimited
 from nowiser.engines.delimited import by_name
+from nowiser.engines.render import text
 from nowiser.errors import Misconfigured
+from nowiser.files.dates import FORMS
 from nowiser.files.decimal_comma import decimal_comma, with_decimal_commas
 from nowiser.files.unreadable import explained, not_csv, separator, there, unreadable
 from nowiser.model.schema import Csv, Kind
 from nowiser.policy.draft.profile import FEW, FEW_NUMBERS, Profile, Seen, listed_numbers
 from nowiser.policy.draft.proposals import Tells
 from nowiser.policy.draft.spelling import table_name
+from nowiser.policy.tree import suggestion
 
 if TYPE_CHECKING:
     import duckdb
@@ -92,7 +97,15 @@ def _well_written(connection: "duckdb.DuckDBPyConnection", path: Path) -> Csv:
 class Looking:
     """An open file. Use `with`; nothing is written to it."""
 
-    def __init__(self, path: Path, table: str | None = None, *, beside: Path | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        table: str | None = None,
+        *,
+        beside: Path | None = None,
+        dates: Mapping[str, str] | None = None,
+    ) -> None:
+        """`dates`: columns and the form of their dates, where the custodian says it."""
         import duckdb
 
         there(path)
@@ -114,12 +127,46 @@ class Looking:
                     usual, seen = by_name(path.name), _well_written(self.connection, path)
                     self.csv = seen if seen != usual else None
                     options = f", {delimited.options(seen)}, sample_size = -1, {NO_BOOLEANS}"
-                self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {_READERS[suffix]}('{literal}'{options})")
+                rows = f"{_READERS[suffix]}('{literal}'{options})"
+                self.connection.execute(f"CREATE VIEW looked AS SELECT * FROM {rows}")
                 self.relation = "looked"
+                if self.csv_file:
+                    self._read_dates(seen, rows, dict(dates or {}))
             else:
                 known = ", ".join([*_READERS, *_DATABASES])
                 raise Misconfigured(f"{path.name}: the ending {suffix!r} is not known", hint=f"Known endings: {known}.")
         self.table = table_name(stem)
+
+    def _read_dates(self, csv: Csv, rows: str, said: dict[str, str]) -> None:
+        """Find out how dates are written that the gateway would not read, and read them so.
+
+        Raises Misconfigured where nobody could say which number is the day, and the custodian does not.
+        """
+        texts = delimited.rows(self.path, csv)
+        types = {str(row[0]): kind_of(row[1]) for row in self._all("DESCRIBE SELECT * FROM looked")}
+        for name in said:
+            if name not in types:
+                raise Misconfigured(f"{self.path.name} has no column {name!r}", hint=suggestion(name, types, "Columns"))
+        seem = file_dates.seem_dates(self._all, texts, [n for n, k in types.items() if k is Kind.TEXT])
+        dated = [n for n, k in types.items() if k in (Kind.DATE, Kind.TIMESTAMP)]
+        forms: dict[str, str] = {}
+        for name in dict.fromkeys([*dated, *seem, *said]):
+            found = file_dates.dates_of(self._all, texts, name, (said[name],) if name in said else FORMS)
+            if found.read or not found.unread or (name in seem and not found.forms):
+                continue
+            if len(found.forms) != 1:
+                raise _unclear(self.path, name, found)
+            (forms[name],) = found.forms
+        if forms:
+            self.csv = replace(csv, dates=tuple(sorted(forms.items())))
+            as_texts = ", ".join(f"{text(name)}: 'VARCHAR'" for name in forms)
+            read = ", ".join(
+                f"CAST({file_dates.parsed(form, _quoted(name))} AS {'TIMESTAMP' if 'hour' in form else 'DATE'})"
+                f" AS {_quoted(name)}"
+                for name, form in forms.items()
+            )
+            rows = f"{rows[:-1]}, types = {{{as_texts}}})"
+            self._all(f"CREATE OR REPLACE VIEW looked AS SELECT * REPLACE ({read}) FROM {rows}")
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -179,7 +226,8 @@ class Looking:
             listed = self._values(column) if 0 < distinct <= FEW else None
             if listed is not None and self.csv_file and {v.lower() for v in listed} <= _TRUTHS:
                 return Seen(name, Kind.BOOLEAN, distinct, nulls=nulls)
-            return Seen(name, kind, distinct, nulls=nulls, values=listed)
+            (blanks,) = self._one(f"SELECT bool_or(trim({column}) LIKE '% %') FROM {self.relation}")
+            return Seen(name, kind, distinct, nulls=nulls, values=listed, blanks=bool(blanks))
         if kind is Kind.BOOLEAN or low is None or high is None:
             return Seen(name, kind, distinct, nulls=nulls)
         if kind not in (Kind.INTEGER, Kind.REAL):
@@ -217,6 +265,20 @@ class Looking:
             f"SELECT quantile_disc(n, 0.95) FROM (SELECT COUNT(*) AS n FROM {self.relation} GROUP BY {columns})"
         )
         return max(1, int(rows))
+
+
+def _unclear(path: Path, name: str, found: file_dates.Dates) -> Misconfigured:
+    flags = [f"--dates {shlex.quote(f'{name}={form}')}" for form in found.forms]
+    if flags:
+        return Misconfigured(
+            f"{path.name}: nobody can say which number in the dates of column {name!r} is the day",
+            hint=f"Say it: {' or '.join(flags)}.",
+        )
+    return Misconfigured(
+        f"{path.name}: the dates of column {name!r} are not written as 2023-11-28, nor all in one other way",
+        hint=f"Write them as 2023-11-28, or say where day, month and year stand: --dates '{name}=day.month.year'. "
+        "Years must have four digits.",
+    )
 
 
 def _pick_table(connection: "duckdb.DuckDBPyConnection", wanted: str | None, path: Path) -> str:

@@ -31,6 +31,10 @@ def init(
         list[str] | None,
         typer.Option(help="What is believed about secrets: uniform, unknown, `time=normal:20:5`. Repeatable."),
     ] = None,
+    dates: Annotated[
+        list[str] | None,
+        typer.Option(help="How dates are written, if not as 2023-11-28: `visit=day.month.year`. Repeatable."),
+    ] = None,
     protect: Annotated[
         Protect | None, typer.Option(help="persons: even who is in the table is secret. values: that is known.")
     ] = None,
@@ -46,10 +50,10 @@ def init(
     from nowiser.cli import init_words as words
     from nowiser.cli.file_contents import Looking
     from nowiser.cli.init_interview import Given, Interview
-    from nowiser.cli.init_questions import Ask
+    from nowiser.cli.init_questions import Ask, dates_of
 
     given = Given(person, sensitive, gain, public, prior, protect)
-    with Looking(file, table, beside=target.parent) as looking:
+    with Looking(file, table, beside=target.parent, dates=dates_of(dates or [])) as looking:
         interview = Interview(looking, Ask(quiet=yes or as_json or given.enough), given, target)
         try:
             found = interview.run()

@@ -10,11 +10,13 @@ from typing import TypeVar
 import typer
 
 from nowiser.errors import Misconfigured
+from nowiser.files.dates import is_form
 from nowiser.model.checks import percentage
 from nowiser.model.schema import Kind
+from nowiser.percent import percent as share
 from nowiser.policy.draft.prior_text import in_yaml
 from nowiser.policy.draft.profile import Profile, Seen
-from nowiser.policy.draft.round_numbers import decimal, percent
+from nowiser.policy.draft.round_numbers import decimal
 from nowiser.policy.tables import EACH_ROW
 from nowiser.policy.tree import suggestion
 
@@ -137,6 +139,20 @@ def _radius(text: str, seen: Seen) -> Fraction:
     return radius
 
 
+def dates_of(said: Iterable[str]) -> dict[str, str]:
+    """`visit=day.month.year`: columns and the form of their dates."""
+    found = {}
+    for part in said:
+        name, _, form = part.rpartition("=")
+        if not name or not is_form(form):
+            raise Misconfigured(
+                f"--dates {part!r} does not say where year, month and day stand",
+                hint="For example --dates visit=day.month.year, or 'visit=month/day/year hour:minute'.",
+            )
+        found[name] = form
+    return found
+
+
 def gain_of(text: str) -> Fraction:
     """`5%`, `5` or `0.05`: five points."""
     written = text.strip().removesuffix("points").strip()
@@ -145,7 +161,7 @@ def gain_of(text: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         value = percentage(written, "gain")
     if not 0 < value < 1:
-        raise Misconfigured(f"gain must be more than 0% and less than 100%, found {percent(value)}")
+        raise Misconfigured(f"gain must be more than 0 % and less than 100 %, found {share(float(value))}")
     return value
 
 

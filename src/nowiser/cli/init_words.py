@@ -2,17 +2,19 @@
 
 import shlex
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from nowiser.cli import init_questions as questions
+from nowiser.cli.check_ledger import sharing
 from nowiser.model.charge import Charge
 from nowiser.model.schema import Protect, Role
+from nowiser.percent import percent as share
 from nowiser.policy.draft import proposals
 from nowiser.policy.draft.profile import Profile, Seen
-from nowiser.policy.draft.round_numbers import percent
 from nowiser.policy.draft.text import CONFIRM, Wishes
 
 if TYPE_CHECKING:
@@ -106,7 +108,7 @@ def written(target: Path, found: "Outcome") -> None:
 
     wishes = found.wishes
     for guess in standing(found.policy, Charge()):
-        before, limit = f"{guess.before:.1%}", f"{guess.limit:.1%}"
+        before, limit = share(guess.before), share(guess.limit)
         typer.echo(f"{guess.guess}: guessed right with {before} before any answer, at most {limit} after all.")
     (table,) = found.policy.tables
     others = [c.name for c in table.columns if c.role is Role.SENSITIVE and c.name not in dict(wishes.secrets)]
@@ -117,8 +119,12 @@ def written(target: Path, found: "Outcome") -> None:
         typer.echo(f"Taken as known to everybody: who is in the table{known}.")
     else:
         typer.echo("Even who is in the table is secret.")
-    typer.echo(f"Each question spends {percent(wishes.spend)} of the allowance: about {int(1 / wishes.spend)} answers.")
+    typer.echo(
+        f"Each question spends {share(float(wishes.spend), 0)} of the allowance: about {int(1 / wishes.spend)} answers."
+    )
     for note in found.warnings:
         typer.echo(f"! {note}. Everybody who knows the one knows the other: make it secret.", err=True)
+    if (said := sharing(replace(found.policy, path=target))) is not None:
+        typer.echo(f"! {said}.", err=True)
     typer.echo(f"\nWrote {target}. {_to_confirm(found.text)} statements in it are marked `{CONFIRM}`: read them,")
     typer.echo("then run `nowiser check`.")

@@ -14,14 +14,17 @@ from nowiser.errors import Misconfigured
 def publish(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[str | None, typer.Argument(help="A csv or parquet file.", show_default=False)] = None,
     quasi: Annotated[str, typer.Option(help="What attackers may know: column[:hierarchy], …")] = "",
-    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy or distance], …")] = "",
     k: Annotated[int | None, typer.Option("-k", "--k", help="Every row looks like k - 1 others.")] = None,
     gain: Annotated[str | None, typer.Option(help="How much better anybody may guess, as in 20%.")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Another model, as in t-closeness=0.2; repeat.")] = None,
     suppress: Annotated[str, typer.Option(help="Rows that may be left out, as in 5%.")] = "0",
     loss: Annotated[str, typer.Option(help="What the search minimises.")] = "loss",
+    gs_factor: Annotated[str, typer.Option(help="Below 0.5 suppression counts less, above it generalisation.")] = "0.5",
+    importance: Annotated[str, typer.Option(help="How much columns count in the loss: age:2, …; 1 if not named.")] = "",
     method: Annotated[str | None, typer.Option(help="Only this method, as in mondrian.")] = None,
     identifiers: Annotated[str, typer.Option(help="Columns to remove.")] = "",
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     keep: Annotated[str, typer.Option(help="Columns without a role to release as they are; * for all.")] = "",
     hierarchies: Annotated[Path | None, typer.Option(help="A folder written by nowiser hierarchies.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="A recipe in YAML, in place of the options above.")] = None,
@@ -32,6 +35,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     seconds: Annotated[float, typer.Option(help="How long to look for a proof.")] = 60.0,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first candidate without asking.")] = False,
+    blind: Annotated[bool, typer.Option(help="Choose by the sizes of groups alone.")] = False,
     force: Annotated[bool, typer.Option(help="Overwrite files that are there.")] = False,
     keep_order: Annotated[bool, typer.Option(help="Leave the rows in their order (it may tell who is who).")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Leave the rows in the file (larger than memory).")] = False,
@@ -41,14 +45,18 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
 
     Example: nowiser publish data.csv --quasi age:intervals:5:10,zip:prefix,sex --sensitive diagnosis -k 5 -o out.csv
     """
+    from nowiser.cli import column_list
     from nowiser.microdata.for_policy import Source, from_policy
     from nowiser.microdata.publish import release
 
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
-    limits = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--hierarchies": hierarchies}
+    limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
+    limits |= {"--hierarchies": hierarchies}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "hierarchies": hierarchies}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person, "blind": blind}
+        searched |= {"hierarchies": hierarchies, "gs_factor": gs_factor}
+        searched |= {"importance": column_list.split_columns(importance, "--importance")}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)

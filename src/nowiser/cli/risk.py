@@ -11,9 +11,10 @@ from nowiser.cli import output
 def risk(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[Path, typer.Argument(help="A csv or parquet file.", readable=False)],
     quasi: Annotated[str, typer.Option(help="What attackers may know: column, …")] = "",
-    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy or distance], …")] = "",
     weight: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
     household: Annotated[str | None, typer.Option(help="A column that says who lives together.")] = None,
+    person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     people: Annotated[int | None, typer.Option(help="Size of the population, for estimates of uniques.")] = None,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
@@ -31,6 +32,7 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
         sensitive=split_columns(sensitive, "--sensitive"),
         weight=weight,
         household=household,
+        person=person,
         people=people,
     )
     if as_json:

@@ -9,6 +9,8 @@ itself:
     bytes that are no UTF-8  the character U+FFFD stands for them
     lines of megabytes       read as they are
 
+So are dates whose form is declared (`files/dates.py`): afterwards they are written as 2023-11-28.
+
 Only misplaced quotes cannot be mended (a quote that is never closed, or text after a closing one): nobody can say
 which of the following lines they belong to. Then nothing is read at all, `Misquoted`, until the custodian repairs it.
 
@@ -26,6 +28,7 @@ from numpy.typing import NDArray
 
 from nowiser.engines.render import text
 from nowiser.errors import Misconfigured
+from nowiser.files.dates import reader
 from nowiser.files.records import BOM, opened, records
 from nowiser.files.unreadable import NEUTRAL, WHY
 from nowiser.model.schema import Csv, Table
@@ -90,9 +93,13 @@ def rows(path: Path, csv: Csv) -> str:
 def paired(path: Path, csv: Csv) -> bool:
     """Whether every quote opens or closes a field, or is one of two inside of it. Else the file is to be mended.
 
+    Likewise where dates are to be rewritten.
+
     DuckDB reads a file whose last quote is never closed without a word, and without the rows after it. Files with
     another escape than the doubled quote are always mended, once they have quotes.
     """
+    if csv.dates:
+        return False
     if csv.quote is None:
         return True
     quote, doubled = ord(csv.quote), csv.quote == csv.escape
@@ -147,6 +154,12 @@ def arrow(path: Path, csv: Csv) -> pa.Table:
         return pq.read_table(Path(folder) / "mended.parquet")
 
 
+def _dated(names: list[str], csv: Csv) -> list[tuple[int, str]]:
+    """Places of the columns whose dates have a form of their own, and the form."""
+    forms = {name.lower(): form for name, form in csv.dates}
+    return [(i, forms[name.lower()]) for i, name in enumerate(names) if name.lower() in forms]
+
+
 def mend(path: Path, csv: Csv, target: Path) -> Mended:
     """Write the rows as a Parquet file of texts. Raises Misquoted where they cannot be told apart."""
     import pyarrow.parquet as pq
@@ -161,6 +174,7 @@ def mend(path: Path, csv: Csv, target: Path) -> Mended:
     with opened(path) as file, pq.ParquetWriter(target, shape) as writer:
         target.chmod(0o600)
         batch: list[list[str | None]] = []
+        dated = [(i, reader(form)) for i, form in _dated(names, csv)]
         lines = records(file, csv, path)
         next(lines)
         for one in lines:
@@ -174,7 +188,10 @@ def mend(path: Path, csv: Csv, target: Path) -> Mended:
                 found.first_undecodable or (0 if one.decodable else one.line),
             )
             fields = [value or None for value in one.fields[: len(names)]]
-            batch.append(fields + [None] * (len(names) - len(fields)))
+            fields += [None] * (len(names) - len(fields))
+            for i, read in dated:
+                fields[i] = None if (said := fields[i]) is None else read(said)
+            batch.append(fields)
             if len(batch) == BATCH:
                 written(writer, batch)
                 batch = []

@@ -102,7 +102,7 @@ def recipe(policy: Policy) -> list[Any]:
             t.groups_per_person,
             [list(key) for key in t.unique],
             [t.protect.value, t.row_is_person],
-            [said.delimiter, said.quote, said.escape] if (said := t.csv) else None,
+            [said.delimiter, said.quote, said.escape, *said.dates] if (said := t.csv) else None,
             [
                 [
                     c.name,

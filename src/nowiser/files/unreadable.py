@@ -24,6 +24,7 @@ WHY = "The custodian runs `nowiser check`, which says why."
 
 SEPARATORS = (",", ";", "\t", "|")
 PARQUET = (".parquet", ".pq")
+FOREIGN = {".xlsx", ".xlsm", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"}  # files of other programs
 LONGEST = 2**20  # bytes of a line that every reader reads
 SHOWN = 5  # ragged lines that are named
 
@@ -50,6 +51,8 @@ def explained(path: Path, csv: "Csv | None" = None) -> Misconfigured | None:
     try:
         if path.suffix.lower() in PARQUET:
             return _not_there(path) or _parquet(path)
+        if path.suffix.lower() in FOREIGN:
+            return _not_there(path)
         return not_csv(path) or _undecodable(path) or _ill_formed(path, csv)
     except (OSError, EOFError) as error:
         return _of_the_system(path, error)

@@ -15,10 +15,10 @@ from functools import lru_cache, partial
 from typing import Any, Self
 
 from nowiser.errors import LedgerBroken
-from nowiser.ledger import accounts, alarms
+from nowiser.ledger import accounts, alarms, shown as shown_releases
 from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
-from nowiser.ledger.base import Admit, Armed, Entry, EntryKind, Head, Outcome, Reservation
+from nowiser.ledger.base import Admit, Armed, Entry, EntryKind, Head, Outcome, Release, Reservation
 from nowiser.ledger.chain import (
     COLUMNS,
     EVERYONE,
@@ -28,7 +28,7 @@ from nowiser.ledger.chain import (
     build,
     charge_of,
     check_chain,
-    digest,
+    digest as digest_of,
     entry_of,
     scope_of,
     text_of,
@@ -130,7 +130,7 @@ class SqlLedger:
         after: int,
     ) -> Armed:
         asked = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
-        body = {**asked, "alarm": terms, "secret": digest(secret)}
+        body = {**asked, "alarm": terms, "secret": digest_of(secret)}
         with contextlib.suppress(alarms.AlreadyArmed):  # by somebody else, just now
             self._charge(
                 "reserve",
@@ -176,11 +176,37 @@ class SqlLedger:
         self._anchored()
         return True
 
-    def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
+    def publish(
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        what: str,
+        analyst: str,
+        digest: str,
+        shown: bytes | None = None,
+        after: int | None = None,
+    ) -> int:
         body = {"what": what, "digest": digest, "analyst": analyst}
-        head, _ = self._charge("publication", charge, admit, policy, body)
+        if shown is not None:
+            body["shown"] = digest_of(shown)
+
+        def first(work: Work) -> None:
+            if after is not None:
+                shown_releases.check_last(work, after)
+
+        def besides(work: Work, seq: int) -> None:
+            if shown is not None:
+                shown_releases.keep(work, seq, shown)
+
+        head, _ = self._charge("publication", charge, admit, policy, body, first=first, besides=besides)
         self._anchored()
         return head.seq
+
+    def releases(self) -> list[Release]:
+        with self._store.read() as work:
+            return list(shown_releases.releases(work))
 
     def act(self, what: str, *, by: str, details: Mapping[str, Any] = NO_DETAILS) -> int:
         with self._store.write() as work:
@@ -191,7 +217,7 @@ class SqlLedger:
 
     def keep_account(self, name: str, account: Mapping[str, Any] | None, *, what: str, by: str) -> int:
         text = accounts.packed(dict(account) if account is not None else None)
-        body = {"what": what, "by": by, "account": name, "digest": digest(text.encode())}
+        body = {"what": what, "by": by, "account": name, "digest": digest_of(text.encode())}
         with self._store.write() as work:
             head = self._append(work, "act", body)
             accounts.keep(work, head.seq, name, text)
@@ -210,7 +236,7 @@ class SqlLedger:
             "reservation": reservation.seq,
             "question": reservation.question,
             "data_version": reservation.data_version,
-            "answer": digest(answer),
+            "answer": digest_of(answer),
         }
         head = self._append(work, "settle", body, reservation)
         kept = {"question": reservation.question, "data_version": reservation.data_version, "answer": answer}
@@ -246,10 +272,13 @@ class SqlLedger:
         body: Mapping[str, Any],
         *,
         once: bool = False,
+        first: Callable[[Work], None] | None = None,
         besides: Callable[[Work, int], None] | None = None,
     ) -> tuple[Head, Totals]:
         analyst = body["analyst"]
         with self._store.write() as work:
+            if first is not None:
+                first(work)
             if kind == "reserve":
                 check_access(work, policy, analyst)
                 if once:
@@ -365,6 +394,7 @@ class SqlLedger:
                             f"the ledger does not verify: the stored answer of entry {entry.seq} was changed or removed"
                         )
             alarms.check(work)
+            shown_releases.check(work)
             accounts.check(work)
             if kept:
                 raise LedgerBroken(
@@ -428,7 +458,7 @@ def _checked_answer(row: Any) -> bytes:
     """A stored answer, which must be what the entry that settled it says."""
     answer, *rest = row
     entry = entry_of(Row(*rest))
-    if not isinstance(answer, bytes) or entry.body.get("answer") != digest(answer):
+    if not isinstance(answer, bytes) or entry.body.get("answer") != digest_of(answer):
         raise LedgerBroken(f"the ledger does not verify: the stored answer of entry {entry.seq} was changed")
     return bytes(answer)
 
@@ -473,6 +503,6 @@ def _checked_totals(work: Work) -> Totals:
 
 def _answer_digests(work: Work) -> dict[int, tuple[str, str, str]]:
     return {
-        seq: (question, version, digest(answer) if isinstance(answer, bytes) else "")
+        seq: (question, version, digest_of(answer) if isinstance(answer, bytes) else "")
         for seq, question, version, answer in work.execute(_ANSWERS)
     }

@@ -84,6 +84,16 @@ Outcome = Literal["quiet", "rang", "failed"]
 
 
 @dataclass(frozen=True)
+class Release:
+    """A publication. `shown` is None where it was no counted release, or a version before this one kept nothing."""
+
+    seq: int
+    what: str
+    digest: str  # of the file
+    shown: bytes | None
+
+
+@dataclass(frozen=True)
 class Head:
     """How far a chain reaches: its last entry and that entry's hash."""
 
@@ -170,8 +180,26 @@ class Ledger(Protocol):
     def failures(self) -> dict[str, int]:
         """Per analyst, how many questions failed since the custodian last looked."""
 
-    def publish(self, charge: Charge, admit: Admit, *, policy: str, what: str, analyst: str, digest: str) -> int:
-        """Charge for something released outside the gateway; the number of its entry. `policy` as for `reserve`."""
+    def publish(
+        self,
+        charge: Charge,
+        admit: Admit,
+        *,
+        policy: str,
+        what: str,
+        analyst: str,
+        digest: str,
+        shown: bytes | None = None,
+        after: int | None = None,
+    ) -> int:
+        """Charge for something released outside the gateway; the number of its entry. `policy` as for `reserve`.
+
+        `shown`: what later releases are measured together with. `after`: the last publication that was seen (0 for
+        none); raises `shown.Meanwhile`, and writes nothing, where another one came since.
+        """
+
+    def releases(self) -> list[Release]:
+        """All publications, in order, with what the counted ones showed."""
 
     def act(self, what: str, *, by: str, details: Mapping[str, Any] = ...) -> int:
         """Note what somebody did who administers; the number of its entry."""

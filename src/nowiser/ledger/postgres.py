@@ -32,7 +32,7 @@ class Postgres:
         self._process = os.getpid()
         with self.write() as work:
             # asked first, because CREATE wants a right that whoever only uses the tables need not have
-            if work.execute("SELECT to_regclass('nowiser_alarms')").scalar() is None:
+            if work.execute("SELECT to_regclass('nowiser_releases')").scalar() is None:
                 for statement in schema(whole="BIGINT", binary="BYTEA"):
                     work.execute(statement)
 

@@ -42,6 +42,10 @@ CREATE TABLE IF NOT EXISTS nowiser_alarms (
     looks {whole} NOT NULL,
     looked TEXT NOT NULL       -- the data that were quiet last
 );
+CREATE TABLE IF NOT EXISTS nowiser_releases (  -- what counted releases showed, whose digests are in the chain
+    seq {whole} PRIMARY KEY,
+    shown {binary} NOT NULL
+);
 CREATE TABLE IF NOT EXISTS nowiser_accounts (  -- who may log in: what is found is checked by the act that wrote it
     name TEXT PRIMARY KEY,
     seq {whole} NOT NULL,

@@ -13,12 +13,15 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
 from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
+from nowiser.microdata.risk.best_guess import Goal, usual_goal
 from nowiser.microdata.risk.guessing import guesses
 from nowiser.microdata.risk.worst_victim import known_channels
+from nowiser.microdata.table.column import Floats
 from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
@@ -39,6 +42,7 @@ class Candidate:
     row_gains: Mapping[str, Any] | None = None  # a histogram, for the report
     group_sizes: tuple[tuple[str, int], ...] = ()
     streamed: int | None = None  # rows released, when they never were in memory
+    choice: str = ""  # what it tells that this version was chosen, in words
 
     @property
     def rows(self) -> int:
@@ -87,12 +91,14 @@ class Candidate:
             "optimal": self.optimal,
             "guesses": [told(g) for g in self.guesses],
             "private": sorted(private_columns(self.steps)),
+            "choice": self.choice,
         }
 
 
 def told(g: Guessing) -> dict[str, Any]:
     """A guess as `--json` and the codebook print it."""
     found = {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after, "how": g.how}
+    found["goal"] = g.aim
     return found | ({} if g.low is None else {"low": g.low, "high": g.high})
 
 
@@ -101,17 +107,38 @@ def single(groups: Groups) -> list[Target]:
     return [t for t in groups.targets if not t.parts]
 
 
-def counted(groups: Groups) -> tuple[Guessing, ...]:
-    """Before → after by counting: the guess that gains most, per sensitive column."""
+def counted(
+    groups: Groups, models: Sequence[Any] = (), within: Mapping[str, float] | None = None
+) -> tuple[Guessing, ...]:
+    """Before → after by counting: the guess that gains most, per sensitive column and how near it must come."""
     out = []
     for target in single(groups):
-        lifts = Gain(about=target.column).lifts(groups)
-        if not lifts.size:
-            continue
-        best = int(lifts.max(axis=0).argmax())
-        before = float(target.prior[best])
-        out.append(Guessing(KNOWS, target.column, before, before + float(lifts.max())))
+        for radius in distances(target, models, within or {}):
+            asked = Gain(about=target.column, within=radius)
+            lifts = asked.lifts(groups)
+            if not lifts.size:
+                continue
+            best = int(lifts.max(axis=0).argmax())
+            before = float(asked.before(target)[best])
+            most = before + float(lifts.max())
+            out.append(Guessing(KNOWS, target.column, before, most, within=radius, number=target.ordered))
     return tuple(out)
+
+
+def distances(target: Target, models: Sequence[Any], within: Mapping[str, float]) -> list[float | None]:
+    """How near guesses of a column must come: as said, else as promised, else the usual distance of numbers."""
+    if target.column in within:
+        return [within[target.column]]
+    plain = [
+        m for m in models if m.name == "gain" and m.about == target.column and m.among is None and m.between is None
+    ]
+    if plain:
+        return list(dict.fromkeys(m.within for m in plain))
+    known = np.isfinite(target.numbers)
+    if not target.ordered or not known.any():
+        return [None]
+    numbers = np.repeat(target.numbers[known], target.totals[known])
+    return [usual_goal(target.column, numbers, int(known.sum())).within]
 
 
 def verdict(model: Any, groups: Groups, known: float | None) -> Mapping[str, Any]:
@@ -178,13 +205,15 @@ def stricter(model: Any, found: Mapping[str, Any]) -> Any:
 
 def measured(title: str, done: tuple[Step, ...], groups: Groups, run: Run, streamed: int | None = None) -> Candidate:
     """Everything claimed about a version, from the groups of its rows."""
+    groups = by_person(groups)
     known = {model: value for s in done for model, value in s.values.items()}
     verdicts = tuple(verdict(m, groups, known.get(m)) for m in run.models)
     exact = tried_again(done, run)
     known_columns = {g.column for g in exact}
-    guesses = exact + tuple(g for g in counted(groups) if g.column not in known_columns)
+    guesses = exact + tuple(g for g in counted(groups, run.models, run.within) if g.column not in known_columns)
     smallest = int(groups.size.min()) if len(groups) else 0
-    pictures = row_gain_bins(groups, but=known_columns), group_size_bins(groups)
+    near = {g.column: g.within for g in guesses if g.how == "counted"}
+    pictures = row_gain_bins(groups, but=known_columns, within=near), group_size_bins(groups)
     return Candidate(title, done, verdicts, guesses, len(groups), smallest, *pictures, streamed)
 
 
@@ -210,7 +239,14 @@ def tried_again(steps: Sequence[Step], run: Run) -> tuple[Guessing, ...]:
         g
         for name in run.roles.sensitive
         if name in tried and name in final
-        for g in guesses(original, final, quasi, name, channels=channels)
+        for g in guesses(
+            original,
+            final,
+            quasi,
+            name,
+            channels=channels,
+            goal=Goal(name, run.within[name]) if name in run.within else None,
+        )
     ]
     return (*(g for g in told if g.how == "bound"), *anew)
 
@@ -244,7 +280,24 @@ def public_guesses(candidate: Candidate) -> tuple[Guessing, ...]:
     return tuple(g for g in candidate.guesses if g.how == "bound" or (g.how == "counted" and g.column not in private))
 
 
-def row_gain_bins(groups: Groups, but: Collection[str] = ()) -> Mapping[str, Any] | None:
+def own_gains(groups: Groups, column: str, radius: float | None) -> Floats:
+    """Per group and value, how much better whoever guesses that value is right about the people of the group."""
+    if radius is None:
+        return Gain(about=column).lifts(groups)
+    target, histogram = groups.target(column)
+    change = histogram / np.maximum(groups.size, 1)[:, None] - target.prior[None, :]
+    known = np.flatnonzero(np.isfinite(target.numbers))
+    numbers = target.numbers[known]
+    first = np.searchsorted(numbers, numbers - radius - 1e-9, side="left")
+    last = np.searchsorted(numbers, numbers + radius + 1e-9, side="right")
+    running = np.concatenate([np.zeros((len(change), 1)), change[:, known].cumsum(axis=1)], axis=1)
+    change[:, known] = running[:, last] - running[:, first]
+    return np.asarray(np.clip(change, -1.0, 1.0), dtype=np.float64)
+
+
+def row_gain_bins(
+    groups: Groups, but: Collection[str] = (), within: Mapping[str, float | None] | None = None
+) -> Mapping[str, Any] | None:
     """How the released rows' own gains are spread, for the sensitive column where they are largest.
 
     Not for perturbed columns (`but`): what their released values show is not what is true of their rows.
@@ -252,13 +305,16 @@ def row_gain_bins(groups: Groups, but: Collection[str] = ()) -> Mapping[str, Any
     shown = [t for t in single(groups) if t.column not in but]
     if not shown or not len(groups):
         return None
-    lifts = {t.column: Gain(about=t.column).lifts(groups) for t in shown}
+    near = within or {}
+    lifts = {t.column: own_gains(groups, t.column, near.get(t.column)) for t in shown}
     column = max(lifts, key=lambda c: float(lifts[c].max()))
     rows = groups.target(column)[1]
     here = rows > 0
     counts, edges = np.histogram(lifts[column][here], bins=24, weights=rows[here])
     bins = [(float(edges[i]), float(edges[i + 1]), int(n)) for i, n in enumerate(counts)]
-    return {"column": column, "most": float(lifts[column].max()), "bins": bins}
+    said = near.get(column)
+    words = column if said is None else f"{column} within {said:.4g}"
+    return {"column": words, "most": float(lifts[column].max()), "bins": bins}
 
 
 def group_size_bins(groups: Groups) -> tuple[tuple[str, int], ...]:
@@ -280,13 +336,19 @@ def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]
     out: list[tuple[str, tuple[Any, ...]]] = [("generalise", (methods["generalise"](),))]
     if recipe.suppress:
         out.append((WITHOUT, (methods["generalise"](suppress=False),)))
-    if recipe.loss == "loss" and all(m.scope == "group" for m in recipe.models):  # theirs can be compared with it
+    plain = recipe.loss == "loss" and recipe.gs_factor == registry.HALF and not recipe.importance
+    if plain and all(m.scope == "group" for m in recipe.models):  # theirs can be compared with it
         out.extend((name, (methods[name](),)) for name in ("local_recoding", "mondrian")[: 1 + every])
     return out
 
 
 def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any]) -> Candidate:
     return follow(steps, table, run, title, searched)
+
+
+def sized(models: Sequence[Any]) -> list[Any]:
+    """Those that look at sizes of groups alone, at no sensitive value."""
+    return [m for m in models if m.column is None and not m.parts]
 
 
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
@@ -297,7 +359,8 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
         if title == WITHOUT and out and not out[0].suppressed:
             continue  # the same again
         try:
-            candidate = within_limits(partial(_follow, steps, table, run, title), run.models)
+            make = partial(_follow, steps, table, run, title)
+            candidate = make(sized(run.models)) if recipe.blind else within_limits(make, run.models)
         except NotAnswerable as error:
             refusals.append(error)
             continue
@@ -313,7 +376,9 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             refusals.append(
                 NotAnswerable(
                     f"after {title} the table does not keep what the recipe promises: {broken}",
-                    hint="Add a step that enforces the models (generalise, mondrian, record_suppression).",
+                    hint="A larger k may help: with `blind` only the sizes of groups choose the version."
+                    if recipe.blind
+                    else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
                 )
             )
     if not out:

@@ -16,6 +16,7 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.codebook import KEPT, RANDOM, order_of
 from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.prepare import check_weighed
+from nowiser.microdata.recipe import near
 from nowiser.microdata.risk import individual, suda, uniques
 from nowiser.microdata.risk.best_guess import Goal, Guessed
 from nowiser.microdata.risk.fellegi_sunter import MOST_COLUMNS, fellegi_sunter
@@ -129,7 +130,7 @@ def compare(
     released: Any,
     *,
     quasi: Names = (),
-    sensitive: Names = (),
+    sensitive: Names | Mapping[str, float | None] = (),
     weight: str | None = None,
     household: str | None = None,
     key: str | None = None,
@@ -142,7 +143,7 @@ def compare(
 ) -> Comparison:
     """Hold a release against its original. Both may be pandas, Polars, Arrow, or the path of a file.
 
-    `quasi` is what attackers may know, `sensitive` what they guess (`within`: how precisely a number must be hit).
+    `quasi` is what attackers may know, `sensitive` what they guess (`{"score": 5}`, or `within`: how near a number).
     Which released row is whose: `key` names a column that tells, `in_order` says that the rows are in the order of the
     original. Without either, and without a codebook that says so, attackers who have found the row, record linkage and
     interval disclosure are not measured. `target` is what a classifier is asked to predict (the first sensitive column
@@ -165,6 +166,9 @@ def compare(
         raise Misconfigured(
             f"a table without rows cannot be compared: the {'release' if old.rows else 'original'} has none"
         )
+    if isinstance(sensitive, Mapping):
+        within = {**near(sensitive, "sensitive")[1], **(within or {})}
+        sensitive = tuple(sensitive)
     quasis = chosen(old, quasi, what="quasi") if quasi else ()
     secrets = chosen(old, sensitive, what="sensitive") if sensitive else ()
     missing = [c for c in (*quasis, *secrets) if c not in new]

@@ -14,7 +14,7 @@ Every attacker of the policy constrains a publication, in one of four ways.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,10 @@ from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
 from nowiser.microdata import recipe as recipes
 from nowiser.microdata.candidates import Candidate, private_columns
 from nowiser.microdata.groups.compound import tree_of
-from nowiser.microdata.method_contract import Guessing, Run
+from nowiser.microdata.method_contract import Guessing, Run, silent
 from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
+from nowiser.microdata.releases import account
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
@@ -69,6 +70,7 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
     if chosen is None:
         raise Misconfigured(f"name one table of the policy with --table: {', '.join(names)}")
     columns = {role: [c.name for c in chosen.columns if c.role is role] for role in Role}
+    counted = account.Counting(policy, chosen)
     source: Any = data
     if source is None:
         from nowiser.microdata.table.engine_table import engine_table
@@ -80,9 +82,9 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
         dict.fromkeys(columns[Role.SENSITIVE]),
         columns[Role.IDENTIFIER],
         lambda recipe: promised(policy, chosen, recipe),
-        lambda candidate, run: check(policy, chosen, candidate, run),
+        lambda candidate, run: check(policy, chosen, candidate, run, counted),
         Counting(policy, chosen),
-        lambda candidate, digest: enter(policy, chosen.name, candidate, digest),
+        lambda candidate, digest: enter(policy, candidate, digest, counted),
     )
 
 
@@ -167,7 +169,7 @@ def alone(goal: Goal) -> Goal:
     return On(goal.attributes[0].partition(".")[2], goal.goal) if isinstance(goal, On) else goal
 
 
-def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
+def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted: account.Counting) -> None:
     """Raises NotAnswerable or Exhausted unless this version keeps what the policy promises about every attacker."""
     private = private_columns(candidate.steps)
     for attacker in policy.attackers:
@@ -193,9 +195,14 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run) -> None:
                 hint=f"Release {', '.join(sorted(about))} alike, or leave out {', '.join(open_)}.",
             )
         _measured(attacker, joint, candidate, run)
-    if charge := charged(candidate):
+    from nowiser.ledger.opening import for_policy
+
+    charge = charged(candidate)
+    counted.take(candidate, run)
+    with for_policy(policy) as ledger:
+        counted.measure(ledger.releases(), ledger.totals() + charge, run.notice)
+    if charge:
         from nowiser.guess.budget import allowance
-        from nowiser.ledger.opening import for_policy
         from nowiser.microdata.table.counting import Counting
 
         if Counting(policy, table).of(run.original).rows < run.original.rows:
@@ -291,28 +298,43 @@ def charged(candidate: Candidate) -> Charge:
     return charge
 
 
-def enter(policy: Policy, table: str, candidate: Candidate, digest: str) -> None:
+def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Counting) -> None:
     """The publication in the policy's ledger, before the file appears.
 
-    Admitted like an answer, under the ledger's lock: raises Exhausted, with nothing charged, if a promise would break.
+    Admitted like an answer, under the ledger's lock: raises Exhausted or NotAnswerable, with nothing charged, if a
+    promise would break. Whoever published or asked meanwhile is counted: then the release is measured again.
     """
     from nowiser.guess.budget import allowance
     from nowiser.ledger.opening import for_policy
+    from nowiser.ledger.shown import Meanwhile
 
     charge = charged(candidate)
+    admission = allowance.admit(policy, charge) if charge else _nothing_more
+    shown = None if counted.record is None else counted.record.to_bytes()
     with for_policy(policy) as ledger:
         ledger.declare(policy)
-        admission = allowance.admit(policy, charge) if charge else _nothing_to_admit
-        with _said_of_rows():
-            ledger.publish(
-                charge,
-                admission,
-                policy=policy.digest,
-                what=f"rows of {table}",
-                analyst="custodian",
-                digest=digest,
-            )
+        while True:
+            before = ledger.totals()
+            counted.measure(ledger.releases(), before + charge, silent)
+
+            def admit(totals: Charge, own: Charge, seen: Charge = before) -> None:
+                if totals != seen:
+                    raise Meanwhile
+                admission(totals, own)
+
+            with suppress(Meanwhile), _said_of_rows():
+                ledger.publish(
+                    charge,
+                    admit,
+                    policy=policy.digest,
+                    what=counted.what,
+                    analyst="custodian",
+                    digest=digest,
+                    shown=shown,
+                    after=counted.seen,
+                )
+                return
 
 
-def _nothing_to_admit(_all: Charge, _own: Charge) -> None:
-    """A release without a charge is bounded by counting; what has been charged before cannot forbid it."""
+def _nothing_more(_all: Charge, _own: Charge) -> None:
+    """A release without a charge is measured with all answers, not charged beside them."""

@@ -6,18 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata import registry
-from nowiser.microdata.candidates import counted, group_size_bins, row_gain_bins
+from nowiser.microdata.candidates import counted, group_size_bins, own_gains, row_gain_bins
 from nowiser.microdata.codebook import plain
 from nowiser.microdata.groups.groups import Groups, groups_of, target_of
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.spec import Spec, hierarchy
 from nowiser.microdata.method_contract import Guessing, Roles
 from nowiser.microdata.models.gain import Gain
-from nowiser.microdata.prepare import check_weighed
-from nowiser.microdata.recipe import columns
-from nowiser.microdata.table.column import Floats
+from nowiser.microdata.prepare import check_weighed, persons_of
+from nowiser.microdata.recipe import Recipe, columns, near
+from nowiser.microdata.table.arrays import grouped
+from nowiser.microdata.table.column import Floats, Ints
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
 from nowiser.microdata.table.read import load
 
@@ -48,7 +51,8 @@ class Risk:
 
     def to_json(self) -> dict[str, Any]:
         guesses = [
-            {"attacker": g.attacker, "column": g.column, "before": g.before, "after": g.after} for g in self.guesses
+            {"attacker": g.attacker, "column": g.column, "goal": g.aim, "before": g.before, "after": g.after}
+            for g in self.guesses
         ]
         out: dict[str, Any] = plain(
             {
@@ -75,11 +79,13 @@ def risk(
     sensitive: Mapping[str, Spec] | Sequence[str] | str = (),
     weight: str | None = None,
     household: str | None = None,
+    person: str | None = None,
     people: int | None = None,
     folder: Path | None = None,
     measures: bool = True,
 ) -> Risk:
-    """Measure a table as it stands with all models; `people` is the size of the population it was drawn from.
+    """Measure a table as it stands with all models; `people` is the size of the population it was drawn from,
+    `person` the column that says whose a row is, where people have several: then people are counted.
 
     >>> import nowiser as nw, pandas as pd
     >>> table = pd.DataFrame({"sex": ["f", "f", "m"], "ill": ["a", "b", "a"]})
@@ -87,7 +93,7 @@ def risk(
     1.0
     """
     table = load(data)
-    known, guessed = columns(quasi, "quasi"), columns(sensitive, "sensitive")
+    known, (guessed, within) = columns(quasi, "quasi"), near(columns(sensitive, "sensitive"), "sensitive")
     for name in (*known, *guessed):
         table[name]  # raises for a column that is not there
     if not known:
@@ -98,16 +104,33 @@ def risk(
     check_weighed(table, roles)
     trees = {n: hierarchy(table[n], spec, folder) for n, spec in guessed.items() if spec}
     targets = [target_of(table, n, trees.get(n)) for n in guessed]
-    groups = groups_of(table, tuple(known), targets)
+    owners = persons_of(table, Recipe(known, guessed, person=person))
+    groups = by_person(groups_of(table, tuple(known), targets, persons=owners))
     found = {}
     if measures:
-        found = {title: plain(measure(table, roles)) for title, measure in registry.measures().items()}
-    pictures = {"row_gains": row_gain_bins(groups), "group_sizes": group_size_bins(groups)}
-    lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column) for t in targets}
-    return Risk(table.rows, len(groups), tuple(all_models(groups, people)), counted(groups), found, pictures, lifts)
+        each = table if owners is None else table.take(one_of_each(table, tuple(known), owners))
+        found = {title: plain(measure(each, roles)) for title, measure in registry.measures().items()}
+    pictures = {"row_gains": row_gain_bins(groups, within=within), "group_sizes": group_size_bins(groups)}
+    lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column, within.get(t.column)) for t in targets}
+    return Risk(
+        table.rows,
+        len(groups),
+        tuple(all_models(groups, people, within)),
+        counted(groups, within=within),
+        found,
+        pictures,
+        lifts,
+    )
 
 
-def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
+def one_of_each(table: MicroTable, quasi: Sequence[str], owners: Ints) -> NDArray[np.bool_]:
+    """One row of each person in each group of look-alikes: so that measures of rows count persons."""
+    group, count = grouped(table, quasi)
+    _, first = np.unique(owners * count + group, return_index=True)
+    return np.asarray(np.isin(np.arange(table.rows), first), dtype=bool)
+
+
+def all_models(groups: Groups, people: int | None, within: Mapping[str, float]) -> list[dict[str, Any]]:
     """Every model that can be measured on this table, once per sensitive column where it is about one."""
     out: list[dict[str, Any]] = []
     for cls in registry.models().values():
@@ -128,6 +151,9 @@ def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
             continue
         for target in groups.targets:
             out.append(cls(about=target.column).to_json(groups))
+            if cls is Gain and target.column in within:
+                near_it = cls(about=target.column, within=within[target.column]).to_json(groups)
+                out.append(near_it | {"within": within[target.column]})
             if "distance" in fields and target.ordered:
                 out.append(cls(about=target.column, distance="ordered").to_json(groups) | {"distance": "ordered"})
             if "distance" in fields and target.hierarchy is not None:
@@ -136,9 +162,11 @@ def all_models(groups: Groups, people: int | None) -> list[dict[str, Any]]:
     return out
 
 
-def gains_by_row(table: MicroTable, groups: Groups, quasi: Sequence[str], column: str) -> Floats:
+def gains_by_row(
+    table: MicroTable, groups: Groups, quasi: Sequence[str], column: str, within: float | None = None
+) -> Floats:
     """For every row, how much better its own value can be guessed by who finds its group."""
-    lifts = Gain(about=column).lifts(groups)
+    lifts = own_gains(groups, column, within)
     parts = [table[q] for q in quasi]
     both = [np.concatenate([c.codes, groups.codes[:, j]]) for j, c in enumerate(parts)]
     key, _ = group_codes(both, [len(c.values) for c in parts])

@@ -61,12 +61,23 @@ class Run:
     models: tuple["Model", ...] = ()  # what the released table must satisfy
     suppress: int = 0  # how many rows may be suppressed in all
     loss: str = "loss"
+    gs_factor: float = 0.5  # ARX's: below a half suppression counts less, above it generalisation does
+    importance: Mapping[str, float] = field(default_factory=dict)  # of quasi-identifiers in the loss; 1 if not named
     random: np.random.Generator = field(default_factory=np.random.default_rng)
     progress: Callable[[float, str], None] = quiet  # (share done, what is happening)
     seconds: float = 60.0  # how long a search may look for a proof
     notice: Callable[[str], None] = silent  # what the custodian should hear before something long starts
     population: MicroTable | None = None  # everybody, for models that count the population
+    persons: NDArray[np.int64] | None = None  # whose each row of the original is; None where each is a person
+    within: Mapping[str, float] = field(default_factory=dict)  # how near a guess of a number must come
     weights: NDArray[np.int64] | None = None  # rows that each row of the table stands for (tables larger than memory)
+
+    def owners(self, table: MicroTable) -> NDArray[np.int64] | None:
+        """Whose each row of a table made from the original is; a row of unknown origin is nobody else's."""
+        if self.persons is None:
+            return None
+        unknown = int(self.persons.max(initial=0)) + 1 + np.arange(table.rows)
+        return np.where(table.origin < 0, unknown, self.persons[np.maximum(table.origin, 0)])
 
 
 @dataclass(frozen=True)
@@ -80,10 +91,19 @@ class Guessing:
     low: float | None = None  # of `after`, when simulated
     high: float | None = None
     how: str = "counted"  # counted | Bayes | simulated
+    within: float | None = None  # how near a guess of a number must come; None: exactly, or a category
+    number: bool = False  # whether it is a number
 
     @property
     def gain(self) -> float:
         return self.after - self.before
+
+    @property
+    def aim(self) -> str:
+        """What is guessed, in words: of a number always how near."""
+        if self.within is not None:
+            return f"{self.column} within {self.within:.4g}"
+        return f"{self.column} exactly" if self.number else self.column
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.hierarchies.spec import hierarchy
@@ -25,13 +26,17 @@ def prepare(
     *,
     progress: Callable[[float, str], None] = quiet,
     notice: Callable[[str], None] = silent,
+    persons: NDArray[np.int64] | None = None,
 ) -> tuple[MicroTable, Run]:
     """The table without identifiers, and what methods may use. Raises Misconfigured for anything that does not fit."""
     if not original.rows:
         raise Misconfigured("the table has no rows")
     check_roles(original, recipe)
     pseudonyms = {c for step in recipe.steps for c in getattr(step, "pseudonymises", ())}
-    table = original.without([c for c in recipe.identifiers if c not in pseudonyms])
+    if persons is None:
+        persons = persons_of(original, recipe, pseudonyms)
+    gone = dict.fromkeys([*recipe.identifiers, *([recipe.person] if recipe.person else [])])
+    table = original.without([c for c in gone if c not in pseudonyms])
     hierarchies = {name: hierarchy(table[name], spec, recipe.folder) for name, spec in recipe.quasi.items()}
     hierarchies |= {
         name: hierarchy(table[name], spec, recipe.folder) for name, spec in recipe.sensitive.items() if spec
@@ -39,20 +44,58 @@ def prepare(
     people = None
     if recipe.population is not None:
         people = load(recipe.population if recipe.folder is None else recipe.folder / recipe.population)
+    if people is not None and persons is not None:
+        raise Misconfigured(
+            "a population lists each person once, and this table has several rows of some",
+            hint="Keep one row of each person, or use models that need no population.",
+        )
+    heads = original.rows if persons is None else len(np.unique(persons))
     run = Run(
         roles=recipe.roles,
         original=original,
         hierarchies=hierarchies,
         models=recipe.models,
-        suppress=int(recipe.suppress * original.rows),
+        suppress=int(recipe.suppress * heads),
         loss=recipe.loss,
+        gs_factor=recipe.gs_factor,
+        importance=recipe.importance,
         random=generator(recipe.seed),
         progress=progress,
         seconds=recipe.seconds,
         population=people,
+        persons=persons,
+        within=recipe.within,
         notice=notice,
     )
     return table, run
+
+
+def persons_of(table: MicroTable, recipe: Recipe, pseudonyms: Collection[str] = ()) -> NDArray[np.int64] | None:
+    """Whose each row is, as a number; None where nobody has two."""
+    if recipe.person is None:
+        return None
+    if recipe.person not in table:
+        raise no_column(recipe.person, table.names, "person")
+    shown = {*recipe.quasi, *recipe.sensitive, *recipe.keep}
+    if recipe.person in shown:
+        raise Misconfigured(
+            f"{recipe.person!r} says whose a row is and cannot be released as it is",
+            hint="Leave it out of quasi, sensitive and keep, or release a pseudonym of it.",
+        )
+    column = table[recipe.person]
+    if column.nulls:
+        raise Misconfigured(
+            f"{column.nulls:,} rows have no {recipe.person!r}: nobody knows whose they are",
+            hint="Leave these rows out, or give each of them a person of its own.",
+        )
+    if len(np.unique(column.codes)) == table.rows:
+        return None
+    if recipe.person in pseudonyms and not any(m.name == "km-anonymity" for m in recipe.models):
+        raise Misconfigured(
+            f"a pseudonym of {recipe.person!r} links the rows of a person, so their whole history can be known",
+            hint="Promise km-anonymity too, as in models: {km-anonymity: {k: 5, m: 3}}, or leave the pseudonym out.",
+        )
+    return column.codes.astype(np.int64)
 
 
 def generator(seed: str | None) -> np.random.Generator:
@@ -80,6 +123,11 @@ def check_roles(table: MicroTable, recipe: Recipe) -> None:
                 "is it an identifier?",
                 hint=f'Remove it with identifiers=["{name}"], or give it a hierarchy, as in {name}:auto.',
             )
+    for name in recipe.within:
+        if not table[name].is_numeric:
+            raise Misconfigured(f"a guess within {recipe.within[name]:g} needs numbers, and {name!r} has other values")
+    if strange := sorted(set(recipe.importance) - set(recipe.quasi)):
+        raise Misconfigured(f"importance is of quasi-identifiers, and {strange[0]!r} is none")
     check_weighed(table, recipe.roles)
     for name in (*recipe.sensitive, *recipe.keep):
         if name in table and not table[name].is_numeric and is_unique(table[name]):

@@ -7,20 +7,25 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from nowiser.errors import Misconfigured
-from nowiser.microdata.candidates import Candidate, offer
+from nowiser.extras import extra
+from nowiser.microdata.before_after import before_after
+from nowiser.microdata.candidates import Candidate, offer, pipelines
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Run, quiet, silent
+from nowiser.microdata.minimality import measured_choice, stream_choice
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
-from nowiser.microdata.recipe import Recipe, parse
+from nowiser.microdata.recipe import Recipe, described, parse
 from nowiser.microdata.stream import made_in_stream
 from nowiser.microdata.table.in_duckdb import InDuckDB, installed
 from nowiser.microdata.table.micro_table import MicroTable
@@ -49,6 +54,7 @@ class Published:
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
     in_order: bool = False  # the rows are in the order of the original
+    original: MicroTable | None = None  # where the rows were in memory
 
     @property
     def table(self) -> MicroTable:
@@ -69,9 +75,7 @@ class Published:
         return self.table.to_pandas()
 
     def to_polars(self) -> Any:
-        import polars as pl
-
-        return pl.from_arrow(self.to_arrow())
+        return extra("polars").from_arrow(self.to_arrow())
 
     def to_json(self) -> dict[str, Any]:
         out = self.chosen.to_json()
@@ -104,6 +108,9 @@ class Published:
             "codebook": self.codebook,
             "row_gains": self.chosen.row_gains,
             "group_sizes": self.chosen.group_sizes,
+            "risks": {} if self.original is None else before_after(self.original, self.table, self.recipe),
+            "recipe": described(self.recipe),
+            "date": datetime.now().astimezone().date().isoformat(),
         }
 
 
@@ -143,10 +150,12 @@ def release(
             source, recipe, output, progress=progress, notice=notice, keep_order=keep_order, check=check, enter=enter
         )
     loaded = load(data)
-    original = loaded if counting is None else counting.of(loaded)
-    table, run = prepare(original, recipe, progress=progress, notice=notice)
+    original, persons = (loaded, None) if counting is None else counting.split(loaded)
+    table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
+    steps = dict(pipelines(recipe, every=every))[candidates[at].title]
+    candidates[at] = measured_choice(steps, table, run, candidates[at])
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if check is not None:
         check(chosen, run)
@@ -158,6 +167,7 @@ def release(
         original.rows,
         beyond=loaded.rows - original.rows,
         in_order=keep_order,
+        original=original,
     )
     if output is None:
         return made
@@ -193,7 +203,7 @@ def release_stream(
 ) -> Published:
     """The same flow for a table larger than memory."""
     made = made_in_stream(InDuckDB.open(source), recipe, progress=progress, notice=notice)
-    chosen, left_out = made.candidate, made.left_out
+    chosen, left_out = stream_choice(made.candidate, made.run), made.left_out
     if check is not None:
         check(chosen, made.run)
     published = Published(chosen, (chosen,), recipe, left_out, made.rows, in_order=keep_order)
@@ -243,7 +253,7 @@ def claims(candidate: Candidate) -> list[Claim]:
     out = [Claim(v["model"], v["options"], v["value"]) for v in candidate.verdicts]
     out.append(Claim("k-anonymity", {}, float(candidate.smallest)))
     counted = [g for g in candidate.guesses if g.how == "counted"]
-    out.extend(Claim("gain", {"about": g.column}, g.gain) for g in counted)
+    out.extend(Claim("gain", {"about": g.column, "within": g.within}, g.gain) for g in counted)
     return out
 
 
@@ -254,7 +264,9 @@ def evidence(candidate: Candidate, run: Run, separator: str) -> Evidence:
     trees = {n: h.path() for n, h in run.hierarchies.items() if n in sensitive}
     people = next((s.population for s in candidate.steps if s.population is not None), None)
     quasi = tuple(q for q in run.roles.quasi if q in table)
-    return Evidence(sensitive, quasi, trees, people, separator)
+    owners = None if candidate.streamed is not None else run.owners(table)
+    persons = None if owners is None else pa.table({"who": owners})
+    return Evidence(sensitive, quasi, trees, people, separator, persons)
 
 
 def publish(
@@ -267,14 +279,18 @@ def publish(
     models: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     suppress: float | str = 0,
     loss: str = "loss",
+    gs_factor: float = 0.5,
+    importance: Mapping[str, float] | None = None,
     steps: Sequence[Any] | None = None,
     identifiers: Sequence[str] = (),
+    person: str | None = None,
     keep: Sequence[str] = (),
     hierarchies: str | Path | None = None,
     recipe: Recipe | Mapping[str, Any] | str | Path | None = None,
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
+    blind: bool = False,
     seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
@@ -284,8 +300,9 @@ def publish(
     """Release a table (pandas, Polars, Arrow, or a csv or parquet file) so that attackers are left no wiser.
 
     The best version that keeps `k`, `gain` and the other `models`, with at most `suppress` of the rows left
-    out, or what a `recipe` says. With `output` it is written with its codebook and report, after every claim
-    was checked again in the written file.
+    out, or what a `recipe` says. `person` names whose a row is where people have several: then people are
+    counted. With `output` it is written with its codebook and report, after every claim was checked again in
+    the written file.
 
     >>> import nowiser as nw, pandas as pd
     >>> table = pd.DataFrame({"zip": ["12", "13", "12", "13"], "ill": ["a", "b", "b", "a"]})
@@ -299,15 +316,16 @@ def publish(
         short = {"k-anonymity": k, "gain": gain}
         wanted.extend({name: limit} for name, limit in short.items() if limit is not None)
         content: dict[str, Any] = {"quasi": quasi, "sensitive": sensitive, "models": wanted, "suppress": suppress}
-        content |= {"loss": loss}
+        content |= {"loss": loss, "gs_factor": gs_factor, "importance": importance}
         content |= {
             "hierarchies": hierarchies,
             "steps": steps,
             "identifiers": list(identifiers),
             "keep": list(keep),
             "seconds": seconds,
+            "person": person,
         }
-        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
+        chosen = parse({**content, "blind": blind, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

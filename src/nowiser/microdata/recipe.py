@@ -3,11 +3,14 @@
     quasi: {age: intervals:5:10:20, zip: prefix, sex: }   # what attackers may know, with hierarchies
     hierarchies: levels                                  # a folder with a csv file for each other quasi-identifier
     sensitive: {diagnosis: }                             # what they want to guess (hierarchy optional)
+    person: patient                                      # whose a row is, where people have several; removed
     identifiers: [name]                                  # removed, unless a step makes pseudonyms of them
     keep: [remarks]                                      # released as they are; columns nobody named are left out
     models: {k-anonymity: 5, gain: 20%}                  # what the released table must satisfy
     suppress: 5%                                         # rows that may be left out
     loss: loss                                           # what the search minimises
+    gs_factor: 0.5                                       # below a half suppression counts less, above it generalisation
+    importance: {age: 2}                                 # how much a column counts in the loss; 1 if it is not named
     steps: [generalise]                                  # what is done, in this order
 
 A model is written `name: limit`, or `name: {options}`; a list of such mappings allows one model twice.
@@ -15,7 +18,7 @@ A model is written `name: limit`, or `name: {options}`; a list of such mappings 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -37,14 +40,18 @@ KEYS = (
     "keep",
     "weight",
     "household",
+    "person",
     "strata",
     "models",
     "suppress",
     "loss",
+    "gs_factor",
+    "importance",
     "steps",
     "seed",
     "seconds",
     "population",
+    "blind",
 )
 
 
@@ -58,14 +65,19 @@ class Recipe:
     models: tuple[Any, ...] = ()  # Model values
     suppress: Fraction = Fraction(0)
     loss: str = "loss"
+    gs_factor: float = 0.5
+    importance: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[Method, ...] = ()  # empty: the flow tries those that fit and offers them
     weight: str | None = None
     household: str | None = None
     strata: tuple[str, ...] = ()
+    person: str | None = None  # whose a row is, where persons have several; not released
     seed: str | None = field(default=None, repr=False)
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
+    blind: bool = False  # the version is chosen by sizes of groups alone; models about secrets are only held
+    within: Mapping[str, float] = field(default_factory=dict)  # how near a guess of a sensitive number must come
     folder: Path | None = None  # relative hierarchy files start here
 
     @property
@@ -95,22 +107,27 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
     unknown = [str(k) for k in content if k not in KEYS]
     if unknown:
         raise Misconfigured(f"{where}: unknown key {', '.join(unknown)}", hint=f"Allowed: {', '.join(KEYS)}.")
-    sensitive = columns(content.get("sensitive"), f"{where}: sensitive")
+    sensitive, within = near(columns(content.get("sensitive"), f"{where}: sensitive"), f"{where}: sensitive")
     return Recipe(
         quasi=with_files(columns(content.get("quasi"), f"{where}: quasi"), content.get("hierarchies"), folder),
         sensitive=sensitive,
+        within=within,
         identifiers=names(content.get("identifiers"), f"{where}: identifiers"),
         keep=names(content.get("keep"), f"{where}: keep"),
-        models=parse_models(content.get("models"), tuple(sensitive), f"{where}: models"),
+        models=asked_near(parse_models(content.get("models"), tuple(sensitive), f"{where}: models"), within),
         suppress=share(content.get("suppress", 0), f"{where}: suppress"),
         loss=parse_loss(content.get("loss", "loss"), where),
+        gs_factor=float(share(content.get("gs_factor", "0.5"), f"{where}: gs_factor")),
+        importance=importance(content.get("importance"), f"{where}: importance"),
         steps=parse_steps(content.get("steps"), f"{where}: steps"),
         weight=name(content.get("weight"), f"{where}: weight"),
         household=name(content.get("household"), f"{where}: household"),
+        person=name(content.get("person"), f"{where}: person"),
         strata=names(content.get("strata"), f"{where}: strata"),
         seed=seed(content.get("seed"), f"{where}: seed"),
         seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),
         population=name(content.get("population"), f"{where}: population"),
+        blind=flag(content.get("blind", False), f"{where}: blind"),
         folder=folder,
     )
 
@@ -142,6 +159,34 @@ def with_files(named: dict[str, Spec], given: Any, folder: Path | None) -> dict[
     return {name: spec or there.get(name) for name, spec in named.items()}
 
 
+def near(given: Mapping[str, Any], where: str) -> tuple[dict[str, Spec], dict[str, float]]:
+    """`Score: 5` is no hierarchy: a guess of the number counts as right within that distance."""
+    specs, within = dict(given), {}
+    for column, spec in given.items():
+        try:
+            radius = float(spec) if isinstance(spec, str | int | float) and not isinstance(spec, bool) else None
+        except ValueError:
+            continue
+        if radius is None:
+            continue
+        if not 0 <= radius < float("inf"):
+            raise Misconfigured(f"{where}: the distance of {column!r} must be a number of at least 0, not {spec!r}")
+        specs[column], within[column] = None, radius
+    return specs, within
+
+
+def asked_near(models: Sequence[Any], within: Mapping[str, float]) -> tuple[Any, ...]:
+    """Gains about a column with a distance are within it, unless they say otherwise."""
+
+    def asked(model: Any) -> Any:
+        if model.name != "gain" or model.about not in within:
+            return model
+        said = (model.within, model.among, model.between)
+        return model if any(s is not None for s in said) else replace(model, within=within[model.about])
+
+    return tuple(asked(m) for m in models)
+
+
 def names(value: Any, where: str) -> tuple[str, ...]:
     return tuple(columns(value, where))
 
@@ -149,6 +194,12 @@ def names(value: Any, where: str) -> tuple[str, ...]:
 def name(value: Any, where: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise Misconfigured(f"{where}: expected one name, found {value!r}")
+    return value
+
+
+def flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise Misconfigured(f"{where}: {value!r} is neither true nor false")
     return value
 
 
@@ -189,6 +240,19 @@ def parse_loss(value: Any, where: str) -> str:
     if value not in losses:
         raise Misconfigured(f"{where}: there is no loss {value!r}", hint=f"There are: {', '.join(sorted(losses))}.")
     return str(value)
+
+
+def importance(value: Any, where: str) -> dict[str, float]:
+    """How much each column counts: positive numbers."""
+    out = {}
+    for name, weight in columns(value, where).items():
+        try:
+            out[name] = float(weight)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            out[name] = 0.0
+        if not 0 < out[name] < float("inf"):
+            raise Misconfigured(f"{where}: the importance of {name!r} is a positive number, not {weight!r}")
+    return out
 
 
 def parse_models(value: Any, sensitive: tuple[str, ...], where: str) -> tuple[Any, ...]:
@@ -275,3 +339,33 @@ def private_first(steps: Sequence[Any], where: str) -> tuple[Any, ...]:
 def is_private(step: Any) -> bool:
     """Whether a step claims differential privacy and pays for it."""
     return str(step.name).startswith("private_")
+
+
+def described(recipe: Recipe) -> dict[str, str]:
+    """What decided a release, key by key, in words for a report. Seeds and key files are not told."""
+
+    def named(specs: Mapping[str, Spec]) -> str:
+        return ", ".join(f"{n} ({spec})" if isinstance(spec, str) and spec else n for n, spec in specs.items())
+
+    def options(choice: Any) -> str:
+        told = {
+            f.name: value
+            for f in fields(choice)
+            if not f.name.startswith("key") and (value := getattr(choice, f.name)) not in (None, f.default, ())
+        }
+        return str(choice.name) + (f" ({', '.join(f'{k} {v}' for k, v in told.items())})" if told else "")
+
+    out = {
+        "quasi": named(recipe.quasi),
+        "sensitive": named(recipe.sensitive),
+        "identifiers": ", ".join(recipe.identifiers),
+        "keep": ", ".join(recipe.keep),
+        "models": "; ".join(options(m) for m in recipe.models),
+        "suppress": f"{float(recipe.suppress):.4g}" if recipe.suppress else "",
+        "loss": recipe.loss,
+        "gs_factor": "" if recipe.gs_factor == registry.HALF else f"{recipe.gs_factor:g}",
+        "importance": ", ".join(f"{n} {w:g}" for n, w in recipe.importance.items()),
+        "steps": " → ".join(options(s) for s in recipe.steps),
+        "population": recipe.population or "",
+    }
+    return {key: words for key, words in out.items() if words}

@@ -11,12 +11,14 @@
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from nowiser.errors import Misconfigured
+
+HALF = 0.5  # the gs-factor under which generalising and suppressing count alike
 
 
 @cache
@@ -41,6 +43,17 @@ def models() -> dict[str, Any]:
 
 def losses() -> dict[str, Any]:
     return {loss.name: loss for loss in _found("losses", "LOSS")}
+
+
+def loss(name: str, gs: float, weights: Sequence[float]) -> Any:
+    """The loss with ARX's gs-factor and a weight per attribute (none: all alike), which only ARX's losses know."""
+    found = losses()[name]
+    if gs == HALF and not weights:
+        return found
+    if not hasattr(found, "weighing"):
+        able = ", ".join(n for n, each in losses().items() if hasattr(each, "weighing"))
+        raise Misconfigured(f"the loss {name!r} knows no gs_factor and no importance", hint=f"These do: {able}.")
+    return found.weighing(gs, weights)
 
 
 def methods() -> dict[str, Any]:

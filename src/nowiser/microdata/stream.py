@@ -84,6 +84,11 @@ def made_in_stream(
     """Search on the counted combinations; how to rewrite the rows comes with the version."""
     if [s.name for s in recipe.steps] not in ([], [Generalise.name]):
         raise Misconfigured("a table larger than memory can only be generalised", hint="steps: [generalise]")
+    if recipe.person is not None:
+        raise Misconfigured(
+            "in a table larger than memory every row is taken for a person of its own",
+            hint="Leave out person and keep one row of each, or leave out stream.",
+        )
     columns = (*recipe.quasi, *recipe.sensitive)
     there = grouper.names()
     for name in columns:

@@ -71,6 +71,7 @@ class Csv:
     delimiter: str = ","
     quote: str | None = '"'  # around a field; None: there are no quotes
     escape: str | None = '"'  # before a quote inside of quotes
+    dates: tuple[tuple[str, str], ...] = ()  # columns whose dates are not written as 2023-11-28, and the form of them
 
 
 @dataclass(frozen=True)

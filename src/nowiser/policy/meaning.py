@@ -113,7 +113,12 @@ def _plain(value: Any) -> Any:
             if not value.one_per_person:  # as before there was such a word, so that digests stay
                 del body["one_per_person"]
             return body
-        case Link() | Csv():
+        case Csv():
+            body = {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+            if not value.dates:  # said by no policy before 0.1.2
+                del body["dates"]
+            return body
+        case Link():
             return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
         case Enum():
             return value.value
@@ -136,12 +141,16 @@ def _table(name: str, body: dict[str, Any]) -> Table:
             "link": link and Link(tuple(link["columns"]), link["table"], tuple(link["references"])),
             "protect": Protect(body["protect"]),
             "unique": tuple(tuple(key) for key in body["unique"]),
-            "csv": Csv(**body["csv"]) if body.get("csv") else None,
+            "csv": _csv(body["csv"]) if body.get("csv") else None,
             "references": tuple(
                 Link(tuple(to["columns"]), to["table"], tuple(to["references"])) for to in body.get("references", ())
             ),
         }
     )
+
+
+def _csv(body: dict[str, Any]) -> Csv:
+    return Csv(**{**body, "dates": tuple((column, form) for column, form in body.get("dates", ()))})
 
 
 def _column(name: str, body: dict[str, Any]) -> Column:

@@ -112,6 +112,8 @@ class Csv(TypedDict, total=False):
     """The character around a field that holds others of these, or `none`. Default: `"`."""
     escape: str
     """The character before a quote that belongs to the field. Default: the quote itself, doubled."""
+    dates: dict[str, str]
+    """Columns with dates that are not written as 2023-11-28, and their form: `{visit: day.month.year}`."""
 
 
 @_closed

@@ -80,7 +80,7 @@ def _read_table(name: str, node: Node) -> Read:
         unique=_read_unique(unique, columns, what) if unique is not None else (),
         row_is_person=each_row,
         people=values.whole(people, f"people of {what}") if people is not None else None,
-        csv=read_csv(said, what) if (said := entries.get("csv")) is not None else None,
+        csv=read_csv(said, what, columns) if (said := entries.get("csv")) is not None else None,
     )
     if table.is_public:
         _check_public(entries, columns, what)

@@ -1,10 +1,10 @@
 """An answer as a data frame, with its error bars as columns of their own."""
 
-from importlib import import_module
 from math import inf
 from typing import Any
 
 from nowiser.errors import Misconfigured
+from nowiser.extras import extra
 from nowiser.report.answer import Answer
 from nowiser.sql.answer.vectors import listed
 
@@ -47,7 +47,7 @@ def interval(answer: Answer) -> dict[str, list[tuple[float, float] | None]]:
 
 
 def arrow(answer: Answer, *, errors: bool = True) -> Any:
-    pa = import_module("pyarrow")
+    pa = extra("pyarrow")
     _refuse_explained(answer)
     names: list[str] = []
     arrays = []
@@ -64,14 +64,14 @@ def arrow(answer: Answer, *, errors: bool = True) -> Any:
 
 
 def pandas(answer: Answer, *, errors: bool = True) -> Any:
-    pd = _extra("pandas")
+    pd = extra("pandas")
     table = arrow(answer, errors=errors)
     frame = pd.DataFrame({i: table.column(i).to_pandas() for i in range(table.num_columns)})
     return frame.set_axis(table.column_names, axis=1)
 
 
 def polars(answer: Answer, *, errors: bool = True) -> Any:
-    pl = _extra("polars")
+    pl = extra("polars")
     table = arrow(answer, errors=errors)
     names: list[str] = []
     for name in table.column_names:  # Polars wants every name once
@@ -92,16 +92,6 @@ def _error_name(name: str, taken: set[str]) -> str:
 def _refuse_explained(answer: Answer) -> None:
     if answer.values is None:
         raise Misconfigured("What `explain` gives has no rows.", hint="Ask with `query`, then make a frame of it.")
-
-
-def _extra(name: str) -> Any:
-    """An optional package, or the command that installs it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise Misconfigured(
-            f"This needs {name}, which is not installed.", hint=f"Install it: pip install 'nowiser[{name}]'."
-        ) from None
 
 
 def _is_number(value: Any) -> bool:

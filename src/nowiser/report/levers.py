@@ -23,7 +23,7 @@ from nowiser.model.schema import Protect
 from nowiser.policy.priors import uniform
 from nowiser.report.answer import rounded
 from nowiser.report.usefulness import Figure, Size, Usefulness, judged
-from nowiser.sql.answer.expected import evenly
+from nowiser.sql.answer.expected import spread
 from nowiser.sql.plan.choice import FREE, Chosen, choose
 from nowiser.sql.plan.plan import Plan, plan
 from nowiser.sql.plan.precision import Wish
@@ -204,13 +204,13 @@ def _fewer_groups(case: Case, worst: Figure) -> Iterator[Lever]:
         planned = plan(whole, case.policy)
     except NowiserError:
         return
-    size = Size(evenly(planned, case.size.total), case.size.source)
+    size = Size(spread(planned, case.size.total), case.size.source)
     yield from _lever(case, worst, ("without GROUP BY", "analyst"), planned=planned, size=size)
 
 
 def without_groups(query: Query) -> Query | None:
     """The same numbers over all groups together; None where there is one group, or a number needs the groups."""
-    if not query.keys or any(a.function == "running" for a in query.aggregates):
+    if not query.keys or query.after or any(a.function == "running" for a in query.aggregates):
         return None
     outputs = tuple(o for o in query.outputs if not any(isinstance(p, Grouped) for p in parts(o.expression)))
     if not outputs:

@@ -2,16 +2,18 @@
 
 A number is useless if its error bar (95 %, half-width) is a fifth or more of what the number is measured by:
 
-* averages, quantiles, MIN and MAX, moments: the width of their declared range;
+* averages: the middle of a declared range that begins at 0 or near it, else its width;
+* quantiles, MIN and MAX, moments: the width of their declared range;
 * counts: the number of rows that is expected; sums: what so many rows add up to in the middle of their range;
 * other expressions: the value they have for such rows.
 
-An answer is useless if half or more of its noisy numbers are. One that shows only the groups it finds in the data is
+An answer is useless if more than half of its noisy numbers are. One that shows only the groups it finds in the data is
 useless if only a group of a fifth or more of all persons would be shown.
 
 How many rows are expected is public, or was told before, or is said by the custodian (`people:` in the policy). Where
 none of this is known, a million persons are assumed: then only answers are refused that are useless almost everywhere.
-Conditions, and keys whose counts are secret, are taken to spread rows evenly over declared values. Nothing here looks
+Conditions are taken to spread rows evenly over declared values; groups of keys whose counts
+are secret are taken to become smaller quickly: a third of the first, a fifth, an eighth. Nothing here looks
 at a secret, so neither a judgement nor its words tell anything.
 """
 
@@ -26,10 +28,12 @@ import numpy as np
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.noise.laplace import Laplace
+from nowiser.percent import percent
 from nowiser.report.answer import rounded
-from nowiser.sql.answer.expected import Expected, Floats, evenly, expected, share
+from nowiser.sql.answer.expected import Expected, Floats, expected, share, spread
 from nowiser.sql.plan.groups import Listed
 from nowiser.sql.plan.plan import Noise, Plan
+from nowiser.sql.steps import Slice
 from nowiser.sql.tree import holding, scans
 
 USELESS = 0.2  # of the range or of the size
@@ -73,7 +77,7 @@ def size_of(policy: Policy, plan: Plan, rows: Mapping[str, tuple[float, Source]]
     """What is expected where groups cannot be counted. `rows`: per table how many it has, and how that is known."""
     table = person_table(plan)
     total, source = _rows_of(policy, table.name if table is not None else "", dict(rows or {}))
-    return Size(evenly(plan, total * share(holding(plan.query.relation))), source)
+    return Size(spread(plan, total * share(holding(plan.query.relation))), source)
 
 
 def person_table(plan: Plan) -> Table | None:
@@ -83,7 +87,8 @@ def person_table(plan: Plan) -> Table | None:
 
 def shows_nothing(plan: Plan) -> bool:
     """Whether the answer has no rows, whatever the data are: LIMIT 0, or conditions that leave no declared value."""
-    return plan.query.limit == 0 or (not isinstance(plan.groups, Listed) and not len(plan.groups))
+    nothing = any(isinstance(step, Slice) and step.limit == 0 for step in plan.query.after)
+    return nothing or plan.query.limit == 0 or (not isinstance(plan.groups, Listed) and not len(plan.groups))
 
 
 def without_rows(plan: Plan, size: Size | None) -> bool:
@@ -142,9 +147,9 @@ class Figure:
             return f"{self.name} would have no error bar at all{where}: there are too few rows for it"
         by = f"± {rounded(self.bar)}{where}"
         if self.kind == "range":
-            told = "no information" if self.share >= 0.5 else f"{self.share:.0%} of it"
+            told = "no information" if self.share >= 0.5 else f"{percent(self.share, 0)} of it"
             return f"{self.name} would be {by} on a range of width {rounded(self.scale)}: {told}"
-        told = "no information" if self.share >= 1 else f"{self.share:.0%} of it"
+        told = "no information" if self.share >= 1 else f"{percent(self.share, 0)} of it"
         return f"{self.name} would be {by} where about {rounded(self.scale)} is expected: {told}"
 
 
@@ -158,7 +163,7 @@ class Usefulness:
     @property
     def useless(self) -> bool:
         numbers = sum(f.groups for f in self.figures)
-        return numbers > 0 and 2 * sum(f.useless for f in self.figures) >= numbers
+        return 2 * sum(f.useless for f in self.figures) > numbers
 
     @property
     def bars(self) -> dict[str, float]:

@@ -6,6 +6,7 @@ result's columns do: they are part of the answer.
 
 import hashlib
 
+from nowiser.sql import steps
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.tree import (
     Aggregate,
@@ -23,6 +24,7 @@ from nowiser.sql.tree import (
     Relation,
     Released,
     Scan,
+    Shown,
     Union,
 )
 
@@ -42,6 +44,8 @@ def canonical(query: Query) -> str:
     ]
     if query.repeated is not None:
         parts.append(("repeated", f"{query.repeated}"))
+    if query.after:
+        parts.append(("after", steps.text(query.after, expression)))
     if query.marks:
         parts.append(("marks", f"{query.marks}"))
     return " ".join(f"({name} {text})" for name, text in parts)
@@ -60,6 +64,8 @@ def expression(e: Expression) -> str:
             return f"{e.type.kind.value}:{e.value!r}"
         case Grouped():
             return f"key{e.index}"
+        case Shown():
+            return f"column{e.index}"
         case Exists():
             return f"({'none' if e.negated else 'some'} {relation_text(e.relation)} {expression(e.condition)})"
         case Released():

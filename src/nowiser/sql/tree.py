@@ -3,7 +3,8 @@
     Query ─ relation ──── Scan | Filter | Join | PerPerson | Union
           ├ keys          expressions; one group for each of their values
           ├ aggregates    Aggregate(function, argument, condition): what will be released, with noise
-          └ outputs, having, order, limit                    over Grouped and Released: after the noise, free
+          ├ outputs, having, order, limit                    over Grouped and Released: after the noise, free
+          └ after         steps over the rows that came out: totals of totals, windows, joins (`steps.py`)
 
 An expression is a Column, a Literal, or a Call of a function on the allow-list (`nowiser.sql.functions`);
 comparisons, AND, CASE, IN and LIKE are Calls too; Exists asks about other rows of the same person, or public ones.
@@ -14,12 +15,15 @@ node came from (`span`) does not count.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal as OneOf
+from typing import TYPE_CHECKING, Literal as OneOf
 
 from nowiser.errors import Span
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Value
 from nowiser.sql.interval import End, Interval
+
+if TYPE_CHECKING:
+    from nowiser.sql.steps import Step
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,15 @@ class Released:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """In what is computed from released rows (`steps.py`): column i of the rows before."""
+
+    index: int
+    type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
 class Exists:
     """In conditions of rows: whether a relation has a row for which `condition` is true; it may look at both rows."""
 
@@ -135,7 +148,7 @@ class Exists:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Expression = Column | Literal | Call | Grouped | Released | Exists
+Expression = Column | Literal | Call | Grouped | Released | Exists | Shown
 
 
 @dataclass(frozen=True)
@@ -241,6 +254,13 @@ class Query:
     distinct: bool = False  # equal rows of the answer are shown once
     repeated: int | None = None  # rows of public tables: each group is shown as often as this aggregate says
     marks: tuple[tuple[int, ...], ...] = ()  # GROUPING(…): of which keys; shown as if they were keys after the keys
+    after: tuple["Step", ...] = ()  # what is computed from the rows above: post-processing, free
+
+    @property
+    def results(self) -> tuple[Output, ...]:
+        """The columns that are shown in the end."""
+        made: list[tuple[Output, ...]] = [step.outputs for step in self.after if hasattr(step, "outputs")]
+        return made[-1] if made else self.outputs
 
 
 def parts(expression: Expression) -> Iterator[Expression]:

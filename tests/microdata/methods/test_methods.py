@@ -11,11 +11,13 @@ from nowiser.microdata import registry
 from nowiser.microdata.groups.groups import groups_of, target_of
 from nowiser.microdata.hierarchies.spec import hierarchy
 from nowiser.microdata.method_contract import Roles, Run
+from nowiser.microdata.methods import microaggregation
 from nowiser.microdata.methods.cell_suppression import CellSuppression
 from nowiser.microdata.methods.coding import TopBottom
 from nowiser.microdata.methods.generalise import Generalise
+from nowiser.microdata.methods.group_values import means
 from nowiser.microdata.methods.local_recoding import LocalRecoding
-from nowiser.microdata.methods.microaggregation import Microaggregation, groups, lost, means
+from nowiser.microdata.methods.microaggregation import Microaggregation, groups, lost
 from nowiser.microdata.methods.mondrian import Mondrian
 from nowiser.microdata.methods.pseudonym import Pseudonym
 from nowiser.microdata.methods.record_suppression import RecordSuppression
@@ -123,6 +125,28 @@ def test_record_suppression_leaves_only_what_passes():
     assert groups_of(step.table, run.roles.quasi).size.min() >= 5
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_blocks_of_neighbours_find_the_groups_that_looking_at_everybody_finds(monkeypatch, seed):
+    """Compiled and plain MDAV agree record by record."""
+    random = np.random.default_rng(seed)
+    data = random.normal(size=(150 + seed * 20, 1 + seed % 4))
+    fast = groups(data, 3 + seed % 5, variable=False, reach=0.2)
+    monkeypatch.setattr(microaggregation, "compiled", lambda: None)
+    assert (fast == groups(data, 3 + seed % 5, variable=False, reach=0.2)).all()
+
+
+def test_equal_records_are_grouped_as_well_by_blocks(monkeypatch):
+    """Ties may fall either way (centres are summed in another order); what is lost is the same within a little."""
+    for seed in range(10):
+        data = np.round(np.random.default_rng(seed).normal(size=(600, 2)) * 3)
+        monkeypatch.undo()
+        fast = groups(data, 4, variable=False, reach=0.2)
+        assert np.bincount(fast).min() >= 4
+        monkeypatch.setattr(microaggregation, "compiled", lambda: None)
+        plain = groups(data, 4, variable=False, reach=0.2)
+        assert lost(data, means(data, fast)[fast]) == pytest.approx(lost(data, means(data, plain)[plain]), rel=0.05)
+
+
 def test_microaggregation_groups_have_at_least_k_and_keep_the_mean():
     random = np.random.default_rng(4)
     for variable in (False, True):
@@ -135,6 +159,16 @@ def test_microaggregation_groups_have_at_least_k_and_keep_the_mean():
             replaced = means(data, member)[member]
             assert replaced.mean(axis=0) == pytest.approx(data.mean(axis=0))
             assert 0 <= lost(data, replaced) <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [("mean", 4.0, 15.0), ("median", 1.0, 14.0), ("mode", 1.0, 13.0), ("interval", "[1, 10]", "[13, 18]")],
+)
+def test_a_group_gets_its_mean_median_mode_or_interval(value, low, high):
+    table = MicroTable.of([Column.of("x", [1.0, 1.0, 4.0, 10.0, 13.0, 14.0, 18.0])])
+    step = Microaggregation(k=3, columns=("x",), value=value).apply(table, Run(Roles(()), table))
+    assert step.table["x"].to_arrow().to_pylist() == [low] * 4 + [high] * 3
 
 
 def test_microaggregation_needs_complete_numbers():

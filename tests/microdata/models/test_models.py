@@ -21,7 +21,9 @@ from support.tables import problem_of, random_table
 # a limit for every model that about half of random groups break, per option that carries it
 LIMITS = {
     "k-anonymity": {"k": 4},
+    "alpha-k-anonymity": {"alpha": 0.6, "k": 4},
     "k-map": {"k": 6},
+    "km-anonymity": {"k": 3},
     "delta-presence": {"high": 0.6},
     "distinct-l-diversity": {"l": 3},
     "entropy-l-diversity": {"l": 2.2},
@@ -70,6 +72,7 @@ def variants():
     for distance in ("ordered",):
         yield pytest.param("t-closeness", {"distance": distance}, id=f"t-closeness {distance}")
     yield pytest.param("delta-disclosure", {"absent": True}, id="delta-disclosure absent")
+    yield pytest.param("alpha-k-anonymity", {"among": ("0", "3")}, id="alpha-k among")
     yield pytest.param("gain", {"within": 1.0}, id="gain within")
     yield pytest.param("gain", {"among": ("0", "3")}, id="gain among")
     yield pytest.param("highest-risk", {"attacker": "journalist"}, id="highest-risk journalist")

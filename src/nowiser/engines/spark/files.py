@@ -4,7 +4,7 @@
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ def _mended(policy: Policy, path: Path, csv: Csv) -> str:
     folder = sources.folder(policy) / ".nowiser"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     mine = f"mended-{hashlib.sha256(str(path).encode()).hexdigest()[:16]}-"
-    told = hashlib.sha256(json.dumps([sources.stamp(path), csv.delimiter, csv.quote, csv.escape]).encode()).hexdigest()
+    told = hashlib.sha256(json.dumps([sources.stamp(path), *astuple(csv)]).encode()).hexdigest()
     target = folder / f"{mine}{told[:16]}.parquet"
     if not target.is_file():
         draft = folder / f"draft-{secrets.token_hex(8)}.parquet"

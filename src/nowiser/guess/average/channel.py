@@ -27,11 +27,12 @@ from nowiser.model.prior import Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
 CELLS = 6000  # of a density, at most
-STEP = 1 / 32  # between outputs, in standard deviations of the noise
+STEP = 1 / 16  # between outputs, in standard deviations of the noise
 FAR = 9.5  # standard deviations beyond which nothing is seen
 ROWS = 128  # c is rounded up to one of so many for each factor e
 CURVED = 1 + 1.5 * STEP * STEP / 12  # half a step from a node, H is at most 1.5 times that at the node
 SLACK = 1e-11  # of sums of some thousand floats
+NOTHING = 1e-5  # of a standard deviation: noise so wide that the whole range is one point
 MANY = 64  # outputs at a time
 
 Indices = npt.NDArray[np.intp]
@@ -53,8 +54,15 @@ class Laid:
 
     def told(self, c: float) -> float:
         """E over y = X + N(0, 1/c²) of the posterior of the heaviest window, rounded up."""
+        across = float(self.x[-1]) - float(self.x[0]) + self.wide
+        if c * across < NOTHING:  # as if all values were moved to the middle, where outputs tell nothing
+            return by_shift(min(1.0, float(_heaviest(self.w[None, :], self.last)[0]) + SLACK), c * across / 2)
+        if c * self.wide > 2:  # a window is hundreds of standard deviations wide: everybody is found
+            return 1.0
         low, high = float(self.x[0]) - FAR / c, float(self.x[-1]) + FAR / c
         every = math.floor(STEP / c / self.wide) if self.wide else 0  # cells from one output to the next
+        if (high - low) / (self.wide or math.inf) > self.x.size * (high - low) * c / STEP:
+            every = 0  # wide noise over few cells: one row of distances would be longer than all of them together
         step = every * self.wide if every else (high - low) / math.ceil((high - low) * c / STEP)
         y: Floats = low + step * np.arange(math.ceil((high - low) / step) + 1, dtype=np.float64)
         total = sum(float(_heaviest(rows, last).sum()) for rows, last in self._rows(y, c, every))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nowiser.errors import Misconfigured
 from nowiser.microdata.groups.compound import Part
 from nowiser.microdata.groups.packed import Packed
+from nowiser.microdata.groups.people import People
 from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.table.column import Codes, Column, Floats, Ints
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
@@ -34,6 +35,7 @@ class Target:
     ordered: bool = False
     values: Any = None  # the dictionary of the column it was taken from
     parts: tuple[Part, ...] = ()  # the columns it joins, if it stands for several
+    owners: People | None = None  # whose values they are, where persons are counted: all in one group
 
     @property
     def prior(self) -> Floats:
@@ -50,6 +52,7 @@ class Groups:
     targets: tuple[Target, ...] = ()
     population: Ints | None = None  # rows of the declared population in the same group
     rows: int = 0  # of the whole table, suppressed ones included
+    people: People | None = None  # whose rows they are; None where every row is a person (see `by_person`)
 
     def __len__(self) -> int:
         return len(self.size)
@@ -70,6 +73,7 @@ class Groups:
             size=self.size[mask],
             histograms=tuple(h[mask] for h in self.histograms),
             population=None if self.population is None else self.population[mask],
+            people=None if self.people is None else self.people.kept(mask),
         )
 
     def over(self, columns: Sequence[int]) -> "Groups":
@@ -95,9 +99,13 @@ def as_released(groups: Groups) -> Groups:
     Values that no released row has are gone: that somebody has them is a secret of those who were left out.
     """
     targets, histograms = [], []
-    for target, histogram in zip(groups.targets, groups.histograms, strict=True):
+    places: list[Ints] = []
+    for at, (target, histogram) in enumerate(zip(groups.targets, groups.histograms, strict=True)):
         totals = histogram.sum(axis=0, dtype=np.int64)
+        if groups.people is not None:
+            totals = groups.people.totals(at, len(totals))
         there = np.flatnonzero(totals)
+        places.append(np.cumsum(totals > 0) - 1)
         tree = target.hierarchy
         targets.append(
             replace(
@@ -110,7 +118,23 @@ def as_released(groups: Groups) -> Groups:
             )
         )
         histograms.append(histogram[:, there])
-    return replace(groups, targets=tuple(targets), histograms=tuple(histograms))
+    out = replace(groups, targets=tuple(targets), histograms=tuple(histograms))
+    if groups.people is None:
+        return out
+    moved = tuple(place[v] for place, v in zip(places, groups.people.values, strict=True))
+    return _owned(replace(out, people=replace(groups.people, values=moved)))
+
+
+def _owned(groups: Groups) -> Groups:
+    """The targets as the persons in these groups show them as a whole."""
+    people = groups.people
+    if people is None:
+        return groups
+    targets = []
+    for at, target in enumerate(groups.targets):
+        owners = People(np.zeros_like(people.group), people.person, (people.values[at],))
+        targets.append(replace(target, totals=people.totals(at, len(target.totals)), owners=owners))
+    return replace(groups, targets=tuple(targets))
 
 
 def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
@@ -124,6 +148,7 @@ def merge(groups: Groups, inverse: Ints, count: int, codes: Codes) -> Groups:
         size=add(groups.size[order], starts) if count else groups.size[:0],
         histograms=tuple(add(h[order], starts, axis=0) if count else h[:0] for h in groups.histograms),
         population=None if groups.population is None else add(groups.population[order], starts),
+        people=None if groups.people is None else groups.people.united(inverse),
     )
 
 
@@ -182,10 +207,8 @@ def _count(codes: NDArray[Any], size: int, weights: Ints | None) -> Ints:
     return np.asarray(np.bincount(codes, weights=weights, minlength=size), dtype=np.int64)
 
 
-def histogram(
-    inverse: Ints, count: int, table: MicroTable, target: Target, weights: Ints | None = None
-) -> NDArray[np.int32]:
-    """Rows per group and value of the target (NULL last)."""
+def values_in(table: MicroTable, target: Target, count: int = 1) -> Ints:
+    """The value of every row, as the target numbers them (NULL last)."""
     column = joint_column(table, [p.column for p in target.parts])[0] if target.parts else table[target.column]
     codes = column.codes.astype(np.int64)
     values = len(target.totals)
@@ -200,16 +223,28 @@ def histogram(
         if unknown:
             raise Misconfigured(f"{target.column!r} has values the original table does not have: {unknown[:5]}")
         codes = np.array([*(place[label] for label in column.labels), -1], dtype=np.int64)[codes]
-    flat = inverse * values + np.where(codes < 0, values - 1, codes)
+    return np.where(codes < 0, values - 1, codes)
+
+
+def histogram(
+    inverse: Ints, count: int, table: MicroTable, target: Target, weights: Ints | None = None
+) -> NDArray[np.int32]:
+    """Rows per group and value of the target (NULL last)."""
+    values = len(target.totals)
+    flat = inverse * values + values_in(table, target, count)
     return _count(flat, count * values, weights).reshape(count, values).astype(np.int32)
 
 
 def groups_of(
-    table: MicroTable, quasi: Sequence[str], targets: Sequence[Target] = (), weights: Ints | None = None
+    table: MicroTable,
+    quasi: Sequence[str],
+    targets: Sequence[Target] = (),
+    weights: Ints | None = None,
+    persons: Ints | None = None,
 ) -> Groups:
     """Count the table as it stands: look-alikes agree on all these columns (NULL = NULL).
 
-    With `weights` every row of the table stands for that many rows.
+    With `weights` every row of the table stands for that many rows; `persons` says whose each row is.
     """
     columns = [table[name] for name in quasi]
     if not table.rows:
@@ -221,13 +256,18 @@ def groups_of(
     else:
         first, inverse, count = np.zeros(1, np.int64), np.zeros(table.rows, np.int64), 1
     codes = np.stack([c.codes[first] for c in columns], axis=1) if columns else np.zeros((1, 0), np.int32)
-    return Groups(
+    people = None
+    if persons is not None:
+        people = People(inverse.astype(np.int64), persons, tuple(values_in(table, t, count) for t in targets))
+    found = Groups(
         codes,
         _count(inverse, count, weights),
         tuple(histogram(inverse, count, table, t, weights) for t in targets),
         tuple(targets),
         rows=table.rows if weights is None else int(weights.sum()),
+        people=people,
     )
+    return _owned(found)
 
 
 def at_bottom(groups: Groups, hierarchies: Sequence[Hierarchy]) -> Groups:

@@ -21,7 +21,7 @@ def measured_groups(table: MicroTable, run: Run, *, only_limited: bool = False) 
     for parts in dict.fromkeys(m.parts for m in run.models if m.parts and all(c in table for c in m.parts)):
         models = [m for m in run.models if m.parts == parts]
         targets += targets_of(whole_of(table, run.original, parts), [], models, {})
-    return groups_of(table, [q for q in run.roles.quasi if q in table], targets)
+    return groups_of(table, [q for q in run.roles.quasi if q in table], targets, persons=run.owners(table))
 
 
 def whole_of(table: MicroTable, original: MicroTable, parts: Sequence[str]) -> MicroTable:

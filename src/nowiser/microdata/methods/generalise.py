@@ -58,11 +58,13 @@ class Generalise:
         wanted = {m.column for m in run.models if m.column}
         columns = [c for c in run.roles.sensitive if c in wanted or run.loss == "gain"]
         targets = targets_of(table, columns, run.models, run.hierarchies, run.weights)
-        base = at_bottom(groups_of(table, names, targets, run.weights), hierarchies)
+        base = at_bottom(groups_of(table, names, targets, run.weights, run.owners(table)), hierarchies)
         base = with_population(base, run, hierarchies)
         most = None if self.most_loss is None else (losses["loss"].bind(hierarchies, base), self.most_loss)
         allowed = run.suppress if self.suppress else 0
-        return Problem(hierarchies, base, run.models, losses[run.loss].bind(hierarchies, base), allowed, most)
+        weights = [run.importance.get(n, 1.0) for n in names] if run.importance else []
+        loss = registry.loss(run.loss, run.gs_factor, weights).bind(hierarchies, base)
+        return Problem(hierarchies, base, run.models, loss, allowed, most)
 
     def _found(self, problem: Problem, found: Found) -> Node:
         if found.best is None:

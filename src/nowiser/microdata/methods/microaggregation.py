@@ -1,4 +1,6 @@
-"""Microaggregation: small groups of similar records get their group's mean, so that at least k share every value.
+"""Microaggregation: small groups of similar records get one value, so that at least k share it.
+
+The mean of the group, its median, its most frequent value, or the range it spans.
 
 MDAV (Domingo-Ferrer and Mateo-Sanz 2002): again and again, the record farthest from the centre and the one
 farthest from that record each gather their k − 1 nearest. With `variable`, V-MDAV (Solanas and
@@ -7,16 +9,22 @@ records still unassigned. Distances are Euclidean on standardised columns.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.method_contract import Run, Step
 from nowiser.microdata.methods.coding import numeric
+from nowiser.microdata.methods.group_values import CENTRES, means, ranges
 from nowiser.microdata.table.column import Column, Floats, Ints
 from nowiser.microdata.table.micro_table import MicroTable
 
+BLOCK = 48  # records of a block of neighbours
+ROUNDS = 256  # between two reports of progress
 MOST = 200_000  # rows; the time grows with their square
 
 
@@ -27,6 +35,7 @@ class Microaggregation:
     k: int = 3
     columns: tuple[str, ...] = ()
     variable: bool = False
+    value: Literal["mean", "median", "mode", "interval"] = "mean"  # what the members of a group get
     reach: float = 0.2  # γ of V-MDAV: how much nearer a record must be to join
     name: ClassVar[str] = "microaggregation"
 
@@ -48,11 +57,14 @@ class Microaggregation:
             )
         data = np.stack([self._numbers(table, n) for n in names], axis=1)
         member = groups(data, self.k, variable=self.variable, reach=self.reach, progress=run.progress)
-        centres = means(data, member)
+        centres = CENTRES.get(self.value, means)(data, member)
         share = lost(data, centres[member])
         out = [Column.of_numbers(n, centres[member, j]) for j, n in enumerate(names)]
+        if self.value == "interval":
+            out = [ranges(table[n], data[:, j], member) for j, n in enumerate(names)]
         book = {"columns": list(names), "k": self.k, "variable": self.variable, "groups": len(centres)}
-        return Step(table.with_columns(*out), self.name, {**book, "sse / sst": share}, loss=share)
+        book |= {"value": self.value, "sse / sst": share}
+        return Step(table.with_columns(*out), self.name, book, loss=share)
 
     def _numbers(self, table: MicroTable, name: str) -> Floats:
         column = numeric(table, name, self.name)
@@ -80,15 +92,12 @@ def lost(data: Floats, replaced: Floats) -> float:
     return float(within / total) if total > 0 else 0.0
 
 
-def means(data: Floats, member: Ints) -> Floats:
-    size = np.bincount(member)
-    sums = [np.bincount(member, weights=data[:, j]) for j in range(data.shape[1])]
-    return np.asarray(np.stack(sums, axis=1) / size[:, None], dtype=np.float64)
-
-
 def groups(data: Floats, k: int, *, variable: bool, reach: float, progress: object = None) -> Ints:
     """The group of every record."""
     points = standardised(data)
+    kernel = None if variable else compiled()
+    if kernel is not None:
+        return _with_kernel(kernel, points, k, progress)
     report = progress if callable(progress) else None
     member = np.full(len(points), -1, np.int64)
     left = np.arange(len(points))
@@ -115,6 +124,58 @@ def groups(data: Floats, k: int, *, variable: bool, reach: float, progress: obje
         if report is not None and count % 64 == 0:
             report(1 - len(left) / len(points), "microaggregation")
     return _rest(points, member, left, k, count)
+
+
+def compiled() -> ModuleType | None:
+    """Machine code where numba is installed (the extra `rows`)."""
+    if find_spec("numba") is None:
+        return None
+    return import_module("nowiser.microdata.methods.microaggregation_kernel")
+
+
+def _with_kernel(kernel: ModuleType, points: Floats, k: int, progress: object) -> Ints:
+    """Rounds over blocks of neighbours, which are cut anew when half of the records are gone."""
+    member = np.full(len(points), -1, np.int64)
+    left, count = len(points), 0
+    while left >= 3 * k:
+        blocks = _Blocks.of(points, np.flatnonzero(member < 0))
+        half = left // 2
+        while left >= max(3 * k, half):
+            left, count = kernel.pairs(*blocks.arrays, k, member, count, ROUNDS)
+            if callable(progress):
+                progress(1 - left / len(points), "microaggregation")
+    return _rest(points, member, np.flatnonzero(member < 0), k, count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Blocks:
+    """Records in blocks of neighbours, each with the box around them; the kernel takes records out of them."""
+
+    arrays: tuple[Floats | Ints, ...]
+
+    @staticmethod
+    def of(points: Floats, rows: Ints) -> "_Blocks":
+        """Cut in halves at the median of the widest side until a block is small."""
+        whole, parts = [rows], []
+        while whole:
+            part = whole.pop()
+            if len(part) <= BLOCK:
+                parts.append(part)
+                continue
+            here = points[part]
+            side = int(np.ptp(here, axis=0).argmax())
+            middle = len(part) // 2
+            order = np.argpartition(here[:, side], middle)
+            whole += [part[order[:middle]], part[order[middle:]]]
+        row = np.concatenate(parts)
+        held = np.array([len(p) for p in parts], np.int64)
+        start = np.cumsum(held) - held
+        block = np.full(len(points), -1, np.int64)
+        block[row] = np.repeat(np.arange(len(parts)), held)
+        moved = np.ascontiguousarray(points[row])
+        low = np.minimum.reduceat(moved, start, axis=0)
+        high = np.maximum.reduceat(moved, start, axis=0)
+        return _Blocks((moved, row, start, held, low, high, block))
 
 
 def _rest(points: Floats, member: Ints, left: Ints, k: int, count: int) -> Ints:

@@ -22,10 +22,12 @@ class RecordSuppression:
     def apply(self, table: MicroTable, run: Run) -> Step:
         keep = surviving(table, run)
         lost = int((~keep).sum())
-        if lost > run.suppress:
+        owners = run.owners(table)
+        whose, of = (lost, table.rows) if owners is None else (len(np.unique(owners[~keep])), len(np.unique(owners)))
+        if whose > run.suppress:
             raise NotAnswerable(
-                f"{lost} rows break a model and the limit is {run.suppress}",
-                hint=f'Allow suppress="{100 * lost / max(1, table.rows):.1f}%", or generalise first.',
+                f"{whose} {'rows' if owners is None else 'persons'} break a model and the limit is {run.suppress}",
+                hint=f'Allow suppress="{100 * whose / max(1, of):.1f}%", or generalise first.',
             )
         return Step(table.take(keep), self.name, {"suppressed rows are": "left out"}, lost)
 

@@ -76,6 +76,7 @@ class _Shared(ABC):
     closed: ClassVar[bool] = False
     upward: ClassVar[bool] = False
     by_size: ClassVar[bool] = False  # whether the size of a group is all it looks at
+    for_persons: ClassVar[bool] = False  # closed (upward) also where groups that unite share persons
 
     @property
     @abstractmethod

@@ -22,4 +22,4 @@ class AboutColumn(GroupModel):
     def shares(self, groups: Groups) -> tuple[Floats, Target]:
         """Groups × values, each row summing to 1 (0 for a group without rows)."""
         target, histogram = groups.target(self.about)
-        return histogram / np.maximum(groups.size, 1)[:, None], target
+        return histogram / np.maximum(histogram.sum(axis=1), 1)[:, None], target

@@ -18,6 +18,7 @@ class DistinctLDiversity(AboutColumn):
     name: ClassVar[str] = "distinct-l-diversity"
     closed: ClassVar[bool] = True
     upward: ClassVar[bool] = True
+    for_persons: ClassVar[bool] = True
 
     @property
     def limit(self) -> float | None:

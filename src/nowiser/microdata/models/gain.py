@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.groups.groups import Groups, Target
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.models import TOLERANCE, GroupModel, lost_above
 from nowiser.microdata.table.column import Floats, Ints
 
@@ -66,7 +67,24 @@ class Gain(GroupModel):
     def lifts(self, groups: Groups) -> Floats:
         """After − before for every group and guess. Guesses are the target's values, unless within or among is set."""
         target, histogram = groups.target(self.about)
+        if groups.people is not None and target.owners is not None:
+            hits = self._hits(target)
+            at = next(i for i, t in enumerate(groups.targets) if t.column == self.about)
+            after = groups.people.ever(at, hits, len(groups)) / np.maximum(groups.size, 1)[:, None]
+            before = target.owners.ever(0, hits, 1) / max(1, target.owners.heads())
+            return np.asarray(after - before, dtype=np.float64)
         return self._after(groups, histogram, target) - self._sums(target.prior[None, :], target)
+
+    def before(self, target: Target) -> Floats:
+        """Per guess how often it is right without the release; of persons, how many have such a row at all."""
+        if target.owners is not None:
+            right = target.owners.ever(0, self._hits(target), 1)[0]
+            return np.asarray(right / max(1, target.owners.heads()), dtype=np.float64)
+        return np.asarray(self._sums(target.prior[None, :], target)[0], dtype=np.float64)
+
+    def _hits(self, target: Target) -> NDArray[np.bool_]:
+        """Guesses × values: which values a guess is right about."""
+        return np.asarray(self._sums(np.eye(len(target.totals)), target).T > 0, dtype=bool)
 
     def _after(self, groups: Groups, histogram: NDArray[np.int32], target: Target) -> Floats:
         return self._sums(histogram / np.maximum(groups.size, 1)[:, None], target)
@@ -105,11 +123,12 @@ class Gain(GroupModel):
         worst = np.full(len(groups), -1.0)
         for known in combinations(range(q), self.knows):
             unions, member = groups.over_with_members(known)
+            unions = by_person(unions)
             worst = np.maximum(worst, self.lifts(unions).max(axis=1)[member])
         return worst
 
     def must_lose(self, groups: Groups) -> Floats:
-        if self.gain is None or self.knows is not None:
+        if self.gain is None or self.knows is not None or groups.people is not None:
             return np.zeros(len(groups))
         target, histogram = groups.target(self.about)
         before = self._sums(target.prior[None, :], target)[0]
@@ -122,7 +141,7 @@ class Gain(GroupModel):
             return failing
         while True:
             left = np.flatnonzero(~failing)
-            again = super().failing(groups.keep(~failing))
+            again = super().failing(by_person(groups.keep(~failing)))
             if not again.any():
                 return failing
             failing[left[again]] = True

@@ -24,6 +24,7 @@ class HighestRisk(GroupModel):
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     closed: ClassVar[bool] = True
     upward: ClassVar[bool] = True
+    for_persons: ClassVar[bool] = True
 
     @property
     def limit(self) -> float | None:

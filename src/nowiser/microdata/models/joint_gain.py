@@ -64,6 +64,11 @@ class JointGain(GroupModel):
         known = _COUNTED.setdefault(target, {})
         if self.tree not in known:
             known[self.tree] = Guesses.of(self.tree, target.parts)
+        if groups.people is not None and target.owners is not None:
+            hits = known[self.tree].hits
+            at = next(i for i, t in enumerate(groups.targets) if t is target)
+            ever = groups.people.ever(at, hits, len(groups)) / np.maximum(groups.size, 1)[:, None]
+            return ever, target.owners.ever(0, hits, 1)[0] / max(1, target.owners.heads())
         after = known[self.tree].chances(histogram / np.maximum(groups.size, 1)[:, None])
         return after, known[self.tree].chances(target.prior[None, :])[0]
 
@@ -72,7 +77,7 @@ class JointGain(GroupModel):
         return np.asarray((after - before).max(axis=1, initial=-1.0), dtype=np.float64)
 
     def must_lose(self, groups: Groups) -> Floats:
-        if self.gain is None:
+        if self.gain is None or groups.people is not None:
             return np.zeros(len(groups))
         after, before = self._changes(groups)
         return lost_above(after, before + self.gain)

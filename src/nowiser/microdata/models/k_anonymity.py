@@ -18,6 +18,7 @@ class KAnonymity(GroupModel):
     name: ClassVar[str] = "k-anonymity"
     closed: ClassVar[bool] = True
     upward: ClassVar[bool] = True
+    for_persons: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
 
     @property

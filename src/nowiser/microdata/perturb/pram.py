@@ -1,7 +1,9 @@
 """PRAM, the post-randomisation method: categories are exchanged by chance, with chances that are published.
 
 The matrix is given, or built to keep each category with a stated probability, and made **invariant** on
-request: then the frequencies of the release already are unbiased. With any matrix the codebook carries
+request: then the frequencies of the release already are nearly unbiased. A matrix that were invariant to the true
+counts would give them away (they are its left eigenvector), so it is made invariant to noisy ones: what it tells about
+anybody is at most `TOLD` nats. With any matrix the codebook carries
 unbiased estimates of the true frequencies and their standard deviations, per stratum group and in all.
 Several columns can be treated as one (`joint`), so that impossible combinations never appear and the
 joint frequencies are what is kept.
@@ -33,6 +35,8 @@ from nowiser.microdata.table.arrays import (
 )
 from nowiser.microdata.table.column import Codes, Column
 from nowiser.microdata.table.micro_table import MicroTable
+
+TOLD = 0.2  # nats: how much likelier a published matrix is with one person's category than with another
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Pram:
         codes, count = grouped(table, strata)
         rows = members(codes, count)
         weight = weights(table, run.roles.weight)
-        matrices = [[self._matrix(unit, unit.codes[r]) for r in rows] for unit in units]  # checked before any draw
+        matrices = [[self._matrix(unit, unit.codes[r], run.random) for r in rows] for unit in units]
 
         released: list[Column] = []
         channels: dict[str, Channel] = {}
@@ -86,18 +90,31 @@ class Pram:
             channels |= _apart(channel, unit, table, names) if self.joint else {unit.name: channel}
             book[unit.name] = _page(unit, each, parts)
         result = table.with_columns(*released)
-        codebook = {"invariant": self.invariant and not self.matrix, "columns": book, "strata": list(strata)}
+        codebook: dict[str, Any] = {"invariant": self.invariant and not self.matrix}
+        if codebook["invariant"]:
+            codebook["the matrix tells at most (nats per person)"] = TOLD
+        codebook |= {"columns": book, "strata": list(strata)}
         found = guesses_of(run, table, result, channels)
         return Step(result, self.name, codebook, guesses=found, channels=channels, independent=not self.joint)
 
-    def _matrix(self, unit: Column, codes: Codes) -> np.ndarray:
+    def _matrix(self, unit: Column, codes: Codes, random: np.random.Generator) -> np.ndarray:
         size = len(exchangeable(unit).values)
         if unit.name in self.matrix:
             return given(self.matrix[unit.name], unit.labels, column=unit.name)
         counts = np.bincount(codes[codes >= 0], minlength=size).astype(np.float64)
         if not self.invariant:
             return keeping(self.keep, size)
-        return invariant(keeping(self.keep, size), counts, self.keep) if counts.sum() else np.eye(size)
+        return invariant(keeping(self.keep, size), noisy(counts, random), self.keep)
+
+
+def noisy(counts: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Counts with two-sided geometric noise: one person moves two of them by one, their likelihood by e^TOLD at most.
+
+    At least one, so that a category nobody has looks like a rare one.
+    """
+    stop = -np.expm1(-TOLD / 2)
+    noise = random.geometric(stop, len(counts)) - random.geometric(stop, len(counts))
+    return np.asarray(np.maximum(1.0, counts + noise), dtype=np.float64)
 
 
 def joined(table: MicroTable, names: Sequence[str]) -> Column:

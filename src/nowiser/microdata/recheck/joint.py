@@ -17,7 +17,9 @@ def columns_of(tree: Tree) -> tuple[str, ...]:
     return (str(tree[1]),)
 
 
-def joint_gain(run: Callable[[str], Any], tree: Tree, keys: Sequence[str], places: Sequence[str]) -> str:
+def joint_gain(
+    run: Callable[[str], Any], tree: Tree, keys: Sequence[str], places: Sequence[str], *, by_person: bool
+) -> str:
     """SQL for the largest after − before over all groups and guesses.
 
     Reads `released` (group keys, sensitive values in `places`, rows).
@@ -34,6 +36,12 @@ def joint_gain(run: Callable[[str], Any], tree: Tree, keys: Sequence[str], place
     centres = ", ".join(f"({_centres(i, column, tree)}) AS t{i}" for i, column in enumerate(columns))
     run(f"CREATE OR REPLACE TEMP TABLE joint_guesses AS SELECT row_number() OVER () AS g, * FROM {centres}")
     right = _sql(tree, columns)
+    if by_person:  # right about a person is who is right about one of her rows
+        run(f"CREATE OR REPLACE TEMP TABLE joint_owned AS SELECT DISTINCT {by}{shown}, who FROM released")
+        share = f"count(DISTINCT who) FILTER ({right}) / count(DISTINCT who)"
+        after = f"SELECT {by}g, {share} AS a FROM joint_owned, joint_guesses GROUP BY {by}g"
+        before = f"SELECT g, {share} AS b FROM joint_owned, joint_guesses GROUP BY g"
+        return f"SELECT max(a - b) FROM ({after}) JOIN ({before}) USING (g)"
     after = f"SELECT {by}g, coalesce(sum(c) FILTER ({right}), 0) / max(size) AS a FROM joint_rows, joint_guesses "
     after += f"GROUP BY {by}g"
     before = f"SELECT g, coalesce(sum(m) FILTER ({right}), 0) / sum(m) AS b FROM joint_prior, joint_guesses GROUP BY g"

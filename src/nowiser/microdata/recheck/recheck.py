@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NotEvaluated
+from nowiser.files.interrupted import interruptible
 from nowiser.microdata.recheck.joint import columns_of, joint_gain
 from nowiser.microdata.recheck.uniques import population_uniques
 
@@ -55,6 +56,7 @@ class Evidence:
     trees: Mapping[str, Mapping[str | None, tuple[str | None, ...]]] = field(default_factory=dict)
     population: Any = None  # Arrow: the population's quasi-identifiers, already at the released levels
     separator: str = ","
+    persons: Any = None  # Arrow: whose each row of the file is (`who`), in its order; None where each is a person
 
 
 def recheck(path: Path, claims: Sequence[Claim], evidence: Evidence, rows: int) -> dict[str, float]:
@@ -111,9 +113,13 @@ class _Check:
         names = [f"CAST({quoted(q)} AS VARCHAR) AS q{i}" for i, q in enumerate(evidence.quasi)]
         names += [f"CAST({quoted(s)} AS VARCHAR) AS s{i}" for i, s in enumerate(evidence.sensitive)]
         named = "".join(f"{name}, " for name in names)
+        if evidence.persons is not None:
+            engine.register("persons", evidence.persons)
+            source, named = f"{source} POSITIONAL JOIN persons", f"{named}who, "
+        self.people = "sum(rows)" if evidence.persons is None else "count(DISTINCT who)"
         self.run(f"CREATE TEMP TABLE released AS SELECT {named} count(*) AS rows FROM {source} GROUP BY ALL")
         by = "".join(f"{k}, " for k in self.keys)
-        self.run(f"CREATE TEMP TABLE groups AS SELECT {by} sum(rows) AS n FROM released GROUP BY ALL")
+        self.run(f"CREATE TEMP TABLE groups AS SELECT {by} {self.people} AS n FROM released GROUP BY ALL")
         self.spread: set[str] = set()
 
     @staticmethod
@@ -130,7 +136,8 @@ class _Check:
 
     def run(self, sql: str) -> list[Any]:
         """Every result is read to its end: DuckDB takes no further work on a connection before."""
-        rows: list[Any] = self.engine.execute(sql).fetchall()
+        with interruptible():
+            rows: list[Any] = self.engine.execute(sql).fetchall()
         return rows
 
     def value(self, claim: Claim) -> float:
@@ -151,11 +158,11 @@ class _Check:
         place = f"s{self.evidence.sensitive.index(column)}"
         self.run(
             f"CREATE OR REPLACE TEMP TABLE prior AS SELECT {place} AS s, "
-            "sum(rows) / sum(sum(rows)) OVER () AS p FROM released GROUP BY ALL"
+            f"{self.people} / sum({self.people}) OVER () AS p FROM released GROUP BY ALL"
         )
         self.run(
             f"CREATE OR REPLACE TEMP TABLE h AS SELECT {by} t.s, c, sum(c) OVER ({over}) AS n, p FROM "
-            f"(SELECT {by} {place} AS s, sum(rows) AS c FROM released GROUP BY ALL) t "
+            f"(SELECT {by} {place} AS s, {self.people} AS c FROM released GROUP BY ALL) t "
             "JOIN prior ON t.s IS NOT DISTINCT FROM prior.s"
         )
 
@@ -167,6 +174,13 @@ class _Check:
 
     def _k_anonymity(self, _: dict[str, Any]) -> float:
         return self.one("SELECT min(n) FROM groups")
+
+    def _alpha_k_anonymity(self, options: dict[str, Any]) -> float:
+        if self.one("SELECT min(n) FROM groups") < options.get("k", 1):
+            return float("inf")
+        watched = options.get("among")
+        only = "" if watched is None else f" WHERE s IN ({', '.join(literal(str(v)) for v in watched)})"
+        return self.one(f"SELECT coalesce(max(c / n), 0) FROM h{only}")
 
     def _highest_risk(self, options: dict[str, Any]) -> float:
         if options.get("attacker") == "journalist":
@@ -242,8 +256,9 @@ class _Check:
         keys = "".join(f"g.{k}, " for k in self.keys)
         by = "".join(f"{k}, " for k in self.keys)
         over = f"PARTITION BY {', '.join(self.keys)} " if self.keys else ""
+        totals = f"(SELECT {by}max(n) AS n FROM h" + (f" GROUP BY {', '.join(self.keys)})" if self.keys else ")")
         cells = (
-            f"SELECT {keys} r, coalesce(h.c, 0) / g.n - places.p AS d FROM groups g CROSS JOIN places "
+            f"SELECT {keys} r, coalesce(h.c, 0) / g.n - places.p AS d FROM {totals} g CROSS JOIN places "
             f"LEFT JOIN h ON {match} h.s IS NOT DISTINCT FROM places.s"
         )
         running = f"(SELECT {by} abs(sum(d) OVER ({over}ORDER BY r)) AS a FROM ({cells}))"
@@ -290,7 +305,7 @@ class _Check:
     def _joint_gain(self, options: dict[str, Any]) -> float:
         columns = columns_of(options["tree"])
         places = [f"s{self.evidence.sensitive.index(c)}" for c in columns]
-        return self.one(joint_gain(self.run, options["tree"], self.keys, places))
+        return self.one(joint_gain(self.run, options["tree"], self.keys, places, by_person=self._by_person))
 
     def _gain(self, options: dict[str, Any]) -> float:
         knows = options.get("knows")
@@ -309,7 +324,60 @@ class _Check:
         condition = f"coalesce({condition}, false)"
         return f"NOT {condition}" if options.get("outside") else condition
 
+    @property
+    def _by_person(self) -> bool:
+        return self.evidence.persons is not None
+
+    def _km_anonymity(self, options: dict[str, Any]) -> float:
+        if not self._by_person:
+            return self.one("SELECT min(n) FROM groups")
+        same = " AND ".join(f"g.{k} IS NOT DISTINCT FROM r.{k}" for k in self.keys) or "true"
+        self.run("CREATE OR REPLACE TEMP TABLE numbered AS SELECT row_number() OVER () AS g0, * FROM groups")
+        self.run(
+            f"CREATE OR REPLACE TEMP TABLE histories AS SELECT DISTINCT g.g0 AS g, who FROM released r "
+            f"JOIN numbered g ON {same}"
+        )
+        worst = float("inf")
+        for size in range(1, int(options.get("m") or 2) + 1):
+            joins = "".join(
+                f" JOIN histories h{i} ON h{i}.who = h0.who AND h{i}.g > h{i - 1}.g" for i in range(1, size)
+            )
+            by = ", ".join(f"h{i}.g" for i in range(size))
+            each = f"SELECT count(DISTINCT h0.who) AS n FROM histories h0{joins} GROUP BY {by}"
+            found = self.run(f"SELECT min(n) FROM ({each})")[0][0]
+            worst = worst if found is None else min(worst, float(found))
+        return worst
+
+    def _gain_by_person(self, keys: list[str], options: dict[str, Any]) -> float:
+        """Right about a person is who is right about one of her rows."""
+        by = "".join(f"{k}, " for k in keys)
+        place = f"s{self.evidence.sensitive.index(str(options['about']))}"
+        rows = f"(SELECT DISTINCT {by}{place} AS s, who FROM released)"
+        if options.get("among") is not None or options.get("between") is not None:
+            guesses, hit = "(SELECT 1 AS y)", self._inside(options)
+        elif options.get("within") is not None:
+            guesses, hit = self._centres(float(options["within"]))
+        else:
+            guesses, hit = f"(SELECT DISTINCT {place} AS y FROM released)", "s IS NOT DISTINCT FROM y"
+        self.run(f"CREATE OR REPLACE TEMP TABLE asked AS SELECT row_number() OVER () AS g, y FROM {guesses}")
+        share = f"count(DISTINCT who) FILTER ({hit}) / count(DISTINCT who)"
+        after = f"(SELECT {by}g, {share} AS a FROM {rows}, asked GROUP BY {by}g)"
+        before = f"(SELECT g, {share} AS b FROM {rows}, asked GROUP BY g)"
+        return self.one(f"SELECT max(a - b) FROM {after} JOIN {before} USING (g)")
+
+    @staticmethod
+    def _centres(within: float) -> tuple[str, str]:
+        """All guesses of a number that differ in what they are close to, and when one is right."""
+        reach = f"(VALUES (-{within!r}), ({within!r})) t(e)"
+        edges = f"SELECT DISTINCT CAST(s AS DOUBLE) + e AS y FROM prior, {reach} WHERE s IS NOT NULL"
+        guesses = (  # each once: between neighbouring doubles the middle is one of them
+            f"(WITH edges AS ({edges}) SELECT y FROM edges UNION SELECT (y + lead(y) OVER (ORDER BY y)) / 2 FROM edges)"
+        )
+        return guesses, f"coalesce(abs(CAST(s AS DOUBLE) - y) <= {within!r} + 1e-9, false)"
+
     def _gain_of(self, keys: list[str], options: dict[str, Any]) -> float:
+        if self._by_person:
+            return self._gain_by_person(keys, options)
         by = "".join(f"{k}, " for k in keys)
         over = f"PARTITION BY {', '.join(keys)}" if keys else ""
         part = f"(SELECT {by} s, c, sum(c) OVER ({over}) AS n, p FROM (SELECT {by} s, sum(c) AS c, max(p) AS p FROM h "
@@ -320,14 +388,7 @@ class _Check:
             inner = self._each(f"coalesce(sum(c) FILTER ({inside}), 0) / max(n) - {before}", part, keys)
             return self.one(f"SELECT coalesce(max(v), -1) FROM ({inner})")
         if options.get("within") is not None:
-            r = repr(float(options["within"]))
-            reach = f"(VALUES (-{r}), ({r})) t(e)"
-            edges = f"SELECT DISTINCT CAST(s AS DOUBLE) + e AS y FROM prior, {reach} WHERE s IS NOT NULL"
-            guesses = (  # each once: between neighbouring doubles the middle is one of them
-                f"(WITH edges AS ({edges}) SELECT y FROM edges UNION "
-                "SELECT (y + lead(y) OVER (ORDER BY y)) / 2 FROM edges)"
-            )
-            hit = f"abs(CAST(s AS DOUBLE) - y) <= {r} + 1e-9"
+            guesses, hit = self._centres(float(options["within"]))
             before = f"(SELECT y, sum(p) AS p FROM prior JOIN {guesses} ON {hit} GROUP BY y)"
             after = f"(SELECT {by} y, sum(c) / max(n) AS a FROM {part} JOIN {guesses} ON {hit} GROUP BY {by} y)"
             return self.one(f"SELECT max(a - p) FROM {after} JOIN {before} USING (y)")

@@ -16,8 +16,6 @@ Ints = npt.NDArray[np.int64]
 class Guessed(Guessing):
     """Before → after for a goal: `within` says how precisely a number must be hit (None: exactly)."""
 
-    within: float | None = None
-
     @property
     def goal(self) -> str:
         return str(Goal(self.column, self.within))

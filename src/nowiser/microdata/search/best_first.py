@@ -54,7 +54,9 @@ class Search:
         self._seen: set[Levels] = set()
         self._heap: list[tuple[float, Levels]] = []
         self._lift_order = list(range(len(self.problem.heights)))
-        self._sizes_decide = all(getattr(m, "by_size", False) for m in self.problem.models)
+        self._sizes_decide = self.problem.base.people is None and all(
+            getattr(m, "by_size", False) for m in self.problem.models
+        )
         self._simple = all(m.closed for m in self.problem.models) and self.problem.loss.rising
 
     def run(self) -> Found:

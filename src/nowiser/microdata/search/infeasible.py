@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import ceil
 
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.search.problem import Problem, failing
 from nowiser.microdata.search.rollup import Rollup
 
@@ -10,7 +11,7 @@ from nowiser.microdata.search.rollup import Rollup
 def why(problem: Problem) -> tuple[str, str]:
     """What is wrong and what would be feasible, judged at the top of the lattice, where groups are largest."""
     top = problem.heights
-    groups = Rollup(problem).groups(top)
+    groups = by_person(Rollup(problem).groups(top))
     rows = int(groups.size.sum())
     bad = failing(problem.models, groups)
     need = int(groups.size[bad].sum())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
 from nowiser.microdata.models import Model, TableModel
@@ -74,6 +75,7 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     Only models that look beyond one group (a gain for attackers who know a part) can fail again after
     others were suppressed; for all other combinations the first round is the last.
     """
+    groups = by_person(groups)
     out = np.zeros(len(groups), bool)
     for model in models:
         out |= model.failing(groups)
@@ -82,7 +84,7 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     while not out.all():
         left = np.flatnonzero(~out)
         again = np.zeros(len(left), bool)
-        rest = groups.keep(~out)
+        rest = by_person(groups.keep(~out))
         for model in models:
             again |= model.failing(rest)
         if not again.any():
@@ -99,7 +101,7 @@ def suppressed(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     out = failing(models, groups)
     whole = [m for m in models if isinstance(m, TableModel) and m.limit is not None]
     while whole and not out.all():
-        rest, left = groups.keep(~out), np.flatnonzero(~out)
+        rest, left = by_person(groups.keep(~out)), np.flatnonzero(~out)
         broken = next((m for m in whole if not m.holds(m.value(rest))), None)
         if broken is None:
             return out
@@ -119,18 +121,23 @@ def _fewest(model: TableModel, groups: Groups) -> NDArray[np.int64]:
         middle = (low + high) // 2
         keep = np.ones(len(groups), bool)
         keep[order[:middle]] = False
-        if model.holds(model.value(groups.keep(keep))):
+        if model.holds(model.value(by_person(groups.keep(keep)))):
             high = middle
         else:
             low = middle
     return order[:high]
 
 
+def affected(groups: Groups, bad: NDArray[np.bool_]) -> int:
+    """Who loses a row when these groups are left out: persons where they are counted, else rows."""
+    return int(groups.size[bad].sum()) if groups.people is None else groups.people.heads(bad)
+
+
 def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
     """The node if it satisfies everything, else None. Exactly the groups that break a model are suppressed."""
     bad = suppressed(problem.models, groups) if problem.suppress else failing(problem.models, groups)
     lost = int(groups.size[bad].sum())
-    if lost > problem.suppress or lost == int(groups.size.sum()):
+    if affected(groups, bad) > problem.suppress or lost == int(groups.size.sum()):
         return None
     if lost and any(getattr(m, "rows_must_stay", False) for m in problem.models):
         return None
@@ -138,8 +145,9 @@ def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
         return None
     kept = ~bad
     left = groups.keep(kept)
+    judged = by_person(left)
     for model in problem.models:
-        if model.scope == "table" and not model.holds(model.value(left)):
+        if model.scope == "table" and not model.holds(model.value(judged)):
             return None
     if problem.most is not None and problem.most[0].of(levels, groups, kept) > problem.most[1] + 1e-12:
         return None
@@ -153,6 +161,8 @@ def blocked(problem: Problem, groups: Groups) -> bool:
     Without suppression: a closed model that fails here fails below. With a limit: the rows that are lost
     here and at every finer node (`must_lose`, of the models the strictest per group) exceed the limit.
     """
+    if groups.people is not None:
+        return _blocked_for_persons(problem, groups)
     if problem.suppress == 0:
         return any(
             m.failing(groups).any() or (m.scope == "table" and not m.holds(m.value(groups)))
@@ -171,6 +181,16 @@ def blocked(problem: Problem, groups: Groups) -> bool:
         if model.scope == "group":
             lost = np.maximum(lost, model.must_lose(groups))
     return float(groups.size.astype(np.float64) @ lost) > problem.suppress + 1e-6
+
+
+def _blocked_for_persons(problem: Problem, groups: Groups) -> bool:
+    """The same where persons are counted: only what is closed (or upward) although groups may share persons."""
+    judged = by_person(groups)
+    models = [m for m in problem.models if getattr(m, "for_persons", False) and (m.upward or problem.suppress == 0)]
+    bad = np.zeros(len(groups), bool)
+    for model in models:
+        bad |= model.failing(judged)
+    return affected(groups, bad) > problem.suppress
 
 
 def blocked_by_size(problem: Problem, size: Ints) -> bool:

@@ -112,7 +112,7 @@ class Rollup:
         codes: Codes | Packed
         if self.packs:
             keys = self._keys(groups, start, levels)
-            if not groups.histograms and groups.population is None:
+            if not groups.histograms and groups.population is None and groups.people is None:
                 distinct, size = self._counted(keys, groups.size)
                 return replace(groups, codes=Packed(distinct, self.fields), size=size)
             order, starts = ordered(keys, 1 << self.fields.width)
@@ -129,6 +129,7 @@ class Rollup:
             size=add(groups.size[order], starts),
             histograms=tuple(add(h[order], starts, axis=0) for h in groups.histograms),
             population=None if groups.population is None else add(groups.population[order], starts),
+            people=None if groups.people is None else groups.people.united(_members(order, starts)),
         )
 
     def _counted(self, keys: Ints, size: Ints) -> tuple[Ints, Ints]:
@@ -152,9 +153,10 @@ class Rollup:
         else:
             place = self._next
             self._next = self._next % (REMEMBERED - 1) + 1
-            self._total -= len(self.kept[place][1])
+            gone = self.kept[place][1]
+            self._total -= len(gone) + (0 if gone.people is None else len(gone.people.group))
             self.kept[place] = (levels, groups)
-        self._total += len(groups)
+        self._total += len(groups) + (0 if groups.people is None else len(groups.people.group))
         self.levels[place] = levels
         self.sizes[place] = len(groups)
 
@@ -174,6 +176,13 @@ def ordered(key: Ints, room: int) -> tuple[Ints, Ints]:
         order = key.argsort()
         ranked = key[order]
     return order, starts_of(ranked)
+
+
+def _members(order: Ints, starts: Ints) -> Ints:
+    """For every old group the new one it became part of."""
+    out = np.empty(len(order), np.int64)
+    out[order] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    return out
 
 
 def starts_of(ranked: Ints) -> Ints:

@@ -54,10 +54,17 @@ class Counting:
 
     def of(self, table: MicroTable) -> MicroTable:
         """The rows that count, as a table of their own."""
+        return self.split(table)[0]
+
+    def split(self, table: MicroTable) -> tuple[MicroTable, NDArray[np.int64] | None]:
+        """The rows that count, and whose each of them is (None where nobody has two)."""
         if not self.limits or not table.rows:
-            return table
-        counted = self._counted(table)
-        return table if counted.all() else MicroTable.of(c.take(np.flatnonzero(counted)) for c in table.columns)
+            return table, None
+        counted, whose = self._counted(table)
+        persons = whose[counted]
+        several = len(np.unique(persons)) < len(persons)
+        left = table if counted.all() else MicroTable.of(c.take(np.flatnonzero(counted)) for c in table.columns)
+        return left, persons if several else None
 
     def check(self, rows: InDuckDB) -> None:
         """Raises Misconfigured unless all rows of a file count: rows that stay in a file are not chosen among."""
@@ -73,6 +80,12 @@ class Counting:
         kinds = {str(r[0]): str(r[1]) for r in rows.run(f"DESCRIBE SELECT * FROM {rows.source}")}
         declared = zip(found, persons.owner_columns(self.policy, self.table), strict=True)
         keys = [DIALECT.read(c.kind, quote(n), kinds[n]) for n, c in declared]
+        if self.table.rows_per_person > 1 and any(
+            rows.run(f"SELECT 1 FROM {rows.source} GROUP BY {', '.join(keys)} HAVING count(*) > 1 LIMIT 1")
+        ):
+            raise Misconfigured(
+                f"persons of {self.table.name!r} have several rows, and in a stream only rows are counted", hint=hint
+            )
         nobody = " OR ".join(f"{key} IS NULL" for key in keys)
         many = f"GROUP BY {', '.join(keys)} HAVING count(*) > {self.table.rows_per_person}"
         if any(rows.run(f"SELECT 1 FROM {rows.source} {which} LIMIT 1") for which in (many, f"WHERE {nobody}")):
@@ -80,8 +93,8 @@ class Counting:
                 f"persons of {self.table.name!r} have more rows in the file than the policy lets count", hint=hint
             )
 
-    def _counted(self, table: MicroTable) -> NDArray[np.bool_]:
-        """One bit for each row."""
+    def _counted(self, table: MicroTable) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """One bit for each row, and whose it is as a number."""
         import duckdb
 
         with duckdb.connect() as connection:
@@ -94,7 +107,12 @@ class Counting:
             narrow = _narrow(self.table, self.policy, ())
             raw = self._raw(connection, narrow, table)
             rows = prepare.candidates(narrow, self.policy, DIALECT, raw)
-            places = np.asarray(connection.execute(f'SELECT ":at" FROM ({rows})').fetchnumpy()[AT], np.int64)
+            keys = ", ".join(quote(name) for name in owner(self.table, self.policy))
+            ask = f'SELECT ":at", dense_rank() OVER (ORDER BY {keys}) AS who FROM ({rows})'
+            found_rows = connection.execute(ask).fetchnumpy()
+            places = np.asarray(found_rows[AT], np.int64)
+            whose = np.zeros(table.rows, np.int64)
+            whose[places] = np.asarray(found_rows["who"], np.int64)
             counted = np.bincount(places, minlength=table.rows)
             if (counted > 1).any():
                 raise Misconfigured(
@@ -107,7 +125,7 @@ class Counting:
         if found is not None:
             beyond = np.unpackbits(np.frombuffer(found.left_out, np.uint8))[: len(kept)].astype(bool)
             kept[: len(beyond)] &= ~beyond
-        return kept
+        return kept, whose
 
     def _salt(self, table: Table) -> str:
         """The same for every release, so that two of them show the same rows of a person."""

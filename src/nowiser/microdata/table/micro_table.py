@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nowiser.errors import Misconfigured
+from nowiser.extras import extra
 from nowiser.microdata.table.column import Codes, Column, Ints
 
 
@@ -70,6 +71,7 @@ class MicroTable:
         return pa.table([c.to_arrow() for c in self.columns], names=list(self.names))
 
     def to_pandas(self) -> Any:
+        extra("pandas")
         return self.to_arrow().to_pandas()
 
 

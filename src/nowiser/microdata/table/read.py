@@ -1,4 +1,4 @@
-"""Reading a table: csv, parquet, pandas, Polars, Arrow, or a table that is one already.
+"""Reading a table: csv, parquet, files of other programs, pandas, Polars, Arrow, or a table that is one already.
 
 A CSV file is read as text: nothing is guessed about types, so a ZIP code keeps its leading zero and every
 value that is not touched is written exactly as it was read. An empty field is NULL, a quoted empty field is not.
@@ -15,6 +15,7 @@ from nowiser.errors import Misconfigured
 from nowiser.files.decimal_comma import no_decimal_commas
 from nowiser.files.records import BOM, opened
 from nowiser.files.unreadable import reading, separator, there, unreadable
+from nowiser.microdata.table import foreign
 from nowiser.microdata.table.column import mostly_distinct
 from nowiser.microdata.table.micro_table import MicroTable, no_duplicates
 
@@ -65,6 +66,10 @@ def load_file(path: Path) -> MicroTable:
             return MicroTable.from_arrow(pq.read_table(path))
         except (pa.ArrowException, OSError):
             raise unreadable(path) from None
+    if path.suffix.lower() in foreign.SUFFIXES:
+        table = foreign.read(path)
+        no_duplicates(table.column_names)
+        return MicroTable.from_arrow(table)
     return MicroTable.from_arrow(read_csv(path))
 
 

@@ -41,7 +41,7 @@ def in_yaml(text: str) -> str:
 
 def at_first(seen: Seen) -> str:
     """Every value of the range or list equally likely; unknown where neither is declared, or only one value."""
-    several = seen.kind is Kind.BOOLEAN or len(seen.values or ()) > 1 or seen.has_range
+    several = seen.kind is Kind.BOOLEAN or len(seen.values or ()) > 1 or seen.has_range or seen.is_dated
     return "uniform" if several else "unknown"
 
 

@@ -27,6 +27,7 @@ class Seen:
     high: Edge | None = None
     values: tuple[str | int, ...] | None = None  # all of them, in order, when they are few texts or whole numbers
     bulk: tuple[float, float] | None = None  # between these lie 98 of 100 numbers
+    blanks: bool = False  # texts of several words: names, addresses, notes
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -41,6 +42,11 @@ class Seen:
     def has_range(self) -> bool:
         """A number with so many values that a distance means something."""
         return self.is_number and self.values is None
+
+    @property
+    def is_dated(self) -> bool:
+        """A date or time, between two that are known."""
+        return self.kind in (Kind.DATE, Kind.TIMESTAMP) and self.low is not None and self.high is not None
 
     @property
     def is_listed(self) -> bool:
@@ -73,6 +79,8 @@ class Seen:
 
     def radius(self) -> Fraction | None:
         """How close a guess hurts, at a first guess: a round number near a fortieth of the range; None: exactly."""
+        if isinstance(self.low, date) and isinstance(self.high, date) and self.kind is Kind.DATE:
+            return max(near(Fraction((self.high - self.low).days + 1, 40)), Fraction(1))
         if not self.has_range:
             return None
         low, high = self.span()

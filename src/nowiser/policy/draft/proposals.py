@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from nowiser.model.schema import Kind
+from nowiser.percent import percent
 from nowiser.policy.draft.profile import Profile, Seen
 from nowiser.policy.draft.vocabulary import HARMLESS, HEALTH, HURTS, IDS, MONEY, PERSONS, TELLING
 from nowiser.policy.tables import EACH_ROW
@@ -34,20 +35,23 @@ class Tells:
 
     def __str__(self) -> str:
         if self.number:
-            return f"{self.giver} tells {self.secret}: {self.share:.0%} of its variance"
+            return f"{self.giver} tells {self.secret}: {percent(self.share, 0)} of its variance"
         how = "determines" if self.exact else "nearly determines"
         return f"{self.giver} {how} {self.secret}"
 
 
 def person(profile: Profile) -> str:
-    """The column that names persons: of those with such a name and as many values as ids have, the one with most."""
+    """The column that names persons: of those with such a name and as many values as ids have, the one with most.
+
+    Without such a name, a column of texts that never repeat; but no free text: a note belongs to a row.
+    """
     ids = [c for c in profile.columns if c.kind in (Kind.TEXT, Kind.INTEGER) and _id_like(c, profile.rows)]
     named = [c for c in ids if any(word in PERSONS for word in c.words)]
     called = [c for c in ids if c.words and c.words[-1] in IDS]
     best = max(named or called, key=lambda c: c.distinct, default=None)
     if best is not None:
         return best.name
-    own = [c.name for c in ids if c.kind is Kind.TEXT and c.distinct == profile.rows]
+    own = [c.name for c in ids if c.kind is Kind.TEXT and c.distinct == profile.rows and not c.blanks]
     return own[0] if own else EACH_ROW
 
 

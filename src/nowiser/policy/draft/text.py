@@ -110,7 +110,10 @@ def _dialect(csv: Csv) -> str:
     usual = Csv(escape=csv.quote)
     said = {key: getattr(csv, key) for key in ("delimiter", "quote", "escape")}
     said = {key: value for key, value in said.items() if value != getattr(usual, key)}
-    return f"{{{', '.join(f'{key}: {spelled(value)}' for key, value in said.items())}}}"
+    parts = [f"{key}: {spelled(value)}" for key, value in said.items()]
+    if csv.dates:
+        parts.append(f"dates: {{{', '.join(f'{spell(name)}: {spell(form)}' for name, form in csv.dates)}}}")
+    return f"{{{', '.join(parts)}}}"
 
 
 def _column(seen: Seen, wishes: Wishes, rows: int) -> str:

@@ -7,7 +7,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 PERSONS = _words("""
     person patient subject student customer client user employee member passenger borrower citizen respondent
-    participant household resident driver rider guest ssn
+    participant household resident driver rider guest ssn mrn nhs nino insured applicant tenant pupil
 """)
 IDS = _words("id pid uid uuid guid")
 HARMLESS = _words("""
@@ -17,7 +17,7 @@ HARMLESS = _words("""
 # a harmless word is not harmless beside one of these: `birth_month`, `patient_class`, `home_town`
 TELLING = _words("""
     patient birth born death died home pickup dropoff diagnosis disease visit admission discharge social income race
-    religion treatment test prison arrest
+    religion treatment test prison arrest native origin nationality citizenship citizen ethnic ethnicity
 """)
 # what hurts to be guessed, the worst first: a column of few values with such a name gets an attacker
 HURTS = _words("""

@@ -116,7 +116,7 @@ def _asked(content: Content) -> Section:
     if not asked["count"]:
         return Section("Who asked what", (Text("Nobody has asked anything that costs."),))
     rows = [(q["at"], _who(q), q["what"], _points(q["points"])) for q in asked["shown"]]
-    rest = f"; the {asked['more']:,} not shown cost less than these" if asked["more"] else ""
+    rest = f", {asked['more']:,} of them not shown" if asked["more"] else ""
     against = next((g for g in content["guesses"] if g["guess"] == asked["against"]), None)
     if against is not None:
         total = f"{_up(against['gained'])} of {against['allowed']:.4g}"

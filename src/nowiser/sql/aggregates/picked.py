@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nowiser.sql.plan.plan import Plan
 
 HIDDEN = Fraction(15, 2)  # nats
+NARROW = 0.1  # of the width of a declared range: the standard deviation that is expected of values in it
 ROOM = 1.01  # for what the correction for heavy tails leaves out; and for digits of a value that are not shown
 
 Whole = NDArray[np.int64]
@@ -87,7 +88,8 @@ def _cut(picking: Picking, at: Whole) -> Places:
 def foreseen(plan: "Plan", rows: Array, nats: Fraction) -> "Plan":
     """The plan with what would be picked if so many rows of each group were spread evenly over the range.
 
-    MIN and MAX lie as many rows inside as the pick hides; among few rows they may be anywhere.
+    MIN and MAX lie as many rows inside as the pick hides; among few rows they may be anywhere. Towards the ends of
+    a declared range values are rare, so for these rows are taken to lie bell-shaped in its middle (NARROW).
     """
     places: list[Places | None] = [None] * len(plan.histograms)
     for i, picking in enumerate(plan.histograms):
@@ -95,10 +97,17 @@ def foreseen(plan: "Plan", rows: Array, nats: Fraction) -> "Plan":
             at = np.zeros((len(plan.groups), len(picking.targets)))
             for j, (q, rate) in enumerate(zip(picking.targets, picking.rates, strict=True)):
                 hidden = float(HIDDEN / (rate * nats)) if nats else np.inf
-                inside = np.minimum(hidden / np.maximum(rows, 1e-9), 0.5)
+                inside = _inside(np.minimum(hidden / np.maximum(rows, 1e-9), 0.5))
                 at[:, j] = np.clip(float(q), inside, 1 - inside) if q in (0, 1) else float(q)
             places[i] = _cut(picking, np.minimum(at * picking.size, picking.size - 1).astype(np.int64))
     return replace(plan, places=tuple(places))
+
+
+def _inside(hidden: Array) -> Array:
+    """How far inside of the range, as a share of its width, a share of the rows lies beyond: never too optimistic."""
+    every, place = np.unique(hidden, return_inverse=True)
+    bell = [0.5 - NARROW * NormalDist().inv_cdf(1 - h) for h in every]
+    return np.maximum(every, bell)[place.reshape(hidden.shape)]
 
 
 def of_nobody(plan: "Plan") -> "Plan":

@@ -52,6 +52,12 @@ def read(node: exp.Expr, after: Binder, rows: Binder, condition: Expression | No
     return Aggregate("running", None, condition, place(node, rows.scope.text), descending=bool(by.args.get("desc")))
 
 
+def from_the_first(node: exp.Window) -> bool:
+    """Whether it adds up everything to the current row."""
+    spec = node.args.get("spec")
+    return spec is None or spec.sql().upper() in _FROM_THE_FIRST
+
+
 _FROM_THE_FIRST = {
     "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
     "RANGE BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",

@@ -14,6 +14,7 @@ from nowiser.sql.interval import EVERYTHING, Interval
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.constants import exact_number
 from nowiser.sql.read.parse import place
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import Aggregate, Expression, Literal, Type
 
 SUMS: dict[type[exp.Expr], str] = {exp.Sum: "sum", exp.Avg: "avg"}
@@ -88,7 +89,7 @@ def released(aggregate: Aggregate) -> Type:
 def _plain(inner: exp.Expr, rows: Binder) -> exp.Expr:
     rows.only(inner, "this", "big_int", "expressions")
     if isinstance(inner.this, exp.Star):
-        raise rows.refuse(inner, f"{inner.key.upper()}(*) has no meaning.", "Name a column.")
+        raise rows.refuse(inner, f"{written(inner, rows.scope.text)}(*) has no meaning.", "Name a column.")
     if isinstance(inner.this, exp.Distinct):
         if isinstance(inner, exp.Min | exp.Max):  # DISTINCT changes nothing there
             (found,) = inner.this.expressions

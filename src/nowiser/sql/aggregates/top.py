@@ -54,7 +54,14 @@ def find(  # noqa: PLR0917 (a plan's parts, in the order in which a plan is made
     query: Query, cells: Sequence[Cell], readings: Sequence[Reading], reaches: Sequence[Reach], known: Rows, groups: int
 ) -> Top | None:
     """Whether picking is cheaper; None where a histogram is, or the question is another."""
-    if len(cells) != 1 or len(reaches) != 1 or len(readings) != 1 or query.limit is None or reaches[0].exact:
+    if (
+        query.after
+        or len(cells) != 1
+        or len(reaches) != 1
+        or len(readings) != 1
+        or query.limit is None
+        or reaches[0].exact
+    ):
         return None
     picks = query.limit + query.offset
     plain = query.having is None and query.sets is None and not query.distinct and len(query.order) == 1

@@ -1,8 +1,8 @@
 """What an answer will look like, before any secret is read: its bars where they depend on how many rows there are.
 
-Only public things go in: the plan, its noise, and how many rows are expected in each group. Rows are taken to be spread
-evenly over the declared values and ranges. Nothing else is known beforehand, and any other guess would be one about the
-data.
+Only public things go in: the plan, its noise, and how many rows are expected in each group. Nothing else is known
+beforehand. Rows are taken to be spread evenly over what a condition looks at; groups to become smaller quickly; and
+values to be rare near the ends of their range, where MIN and MAX look. A kinder guess would sell useless answers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from math import inf, isfinite, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.model.schema import Kind, Value
+from nowiser.model.schema import Kind, Role, Value
 from nowiser.sql.aggregates import moments, quantiles
 from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.picked import evenly_between, foreseen
@@ -35,6 +35,7 @@ POINTS = 64  # of a range, at which a condition is tried
 MOST_VALUES = 256  # of a column that are tried one by one
 MOST_TRIED = 1_024  # combinations
 MANY = 1e6  # times as many rows
+FALL = 1.5  # how fast groups are taken to become smaller; of census tables and of public ones: 0.3 to 3
 UNKNOWN = 0.5  # of the rows: where nothing is known of a condition
 LARGEST = 2.0**62
 
@@ -94,17 +95,27 @@ def _points(kind: Kind, domain: Sequence[Value] | None, bounds: object) -> Seque
     return middles if kind is Kind.REAL else [round(m) for m in middles]
 
 
-def evenly(plan: Plan, rows: float) -> Floats:
-    """So many rows, spread evenly over the groups; in grouping sets over the groups of each set.
+def spread(plan: Plan, rows: float) -> Floats:
+    """So many rows over the groups, as unevenly as groups usually are; in grouping sets over the groups of each set.
 
-    Of groups that are found in the data nobody knows how many there are: one that has all rows stands for them.
+    Evenly filled groups are rare, and to expect them would promise bars that small groups do not keep. (Groups by
+    public keys are counted before they are charged; until then they are taken to be alike.) Of groups that are found
+    in the data nobody knows how many there are: one that has all rows stands for them.
     """
     if isinstance(plan.groups, Listed):
         return np.array([rows])
+    secret = any(c.declared.role is not Role.PUBLIC for key in plan.query.keys for c in columns(key))
+    fall = FALL if secret else 0.0
     if isinstance(plan.groups, SetGroups):
-        return np.concatenate([np.full(len(p), rows / max(1, len(p))) for p in plan.groups.parts])
-    many = len(plan.groups)
-    return np.full(many, rows / max(1, many))
+        return np.concatenate([_falling(len(p), rows, fall) for p in plan.groups.parts])
+    return _falling(len(plan.groups), rows, fall)
+
+
+def _falling(groups: int, rows: float, fall: float) -> Floats:
+    """So many rows in groups whose sizes fall with their place; to the power of −1.5 as 1, 1/3, 1/5, 1/8, …"""
+    weights: Floats = np.arange(1.0, groups + 1) ** -fall
+    found: Floats = rows * weights / max(1.0, float(weights.sum()))
+    return found
 
 
 def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | None = None) -> list[NDArray[np.int64]]:
@@ -213,7 +224,13 @@ def _scales(plan: Plan, e: Expression, values: Floats, rows: Floats) -> tuple[Fl
         low, high = float(cell.low * cell.unit), float(cell.high * cell.unit)
         counted = rows * (share([cell.condition]) if cell.condition is not None else 1.0)
         return np.maximum(counted, 1.0) * max(abs(low + high), high - low) / 2, True
-    return np.full(len(values), _range(plan, reading)), False
+    width = _range(plan, reading)
+    if reading.aggregate.function == "avg":
+        bounds = reading.aggregate.argument.type.bounds if reading.aggregate.argument is not None else None
+        middle = abs(float(getattr(bounds, "low", inf)) + float(getattr(bounds, "high", inf))) / 2
+        if width / 2 <= middle * (1 + 1e-9) and middle < width:  # a range from 0, or near it
+            return np.full(len(values), middle), True
+    return np.full(len(values), width), False
 
 
 def _range(plan: Plan, reading: Reading) -> float:

@@ -15,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.model.schema import Kind
+from nowiser.noise.summed import half_width_of_sum
 from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.quantiles import finest
 from nowiser.sql.aggregates.syntax import QUANTILES
+from nowiser.sql.answer import further
 from nowiser.sql.answer.estimates import Barred, Bars, Estimates, Half, ends_of, tidy
+from nowiser.sql.answer.follows import Combined
+from nowiser.sql.answer.traced import Traced, computed, exact
 from nowiser.sql.answer.vectors import Vector, listed, vector
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions import ALLOWED
@@ -53,6 +57,8 @@ class Results:
 def results(plan: Plan, noise: Sequence[Barred], cells: Sequence[Sequence[int] | NDArray[Any]]) -> Results:
     """The answer. `cells[c][g]` is cell c of group g, already blurred."""
     found = _Results(plan, Bars(plan, noise, cells))
+    if plan.query.after:
+        return _further(found)
     columns = [found.column(o.expression) for o in plan.query.outputs]
     order = found.chosen()
     if order is not None:
@@ -73,6 +79,8 @@ def columns_of(
 
 def planned_errors(plan: Plan, noise: Sequence[Barred]) -> tuple[Half, ...]:
     """The bars that are known before any data is read: not those of averages, which depend on how many rows."""
+    if plan.query.after:
+        return tuple(None if n else 0.0 for n in further.noisy(_noisy_rows(plan), plan.query.after).columns)
     bars = Bars(plan, noise)
     found: list[Half] = []
     for output in plan.query.outputs:
@@ -87,6 +95,8 @@ def planned_errors(plan: Plan, noise: Sequence[Barred]) -> tuple[Half, ...]:
 
 def ranges(plan: Plan) -> tuple[tuple[float, float] | None, ...]:
     """For each output the declared range that it lies in and that its bar is clamped to; None where there is none."""
+    if plan.query.after:
+        return tuple(None for _ in plan.query.results)
     return tuple(_range_of(plan, o.expression) for o in plan.query.outputs)
 
 
@@ -119,12 +129,41 @@ def _among(plan: Plan) -> int:
 
 def exact_columns(plan: Plan) -> tuple[str, ...]:
     """The names of the columns that carry no noise; where several columns share a name, only if none of them does."""
-    noisy = {
-        o.name
-        for o in plan.query.outputs
-        if not all(plan.exact(plan.readings[p.index]) for p in parts(o.expression) if isinstance(p, Released))
-    }
-    return tuple(o.name for o in plan.query.outputs if o.name not in noisy)
+    flags = further.noisy(_noisy_rows(plan), plan.query.after).columns
+    noisy = {o.name for o, flag in zip(plan.query.results, flags, strict=True) if flag}
+    return tuple(o.name for o in plan.query.results if o.name not in noisy)
+
+
+def _noisy_rows(plan: Plan) -> further.Noise:
+    """In which outputs noise has a part, and in which rows there are."""
+
+    def of(*expressions: Expression | None) -> bool:
+        used = (p for e in expressions if e is not None for p in parts(e) if isinstance(p, Released))
+        return any(not plan.exact(plan.readings[p.index]) for p in used)
+
+    query = plan.query
+    columns = tuple(of(o.expression) for o in query.outputs)
+    cut = query.limit is not None or bool(query.offset)
+    order = of(*(o.expression for o in query.order))
+    chosen = plan.discovery is not None or of(query.having) or (cut and order) or (query.distinct and any(columns))
+    return further.Noise(columns, chosen, order)
+
+
+def _further(found: "_Results") -> Results:
+    """The rows of the question, and what is computed from them."""
+    plan = found.plan
+    order = found.chosen()
+    places = range(len(plan.groups)) if order is None else order.tolist()
+    values = [found.values(o.expression) for o in plan.query.outputs]
+    rows = [
+        [found.traced(o.expression, g, column[g]) for o, column in zip(plan.query.outputs, values, strict=True)]
+        for g in places
+    ]
+    noise = _noisy_rows(plan)
+    among = max(1, len(plan.groups)) if noise.rows else 1
+    table = further.Table(rows, noise, found.sum_bar, among).after(plan.query.after)
+    columns = [found.dressed(table, i, o.expression.type.kind) for i, o in enumerate(plan.query.results)]
+    return Results(tuple(c.values for c in columns), tuple(_one_or_many(c.errors) for c in columns))
 
 
 @dataclass
@@ -209,6 +248,62 @@ class _Results:
                 for v, h in zip(values, errors, strict=True)
             ]
         return Estimates(_shown(vector(values), e.type.kind), vector(errors))
+
+    def traced(self, e: Expression, g: int, value: Any) -> Traced:
+        """An output of one group, with the noisy numbers it is made of."""
+
+        def leaf(part: Expression) -> Traced:
+            if isinstance(part, Grouped):
+                return exact(self.groups()[g][part.index], part.type.kind)
+            assert isinstance(part, Released), "columns of rows do not reach results"
+            return self._released(part, g)
+
+        return computed(e, value, leaf)
+
+    def _released(self, e: Released, g: int) -> Traced:
+        reading = self.plan.readings[e.index]
+        value = self.aggregate(e.index).listed[g][0]
+        if self.plan.exact(reading):
+            return exact(value, e.type.kind)
+
+        def lies(k: int) -> Type | None:
+            middle, half = self.aggregate(e.index, k).listed[g]
+            if middle is None or half is None:
+                return None
+            return Type(
+                e.type.kind, bounds=Interval(Fraction(middle) - Fraction(half), Fraction(middle) + Fraction(half))
+            )
+
+        plain = reading.aggregate.function in ("count", "sum") and self.plan.histogram(reading) is None
+        return Traced(value, lies, frozenset({("of", e.index, g)}), (e.index, g) if plain else None)
+
+    def sum_bar(self, cells: Sequence[Traced], k: int) -> Fraction | None:
+        """How far the sum of one released sum in several groups is off at 5%/k; None where the noises are not known."""
+        indexes = {None if c.cell is None else c.cell[0] for c in cells}
+        if len(indexes) != 1 or None in indexes or self.plan.summed is not None:
+            return None
+        (index,) = indexes
+        assert index is not None
+        top = self.plan.readings[index].top
+        mechanism = self.bars.noise[top]
+        if mechanism is None or isinstance(mechanism, Combined):
+            return None
+        half = half_width_of_sum(mechanism, len(cells), 1 - Fraction(1, 20 * k))
+        if self.plan.tally.cells[top].unit != 1:
+            half += mechanism.half_width() * len(cells) / 100  # digits that are not shown
+        return half
+
+    def dressed(self, table: further.Table, column: int, kind: Kind) -> Estimates:
+        """A column of what was computed, as it is shown."""
+        values, errors = [row[column].value for row in table.rows], further.bars(table, column)
+        if kind is Kind.REAL:
+            values = [
+                v if not isinstance(v, float) or not h else float(tidy(np.array([v]), h)[0])
+                for v, h in zip(values, errors, strict=True)
+            ]
+        if kind in (Kind.DATE, Kind.TIMESTAMP):  # bars of dates are days, of timestamps seconds
+            errors = [None if h is None else h * (1.0 if kind is Kind.DATE else 1e-6) for h in errors]
+        return Estimates(_shown(vector(values), kind), vector(errors) if any(errors) or None in errors else 0.0)
 
     def error(self, e: Expression, g: int, value: Any, k: int) -> Half:
         def leaf(part: Released) -> Interval | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from nowiser.model import schema
 from nowiser.model.schema import Kind, Protect, Role
+from nowiser.percent import percent
 from nowiser.sql.bound.groups_per_person import spread
 from nowiser.sql.interval import EVERYTHING
 from nowiser.sql.tree import Aggregate, Column, Filter, Join, Output, Query, Relation, Released, Scan, Type, columns
@@ -116,5 +117,5 @@ def _note(name: str, value: int, bar: float, every: int, spare: float) -> str:
         return f"{said}; too few rows are known of to say which share that is."
     narrow, wide = low / most, min(1.0, high / least)
     middle = min(max(value / max(1, every + (value if left_out else 0)), narrow), wide)
-    span = f", between {narrow:.1%} and {wide:.1%}" if bar or spare else ""
-    return f"{said}: {middle:.1%} of all{span}."
+    span = f", between {percent(narrow)} and {percent(wide)}" if bar or spare else ""
+    return f"{said}: {percent(middle)} of all{span}."

@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
 from nowiser.noise.summed import half_width_of_sum
+from nowiser.sql.bound.groups_per_person import limits_groups
 from nowiser.sql.bound.sensitivity import Reach
 from nowiser.sql.plan.cells import Cell
 from nowiser.sql.plan.groups import Groups, SetGroups
-from nowiser.sql.tree import Query
+from nowiser.sql.tree import Query, columns, scans
 
 MOST_CELLS = 1_000_000
 MOST_WHOLE = 2**62
@@ -101,3 +102,23 @@ def marginals(query: Query, groups: SetGroups, cells: Sequence[Cell], reaches: t
     if prod(len(d) for d in every) > MOST_CELLS:
         return None
     return Marginals(Groups(every), tuple(len(d) for d in plain), groups.sets, reaches)
+
+
+def with_missing(query: Query, groups: Groups, cells: Sequence[Cell], reaches: tuple[Reach, ...]) -> Marginals | None:
+    """The groups with one place more for rows without a key, so that the total follows from its parts; None: no need.
+
+    Of public keys alone: a row is in one place, as before, so that the place costs nothing. It is measured, not shown.
+    """
+    plain = query.sets is None and groups.kept is None and len(cells) == len(reaches) and all(groups.domains)
+    missing = [k.type.nullable for k in query.keys]
+    if not plain or not any(missing) or any(c.declared.secret for k in query.keys for c in columns(k)):
+        return None
+    if any(c.distinct for c in cells) or any(limits_groups(s.table) for s in scans(query.relation)):
+        return None
+    every: tuple[Any, ...] = tuple(
+        (*d, None) if null else tuple(d) for d, null in zip(groups.domains, missing, strict=True)
+    )
+    if prod(len(d) for d in every) > MOST_CELLS:
+        return None
+    shown = tuple(len(d) for d in groups.domains)
+    return Marginals(Groups(every), shown, (tuple(range(len(every))),), reaches)

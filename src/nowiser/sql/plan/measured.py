@@ -52,7 +52,7 @@ def measured(plan: Plan) -> tuple[Measured | None, ...]:
     """What each cell of the tally measures; None for one that does not add up, or is exact."""
     groups, tally = plan.measured, plan.tally
     plain = isinstance(groups, Groups) and tally.sets is None and tally.clip is None and plan.discovery is None
-    if not plain or plan.summed is not None or len(groups) > MOST_GROUPS or not _plain(tally.relation):
+    if not plain or len(groups) > MOST_GROUPS or not _plain(tally.relation):
         return tuple(None for _ in tally.cells)
     return tuple(
         None if plan.reaches[i].exact or c.distinct or c.weighed or c.pick else _of_cell(plan, i)

@@ -40,10 +40,11 @@ from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.discovered import Discovery, discover
 from nowiser.sql.plan.groups import Groups, Listed, SetGroups
 from nowiser.sql.plan.keys import domain, effort, public_keys
-from nowiser.sql.plan.marginals import Marginals, marginals
+from nowiser.sql.plan.marginals import Marginals, marginals, with_missing
 from nowiser.sql.plan.parts import cells as cells_of
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.clauses import LIMITLESS
+from nowiser.sql.steps import MOST_ROWS, MOST_VISITS, visits
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, computed, existing, holding
 
 MOST_GROUPS = LIMITLESS
@@ -141,6 +142,17 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     query = whole(spread(query), policy)
     known = rows(query.relation, policy)
     declared = None if as_found(query, known) else _groups(query, public or {})
+    many = 0 if declared is None else len(declared)
+    if query.after and visits(query.after, many) > MOST_VISITS:
+        raise NotAnswerable(
+            f"Windows over {many:,} groups would look at too many rows.",
+            hint="Ask for fewer of them at once, or for ROWS BETWEEN 6 PRECEDING AND CURRENT ROW.",
+        )
+    if query.after and declared is not None and len(declared) > MOST_ROWS:
+        raise NotAnswerable(
+            f"{len(declared):,} groups would be computed with further.",
+            hint=f"At most {MOST_ROWS:,}: ask for them alone.",
+        )
     collected = Readings(query, known, policy, declared if isinstance(declared, Groups) else None)
     readings = collected.all()
     cells = list(collected.cells)
@@ -163,6 +175,8 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
         finest = tuple(reach(c, replace(query, sets=None), policy, known) for c in cells)
         ways += _summing(marginals(query, declared, cells, finest), tally.cells, policy)
     if isinstance(declared, Groups):
+        if policy.reuse and (missing := with_missing(query, declared, cells, reaches)) is not None:
+            ways = [replace(way, summed=missing) for way in ways]
         ways += _picking(find(query, cells, readings, reaches, known, len(declared)), reaches, policy)
     parts = cells_of(query.relation, policy)
     found = Plan(

@@ -102,8 +102,8 @@ def needed(plan: Plan, way: Way, error: Fraction, fewest: int | None) -> Fractio
             cell_error = error * fewest
         base, grid = way.bases[reading.top], way.grids[reading.top]
         assert base is not None
-        if way.summed is not None:
-            found = max(found, _summed(way, base, grid, cell_error, max(way.summed.added)))
+        if way.summed is not None and (most := max(way.summed.added)) > 1:
+            found = max(found, _summed(way, base, grid, cell_error, most))
             continue
         if way.gaussian:
             precise = base * base / Gaussian.with_error(cell_error, grid).spread

@@ -18,15 +18,19 @@ def wrapped(tree: exp.Select, named: Named) -> tuple[exp.Expr, Named] | None:
     source = tree.args.get("from_")
     if source is None or tree.args.get("joins") or tree.args.get("group") or has_aggregates(tree):
         return None
-    inner = source.this
-    if isinstance(inner, exp.Subquery):
-        return None if _rowwise(inner.this, named) else (inner.this, named)
-    if isinstance(inner, exp.Table) and isinstance(inner.this, exp.Identifier) and not inner.args.get("db"):
-        name = next((n for n in named if matches(inner.this, n)), None)
+    found = inside(source.this, named)
+    return None if found is None or _rowwise(*found) else found
+
+
+def inside(source: exp.Expr, named: Named) -> tuple[exp.Expr, Named] | None:
+    """The sub-select that stands in FROM, there or in WITH; None if it is a table."""
+    if isinstance(source, exp.Subquery):
+        return source.this, named
+    if isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier) and not source.args.get("db"):
+        name = next((n for n in named if matches(source.this, n)), None)
         if name is None:
             return None
-        before = dict(list(named.items())[: list(named).index(name)])  # it sees those before it
-        return None if _rowwise(named[name].this, before) else (named[name].this, before)
+        return named[name].this, dict(list(named.items())[: list(named).index(name)])  # it sees those before it
     return None
 
 

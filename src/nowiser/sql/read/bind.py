@@ -20,6 +20,7 @@ from nowiser.sql.read.constants import bare, null, read_as
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
 from nowiser.sql.read.reasons import ASK_FIRST, REASONS, SPELLED
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
 DEEPEST = 240  # functions inside one another; whatever walks the tree needs a few frames for each
@@ -100,7 +101,10 @@ class Binder:
         """Refuse a node that carries more than we understand."""
         for name, value in node.args.items():
             if name not in known and value not in (None, False, [], ()):
-                raise self.refuse(node, f"{spelled(node).upper()} with {hints.words(name)} is not answered.")
+                word = written(node, self.scope.text)
+                if name in hints.ARGUMENTS:
+                    raise self.refuse(node, f"{word} with {hints.words(name)} is not answered.")
+                raise self.refuse(node, f"{word} is not answered with so many arguments, or in this form.")
 
     def unknown(self, node: exp.Expr) -> NotAnswerable:
         if isinstance(node, exp.Exists) or (isinstance(node, exp.Query) and isinstance(node.parent, exp.In)):
@@ -121,20 +125,27 @@ class Binder:
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
-            return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
+            instead = "Use GROUP BY."
+            if isinstance(node.this, exp.RowNumber) and node.args.get("partition_by"):
+                instead = (
+                    "The first row of each person: WHERE t = (SELECT MIN(b.t) FROM … AS b WHERE b.person = a.person)."
+                )
+            return self.refuse(node, "Window functions look at single rows and are not answered.", instead)
         if type(node) in hints.EXPRESSIONS:
             return self.refuse(node, *hints.EXPRESSIONS[type(node)])
         if not isinstance(node, exp.Func):
             return self.refuse(node, "This expression is not answered.", "The reference lists everything that is.")
         name = node.name if isinstance(node, exp.Anonymous) else spelled(node)
-        name = SPELLED.get(name.lower(), name)
+        name, word = SPELLED.get(name.lower(), name), written(node, self.scope.text)
         if name.lower() in REASONS:
             why, instead = REASONS[name.lower()]
-            return self.refuse(node, f"{name.upper()} is not answered. {why}", instead)
+            return self.refuse(node, f"{word} is not answered. {why}", instead)
         if isinstance(node, exp.AggFunc):
             known = "COUNT, SUM, AVG, VARIANCE, STDDEV, CORR, MEDIAN, MIN, MAX are, in SELECT."
-            return self.refuse(node, f"{name.upper()} is not answered here.", known)
-        return self.refuse(node, f"{name.upper()} is not on the list of allowed functions.", hints.function(name))
+            return self.refuse(node, f"{word} is not answered here.", known)
+        if word == "This":  # an operator
+            return self.refuse(node, "This operator is not answered.", "The reference lists everything that is.")
+        return self.refuse(node, f"{word} is not on the list of allowed functions.", hints.function(word))
 
     # -- kinds that meet ---------------------------------------------------------------------------------
 

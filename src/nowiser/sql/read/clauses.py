@@ -12,6 +12,7 @@ from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.reasons import ASK_FIRST
 from nowiser.sql.read.source import Context
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import Expression
 
 LIMITLESS = 1_000_000  # no question has more groups
@@ -55,7 +56,7 @@ def named(node: exp.Expr) -> str:
     match node:
         case exp.Column():
             return node.name
-        case exp.Filter():
+        case exp.Filter() | exp.Window():
             return named(node.this)
         case exp.Case():
             return "case"
@@ -88,7 +89,9 @@ def condition(context: Context, binder: Binder, node: exp.Expr) -> Expression:
 def no_aggregate(context: Context, node: exp.Expr) -> Expression | None:
     """A leaf of expressions over rows: refuses aggregates; a sub-select may stand for a number."""
     if isinstance(node, exp.AggFunc):
-        raise context.refuse(node, f"{node.key.upper()} cannot stand here.", "Conditions on results go in HAVING.")
+        raise context.refuse(
+            node, f"{written(node, context.text)} cannot stand here.", "Conditions on results go in HAVING."
+        )
     return number(context, node) if isinstance(node, exp.Subquery) else None
 
 

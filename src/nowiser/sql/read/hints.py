@@ -42,6 +42,25 @@ ARGUMENTS = {
     "match_condition": "MATCH_CONDITION",
     "unnest": "UNNEST",
     "with_": "WITH",
+    "by_name": "BY NAME",
+    "only": "ONLY",
+    "when": "a version",
+    "format": "FORMAT",
+    "changes": "CHANGES",
+    "rows_from": "ROWS FROM",
+    "partition": "PARTITION",
+    "exclude": "EXCLUDE",
+    "except_": "EXCEPT",
+    "replace": "REPLACE",
+    "rename": "RENAME",
+    "rollup": "ROLLUP",
+    "cube": "CUBE",
+    "grouping_sets": "GROUPING SETS",
+    "all": "ALL",
+    "totals": "TOTALS",
+    "with_fill": "WITH FILL",
+    "spec": "a frame",
+    "partition_by": "PARTITION BY",
 }
 # Clauses of a SELECT
 CLAUSES = {
@@ -60,6 +79,19 @@ CLAUSES = {
     "sample": "TABLESAMPLE",
     "into": "INTO",
     "qualify": "QUALIFY",
+    "expressions": "This SELECT",
+    "joins": "JOIN",
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "prewhere": "PREWHERE",
+    "settings": "SETTINGS",
+    "format": "FORMAT",
+    "options": "OPTION",
+    "exclude": "EXCLUDE",
+    "with_": "WITH",
 }
 # Expressions that are no functions
 EXPRESSIONS: dict[type[exp.Expr], tuple[str, str | None]] = {
@@ -86,11 +118,11 @@ EXPRESSIONS: dict[type[exp.Expr], tuple[str, str | None]] = {
 
 def words(name: str) -> str:
     """An argument of the parser in the words of SQL."""
-    return ARGUMENTS.get(name) or name.strip("_").replace("_", " ").upper()
+    return ARGUMENTS.get(name, "such a clause")
 
 
 def clause(name: str) -> str:
-    return CLAUSES.get(name) or name.strip("_").replace("_", " ").upper()
+    return CLAUSES.get(name, "This clause")
 
 
 def named(names: Iterable[str]) -> str:
@@ -179,7 +211,9 @@ def mismatch(args: Sequence[Expression]) -> str | None:
 
 def condition(kind: Kind) -> str:
     """How something that is neither true nor false becomes a condition."""
-    return "Compare it with a text: x = 'a'." if kind is Kind.TEXT else "Compare it with something: x > 0."
+    if kind is Kind.TEXT:
+        return "Compare it with a text: x = 'a'."
+    return "Compare it with a number: x <> 0." if kind is Kind.INTEGER else "Compare it with something: x > 0."
 
 
 def unreadable(text: str, tokens: Sequence[Token], at: int | None) -> tuple[str | None, Span | None]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from nowiser.errors import NotAnswerable
 from nowiser.sql.functions import weigh
+from nowiser.sql.steps import expressions
 from nowiser.sql.tree import Exists, Expression, Filter, Join, PerPerson, Query, Relation, Scan, Union, existing
 
 LONGEST = 1_000_000  # letters, about
@@ -30,6 +31,8 @@ def _expressions(query: Query) -> Iterator[Expression]:
         yield from (e for e in (a.argument, a.second, a.condition) if e is not None)
     yield from (o.expression for o in query.outputs)
     yield from (o.expression for o in query.order)
+    for step in query.after:
+        yield from expressions(step)
     if query.having is not None:
         yield query.having
     yield from _of(query.relation)

@@ -73,7 +73,7 @@ def parse(text: str) -> exp.Expr:
     try:
         tokens = marked(topped(text, tokens))
         statements = sqlglot.Dialect.get_or_raise("postgres").parser().parse(tokens, text)
-    except (SqlglotError, ValueError, RecursionError) as error:
+    except (SqlglotError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _unreadable(text, error, tokens) from None
     found = [s for s in statements if s is not None]
     if not found:
@@ -103,7 +103,7 @@ def parse(text: str) -> exp.Expr:
             span=place(tree, text),
         )
     if not isinstance(tree, exp.Select):
-        what = _name(tree)
+        what = next((t.text.upper() for t in tokens if t.token_type is not TokenType.L_PAREN), "that")
         raise NotAnswerable(
             f"Only SELECT is answered, not {what}.", hint=_INSTEAD.get(what, CHANGES), span=place(tree, text)
         )

@@ -5,6 +5,7 @@ far a sum can go follows from how many rows one person has and between which end
 are sums of whole units, so that they do not depend on the order of rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -21,6 +22,7 @@ from nowiser.sql.read.clauses import condition, named_output, no_aggregate, outp
 from nowiser.sql.read.derived import derived_column
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context, Source
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import Column, Expression, Filter, Fold, PerPerson, Relation, Type, columns
 
 _FOLDS: dict[type[exp.Expr], str] = {
@@ -33,9 +35,14 @@ _FOLDS: dict[type[exp.Expr], str] = {
 MOST_UNITS = 2**52  # whole numbers up to here are doubles
 
 
-def per_person(context: Context, node: exp.Select, relation: Relation, scope: Scope) -> Source:
-    """The relation of a sub-select with GROUP BY. Raises NotAnswerable where a group could hold several persons."""
-    return _PerPerson(context, node, relation, scope, rows(relation, context.policy)).read()
+def per_person(
+    context: Context, node: exp.Select, relation: Relation, scope: Scope, keyed: Sequence[Expression] | None = None
+) -> Source:
+    """The relation of a sub-select with GROUP BY. Raises NotAnswerable where a group could hold several persons.
+
+    `keyed`: what is grouped by, where the text does not say it.
+    """
+    return _PerPerson(context, node, relation, scope, rows(relation, context.policy), keyed).read()
 
 
 @dataclass
@@ -45,6 +52,7 @@ class _PerPerson:
     source: Relation
     scope: Scope
     known: Rows
+    keyed: Sequence[Expression] | None = None
     keys: dict[Expression, Column] = field(default_factory=dict)
     folds: dict[Fold, Column] = field(default_factory=dict)
     name: str = ""
@@ -70,6 +78,8 @@ class _PerPerson:
 
     def _keys(self, inner: Binder) -> list[Expression]:
         group = self.node.args.get("group")
+        if self.keyed is not None:
+            return list(self.keyed)
         if group is None:
             if self.node.args.get("distinct"):
                 return [inner.bind(e.unalias()) for e in self.node.expressions]
@@ -98,6 +108,7 @@ class _PerPerson:
         leads = any({i for _, i in key} <= grouped for key in self.known.leading)
         if self.known.secret and leads and self.known.person:
             return
+        self.context.several = True
         if not self.known.secret:
             raise self.context.refuse(
                 self.node,
@@ -140,7 +151,9 @@ class _PerPerson:
         function = _FOLDS.get(type(call))
         if function is None:
             raise self.context.refuse(
-                node, f"{call.key.upper()} is not answered in a sub-select.", "COUNT, SUM, AVG, MIN, MAX are."
+                node,
+                f"{written(call, self.context.text)} is not answered in a sub-select.",
+                "COUNT, SUM, AVG, MIN, MAX are.",
             )
         inner.only(call, "this", "big_int")
         what = call.this
@@ -151,7 +164,9 @@ class _PerPerson:
             function, what = "distinct", what.expressions[0]
         if isinstance(what, exp.Star):
             if function != "count":
-                raise self.context.refuse(node, f"{call.key.upper()}(*) has no meaning.", "Name a column.")
+                raise self.context.refuse(
+                    node, f"{written(call, self.context.text)}(*) has no meaning.", "Name a column."
+                )
             argument = None
         else:
             argument = inner.bind(what)

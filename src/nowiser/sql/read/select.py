@@ -1,6 +1,6 @@
 """A SELECT of sqlglot → our Query: which rows, which groups, what is released, and what is done with it after."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -14,7 +14,7 @@ from nowiser.sql.bound.relations import rows as relation_rows
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.read import hints
-from nowiser.sql.read.bi_wrappers import without_idle, wrapped
+from nowiser.sql.read.bi_wrappers import inside, without_idle, wrapped
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import (
     aggregates as has_aggregates,
@@ -26,14 +26,18 @@ from nowiser.sql.read.clauses import (
     whole,
 )
 from nowiser.sql.read.constants import null
-from nowiser.sql.read.exists import looked_up
+from nowiser.sql.read.exists import looked_up, lookups
+from nowiser.sql.read.further import by_name, finish, further, released_names, window
 from nowiser.sql.read.grouping import MOST_KEYS, MOST_SETS, grouping_sets
+from nowiser.sql.read.joined_totals import items, joined, part
 from nowiser.sql.read.length import refuse_long
+from nowiser.sql.read.listed_groups import refuse_counted, without_values
 from nowiser.sql.read.names import Scope, column, known, matches
 from nowiser.sql.read.parse import parse, place
 from nowiser.sql.read.source import Context, From
 from nowiser.sql.read.subselect import read_source, with_names
 from nowiser.sql.read.undeclared import refuse_undeclared
+from nowiser.sql.steps import Window, expressions, put
 from nowiser.sql.tree import (
     Aggregate,
     Call,
@@ -46,13 +50,15 @@ from nowiser.sql.tree import (
     Query,
     Relation,
     Released,
+    Shown,
     Type,
+    columns,
     parts,
 )
 
 _CLAUSES = (
     "kind", "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "hint",
-    "distinct", "with_",
+    "distinct", "with_", "windows", "qualify",
 )  # fmt: skip
 
 Free = Callable[[Query], Literal]
@@ -89,14 +95,46 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
     with with_names(context, tree):
         inner = wrapped(tree, context.named)
         select = _Select(context, tree)
-        if inner is None:
-            return select.query()
-        everything, context.named = context.named, inner[1]
+        if inner is not None:
+            return select.around(_inside(context, *inner))
+        count, context.several = context.count, False
         try:
-            found = read_select(context, inner[0])
-        finally:
-            context.named = everything
-        return select.around(found)
+            return select.query()
+        except NotAnswerable as refusal:
+            if not context.several:
+                raise
+            context.count, first = count, refusal
+        return _of_totals(context, tree, first)
+
+
+def _inside(context: Context, tree: exp.Expr, named: dict[str, exp.Expr]) -> Query:
+    """An answer inside of a question, which sees these names of WITH."""
+    everything, context.named = context.named, named
+    try:
+        return read_select(context, tree)
+    finally:
+        context.named = everything
+
+
+def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Query:
+    """A SELECT whose sub-select groups several persons: computed from its released rows, or refused as before."""
+    sources, count = items(tree), context.count
+    answers: list[Query] = []
+    for source in sources:
+        found = inside(source, context.named)
+        if found is None:
+            raise refusal
+        context.count = count  # the same tables have the same names in each of them
+        try:
+            answers.append(_inside(context, *found))
+        except NotAnswerable:
+            raise refusal from None
+    if any(not q.aggregates and relation_rows(q.relation, context.policy).secret for q in answers):
+        raise refusal  # a list of groups: those that are declared, whether or not anybody is in them
+    if len(answers) > 1:
+        return joined(context, tree, [part(s, q) for s, q in zip(sources, answers, strict=True)])
+    (inner,) = answers
+    return further(context, tree, inner, released_names(context, tree.args["from_"].this, inner))
 
 
 @dataclass
@@ -107,6 +145,7 @@ class _Select:
     tree: exp.Select
     aggregates: dict[Aggregate, int] = field(default_factory=dict)
     marks: dict[tuple[int, ...], int] = field(default_factory=dict)
+    windows: dict[Window, int] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -117,20 +156,30 @@ class _Select:
 
     def query(self) -> Query:
         self.clauses()
-        scope, together = From(self.context, self.tree, read_source).read()
-        rows = Binder(scope, self.no_aggregate)
+        self.tree = self.tree.copy() if self.tree.find(exp.Values) else self.tree
+        listed = without_values(self.context, self.tree)
+        tables = From(self.context, self.tree, read_source, lists=True)
+        scope, together = tables.read()
+        missing = tables.missing | {
+            c.relation for n in listed for e in scope.sources.get(n, {}).values() for c in columns(e)
+        }
+        refuse_counted(self.context, self.tree, Binder(scope, self.no_aggregate), missing)
         where = self.tree.args.get("where")
         relation = looked_up(self.context, where, scope, together, read_source)
+        inner = lookups(self.context, scope, relation, read_source)
+        rows = Binder(scope, inner.leaf)
         if self.lists(relation):
             return self.listing(relation, rows)
-        if self.asks_for_names(where, rows):
+        if self.asks_for_names(where, Binder(scope, self.no_aggregate)):
             return Query(relation, (), (), tuple(self.nothing(rows)), limit=0)
         keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows, several=sets is not None)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
-        having = self.tree.args.get("having")
+        having, qualify = self.tree.args.get("having"), self.tree.args.get("qualify")
+        if having is not None and having.find(exp.Window):
+            raise self.refuse(having, "HAVING comes before windows.", "Put the window in a sub-select, and use WHERE.")
         query = Query(
-            relation,
+            inner.relation,
             keys,
             (),
             outputs,
@@ -147,8 +196,38 @@ class _Select:
                 "This asks for single rows, and rows are never shown.",
                 "Ask for COUNT, SUM or AVG, or group by a column with declared values.",
             )
+        chosen = self.condition(after, qualify.this, total=False) if qualify is not None else None
         query = replace(query, aggregates=tuple(self.aggregates), marks=tuple(self.marks))
+        if qualify is not None and not self.windows:
+            raise self.refuse(qualify, "QUALIFY compares window functions.", "Put conditions on results in HAVING.")
+        if self.windows or chosen is not None:
+            query = self.windowed(query, chosen)
         return without_idle(query, self.context.policy)
+
+    def windowed(self, query: Query, chosen: Expression | None) -> Query:
+        """The question with its keys and aggregates as they are, and windows computed from them."""
+        over = (e for w in self.windows for e in expressions(w))
+        every = (*(o.expression for o in query.outputs), *(o.expression for o in query.order), *over)
+        every = every if chosen is None else (*every, chosen)
+        leaves = tuple(dict.fromkeys(p for e in every for p in parts(e) if isinstance(p, Grouped | Released)))
+
+        def shown(e: Expression) -> Expression | None:
+            return Shown(leaves.index(e), e.type, e.span) if isinstance(e, Grouped | Released) else None
+
+        outputs = tuple(replace(o, expression=put(o.expression, shown)) for o in query.outputs)
+        order = tuple(replace(o, expression=put(o.expression, shown)) for o in query.order)
+        beside = tuple(w.over(shown) for w in self.windows)
+        qualified = None if chosen is None else put(chosen, shown)
+        names = [query.aggregates[e.index].function if isinstance(e, Released) else "key" for e in leaves]
+        return replace(
+            query,
+            outputs=tuple(Output(n, e) for n, e in zip(names, leaves, strict=True)),
+            order=(),
+            limit=None,
+            offset=0,
+            distinct=False,
+            after=tuple(finish(self.tree, self.context, beside, len(leaves), outputs, order, qualified)),
+        )
 
     def lists(self, relation: Relation) -> bool:
         """Whether rows are asked for as they are, of public tables alone."""
@@ -197,23 +276,20 @@ class _Select:
 
     def around(self, inner: Query) -> Query:
         """The answer with this SELECT around it: computed from what is released, free."""
-        self.clauses()
         source = self.tree.args["from_"].this
-        alias = source.args.get("alias")
-        name = alias.this.name if alias is not None and alias.this is not None else "unnamed"
-        if alias is not None and alias.args.get("columns"):
-            raise self.refuse(source, "Columns of an answer cannot be renamed here.", "Rename them in SELECT.")
-        if isinstance(source, exp.Table) and (alias is None or alias.this is None):
-            name = source.name
-        scope = Scope(self.text, {name: _by_name(inner)})
+        narrowed = any(self.tree.args.get(n) for n in ("where", "order", "distinct", "offset"))
+        chosen = inner.limit is not None or inner.offset or inner.distinct or inner.repeated is not None
+        windowed = any(n.find(exp.Window) for n in self.tree.expressions) or self.tree.args.get("qualify")
+        if inner.after or windowed or (narrowed and chosen):
+            return further(self.context, self.tree, inner, released_names(self.context, source, inner))
+        self.clauses()
+        name = next(iter(released_names(self.context, source, inner)))
+        scope = Scope(self.text, {name: by_name(inner)})
         binder = Binder(scope, self.no_aggregate)
         outputs = tuple(o for node in self.tree.expressions for o in self.shown(binder, node))
         where = self.tree.args.get("where")
         order = self.order(binder, outputs)
         limit, offset = whole(self.context, self.tree, "limit"), whole(self.context, self.tree, "offset") or 0
-        narrowed = where is not None or order or self.tree.args.get("distinct") or offset
-        if narrowed and (inner.limit is not None or inner.offset or inner.distinct):
-            raise self.refuse(self.tree, "LIMIT inside and conditions or order outside are not answered together.")
         having = inner.having
         if where is not None:
             found = self.condition(binder, where.this, total=False)
@@ -340,14 +416,16 @@ class _Select:
                 )
             if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
-            if isinstance(node, exp.Subquery):
-                return number(self.context, node)
             if isinstance(node, exp.Grouping):
                 return self.grouping(node, keys, rows, several=several)
             if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
                 whole = rows.quietly(node)
                 if whole is not None and whole in computed:
                     return Grouped(keys.index(whole), replace(whole.type, nullable=True), place(node, self.text))
+            if isinstance(node, exp.Subquery):
+                return number(self.context, node)
+            if isinstance(node, exp.Window) and not self.runs(node, keys, binder, several=several):
+                return window(self.tree, self.windows, node, binder, lambda n: self.condition(binder, n, total=False))
             aggregate = self.aggregate(node, rows, binder)
             if aggregate is None:
                 return None
@@ -368,6 +446,18 @@ class _Select:
             return Literal(0, replace(type_, bounds=point(0)), place(node, self.text))
         at = self.marks.setdefault(tuple(keys.index(e) for e in found), len(self.marks))
         return Grouped(len(keys) + at, type_, place(node, self.text))
+
+    def runs(self, node: exp.Window, keys: tuple[Expression, ...], after: Binder, *, several: bool) -> bool:
+        """Whether it is a running count along the only key, which is measured as such, or looks at rows of data."""
+        if not self.tree.args.get("group") and not has_aggregates(self.tree):
+            return True
+        order = node.args.get("order")
+        counts = isinstance(node.this, exp.Sum) and isinstance(node.this.this, exp.Count)
+        if not counts or order is None or len(order.expressions) != 1 or len(keys) != 1 or several:
+            return False
+        plain = not node.args.get("partition_by") and isinstance(node.this.this.this, exp.Star)
+        by = after.quietly(order.expressions[0].this)
+        return plain and isinstance(by, Grouped) and running.from_the_first(node)
 
     def aggregate(self, node: exp.Expr, rows: Binder, after: Binder) -> Aggregate | None:
         inner = node.this if isinstance(node, exp.Filter) else node
@@ -407,10 +497,3 @@ class _Select:
             if named:
                 return named[0].expression
         return binder.bind(node)
-
-
-def _by_name(query: Query) -> Mapping[str, Expression]:
-    found: dict[str, Expression] = {}
-    for output in query.outputs:
-        found.setdefault(output.name, output.expression)
-    return found

@@ -22,6 +22,7 @@ from nowiser.sql.read import hints
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches
 from nowiser.sql.read.parse import place
+from nowiser.sql.read.written import written
 from nowiser.sql.tree import (
     Call,
     Column,
@@ -59,6 +60,8 @@ class Context:
     named: dict[str, exp.Expr] = field(default_factory=dict)  # WITH
     number: "Callable[[Context, exp.Subquery], Expression] | None" = None  # what a public sub-select gives
     count: int = 0
+    several: bool = False  # whether a sub-select was met whose groups hold several persons: an answer, if anything
+    deep: int = 0  # how deep expressions over released rows are, one SELECT around the other
 
     def fresh(self, node: exp.Expr) -> str:
         """A name for another relation, t0, t1, … in the order of the question."""
@@ -85,6 +88,8 @@ class From:
     merged: set[str] = field(default_factory=set)
     pooled: list[Expression] = field(default_factory=list)  # conditions of inner joins
     waiting: list[Relation] = field(default_factory=list)  # relations of inner joins
+    lists: bool = False  # whether a public table may be the list of groups (`listed_groups.py`)
+    missing: frozenset[str] = frozenset()  # relations of persons that such a list is joined to
 
     def read(self) -> tuple[Scope, Callable[[Expression | None], Relation]]:
         """The names in sight, and what makes the relation once the condition of WHERE is known."""
@@ -95,7 +100,10 @@ class From:
             before = dict(self.sources)
             relation = self.item(node.this)
             condition = self.condition(node, before)
-            if side == "RIGHT":
+            if self._listed(node, side, relation, condition, alone=not outer):
+                self.waiting.append(relation)
+                self.pooled += [c for c in conjuncts(condition) if c != TRUE]
+            elif side == "RIGHT":
                 self._swapped(node, relation, before, condition, outer)
             elif side == "LEFT":
                 self._nullable(names(relation))
@@ -111,6 +119,21 @@ class From:
                 self.pooled += [c for c in conjuncts(condition) if c != TRUE]
         scope = Scope(self.context.text, dict(self.sources), frozenset(self.merged))
         return scope, lambda where: self._placed(where, outer)
+
+    def _listed(self, node: exp.Join, side: str, relation: Relation, condition: Expression, *, alone: bool) -> bool:
+        """Whether an outer join keeps rows of a public table, as the list of groups."""
+        if not self.lists or not side or not alone:
+            return False
+        one = any(rows(r, self.context.policy).secret for r in self.waiting)
+        other = rows(relation, self.context.policy).secret
+        if (one, other) != ((False, True) if side == "LEFT" else (True, False)):
+            return False
+        before = frozenset(n for r in self.waiting for n in names(r))
+        kept, missing = (before, names(relation)) if side == "LEFT" else (names(relation), before)
+        if any({c.relation for c in columns(part)} <= kept for part in conjuncts(condition)):
+            raise self.context.refuse(node, "ON compares the list with columns of persons.", "Put the rest in WHERE.")
+        self.missing |= missing
+        return True
 
     def _swapped(
         self,
@@ -130,7 +153,7 @@ class From:
         self.sources = {n: h for n, h in self.sources.items() if n not in before} | {
             n: h for n, h in self.sources.items() if n in before
         }  # a name in USING is that of the side whose rows all stay
-        outer.append((_filtered(found, left), condition))
+        outer.append((filtered(found, left), condition))
         self.waiting, self.pooled = [relation], []
 
     def scope(self) -> Scope:
@@ -268,7 +291,9 @@ class From:
 
     def _no_aggregate(self, node: exp.Expr) -> None:
         if isinstance(node, exp.AggFunc):
-            raise self.context.refuse(node, f"{node.key.upper()} cannot stand here.", "ON compares columns.")
+            raise self.context.refuse(
+                node, f"{written(node, self.context.text)} cannot stand here.", "ON compares columns."
+            )
 
     def _nullable(self, right: frozenset[str]) -> None:
         """Columns of the right side of a LEFT JOIN are NULL where there is no partner."""
@@ -310,12 +335,12 @@ class From:
         found, left = _ordered([*self.waiting], [*self.pooled, *early], self.context.policy)
         late = [c for c in everything if c not in early]
         for relation, condition in outer:
-            found, above = _pulled(found)
-            base, inside = _pulled(relation)
+            found, above = pulled(found)
+            base, inside = pulled(relation)
             parts = [c for c in (*conjuncts(condition), *inside) if c != TRUE]
-            found = _joined(found, base, parts, self.context.policy, outer=True)
+            found = joined_within(found, base, parts, self.context.policy, outer=True)
             left = [*above, *left]
-        return _filtered(found, [*left, *late])
+        return filtered(found, [*left, *late])
 
 
 def _common(condition: Expression) -> list[Expression]:
@@ -328,7 +353,7 @@ def _common(condition: Expression) -> list[Expression]:
 
 def _ordered(waiting: list[Relation], pooled: list[Expression], policy: Policy) -> tuple[Relation, list[Expression]]:
     """Join relations one after the other, always the one that leaves fewest rows per person."""
-    parts = [_pulled(r) for r in waiting]
+    parts = [pulled(r) for r in waiting]
     pooled = [*pooled, *(c for _, above in parts for c in above)]
     left = [r for r, _ in parts]
     start = next((r for r in left if rows(r, policy).secret), left[0])
@@ -340,7 +365,7 @@ def _ordered(waiting: list[Relation], pooled: list[Expression], policy: Policy) 
         for i, candidate in enumerate(left):
             usable = _usable(pooled, found, candidate)
             try:
-                joined = _joined(found, candidate, usable, policy)
+                joined = joined_within(found, candidate, usable, policy)
                 # A public table that nothing is compared with yet can wait.
                 options.append((rows(joined, policy).most + (0 if usable else 10**12), i, joined))
             except NotAnswerable as reason:
@@ -366,7 +391,9 @@ def _usable(pooled: list[Expression], found: Relation, candidate: Relation) -> l
     ]
 
 
-def _joined(left: Relation, right: Relation, parts: list[Expression], policy: Policy, *, outer: bool = False) -> Join:
+def joined_within(
+    left: Relation, right: Relation, parts: list[Expression], policy: Policy, *, outer: bool = False
+) -> Join:
     """The join, within one person. Raises NotAnswerable where that is not what the conditions say."""
     joined = Join(left, right, together(within(left, right, parts, policy)), outer)
     rows(joined, policy)
@@ -390,7 +417,7 @@ def within(left: Relation, right: Relation, parts: list[Expression], policy: Pol
     return parts
 
 
-def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
+def pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
     """The relation without the conditions at its top, and those."""
     found: list[Expression] = []
     while isinstance(relation, Filter):
@@ -399,7 +426,7 @@ def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
     return relation, found
 
 
-def _filtered(relation: Relation, parts: list[Expression]) -> Relation:
+def filtered(relation: Relation, parts: list[Expression]) -> Relation:
     return Filter(relation, together(parts)) if parts else relation
 
 

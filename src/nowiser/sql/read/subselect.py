@@ -13,10 +13,12 @@ from contextlib import contextmanager
 
 from sqlglot import exp
 
+from nowiser.errors import NotAnswerable
 from nowiser.model import schema
 from nowiser.model.schema import Role
 from nowiser.sql.bound.relations import Rows, rows
 from nowiser.sql.interval import hull
+from nowiser.sql.read import hints
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import aggregates, no_aggregate, outputs
 from nowiser.sql.read.derived import derived_column
@@ -38,11 +40,17 @@ def read_source(context: Context, node: exp.Expr) -> Source:
         return _union(context, node)
     if not isinstance(node, exp.Select):
         raise context.refuse(node, "FROM takes tables and sub-selects.", "Write (SELECT …) AS name.")
+    refusal: NotAnswerable | None = None
     for name, value in node.args.items():
         if name not in _CLAUSES and value not in (None, False, [], ()):
-            raise context.refuse(node, f"A sub-select with {name.strip('_').upper()} is not answered.")
+            refusal = context.refuse(node, f"{hints.clause(name)} is not answered in a sub-select.")
+    if refusal is not None and not (node.args.get("group") or aggregates(node)):
+        raise refusal
     with with_names(context, node):
-        return _select(context, node)
+        found = _select(context, node)  # which may find that its groups hold several persons: an answer
+    if refusal is not None:
+        raise refusal
+    return found
 
 
 def _select(context: Context, node: exp.Select) -> Source:
@@ -52,10 +60,19 @@ def _select(context: Context, node: exp.Select) -> Source:
     binder = Binder(scope, lambda n: no_aggregate(context, n))
     where = node.args.get("where")
     relation = looked_up(context, where, scope, together, read_source)
+    found = rows(relation, context.policy)
+    if node.args.get("distinct") and not node.args.get("group") and not aggregates(node) and not found.secret:
+        columns_ = dict(outputs(context, node, binder))
+        shown = {e.ident for e in columns_.values() if isinstance(e, Column)}
+        if any(key <= shown for key in found.unique):
+            return Source(relation, columns_)  # no two rows are equal
+    made = None
+    if node.args.get("group") or node.args.get("distinct") or aggregates(node):
+        made = per_person(context, node, relation, scope)
     if node.args.get("limit"):
         raise context.refuse(node, "LIMIT inside chooses single rows, and that is not answered.", "Leave it out.")
-    if node.args.get("group") or node.args.get("distinct") or aggregates(node):
-        return per_person(context, node, relation, scope)
+    if made is not None:
+        return made
     if node.args.get("having"):
         raise context.refuse(node, "HAVING without GROUP BY is not answered in a sub-select.", "Use WHERE.")
     return Source(relation, dict(outputs(context, node, binder)))
@@ -91,7 +108,7 @@ def _union(context: Context, node: exp.SetOperation) -> Source:
         )
     for name, value in node.args.items():
         if name not in ("this", "expression", "distinct", "with_") and value not in (None, False, [], ()):
-            raise context.refuse(node, f"UNION ALL with {name.upper()} is not answered in a sub-select.")
+            raise context.refuse(node, f"UNION ALL with {hints.words(name)} is not answered in a sub-select.")
     with with_names(context, node):
         branches = [read_source(context, branch) for branch in _branches(node)]
     found = [rows(b.relation, context.policy) for b in branches]

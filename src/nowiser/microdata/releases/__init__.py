@@ -1,0 +1,1 @@
+"""Several counted releases about the same people, measured together: records, possible worlds, beliefs."""

@@ -1,0 +1,108 @@
+"""A counted release under a policy: measured together with all earlier ones and all answers, and entered.
+
+Several processes: what was measured is entered only if nobody published since; else it is measured again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from nowiser.engines.owner import owner
+from nowiser.errors import NotAnswerable
+from nowiser.guess.budget.exposure import exposure, up
+from nowiser.ledger.base import Release
+from nowiser.microdata.candidates import Candidate, private_columns
+from nowiser.microdata.groups.compound import columns_of, tree_of
+from nowiser.microdata.method_contract import Run
+from nowiser.microdata.releases.measure import Told, together
+from nowiser.microdata.releases.record import Keys, Record, keys, record
+from nowiser.microdata.risk.intersection import Answered
+from nowiser.model.charge import Charge
+from nowiser.model.policy import Policy
+from nowiser.model.schema import Role, Table
+from nowiser.percent import percent
+
+
+@dataclass
+class Counting:
+    """What this release shows, and the measurement it was admitted with."""
+
+    policy: Policy
+    table: Table
+    record: Record | None = None
+    seen: int = 0  # the last publication that was measured
+    told: dict[str, Told] = field(default_factory=dict)
+
+    @property
+    def what(self) -> str:
+        return f"rows of {self.table.name}"
+
+    def take(self, candidate: Candidate, run: Run) -> None:
+        """Note what a version shows. Of one made in a stream nobody knows who is in which group."""
+        self.record = None
+        if candidate.streamed is not None:
+            return
+        private = private_columns(candidate.steps)
+        public = {c.name for c in self.table.columns if c.role is Role.PUBLIC}
+        table = candidate.table
+        known = [c for c in table.names if c in run.roles.quasi or c in public]
+        secret = [c for c in table.names if c not in known and c not in private and c in run.original]
+        changed = [c for c in secret if not run.original[c].same_rows(table[c], table.origin)]
+        self.record = record(table, self._people(run), known, secret, changed=changed)
+
+    def _people(self, run: Run) -> Keys:
+        names = owner(self.table, self.policy)
+        if self.table.link is not None and any(n not in run.original for n in names):
+            names = self.table.link.columns
+        if not names or any(n not in run.original for n in names):  # every row is a person: all that is not secret
+            secret = {c.name for c in self.table.columns if c.role is Role.SENSITIVE}
+            names = tuple(n for n in run.original.names if n not in secret)
+        return keys(run.original, names)
+
+    def measure(self, releases: Sequence[Release], totals: Charge, heard: Callable[[str], None]) -> None:
+        """Raises NotAnswerable where this release, all earlier ones and all answers would tell more than promised."""
+        earlier = [r for r in releases if r.what == self.what]
+        self.seen = releases[-1].seq if releases else 0
+        self.told = {}
+        records = [Record.from_bytes(r.shown) for r in earlier if r.shown]
+        for attacker in self.policy.attackers:
+            tree = tree_of(attacker.goal, self.table.name)
+            if tree is None or (self.record is not None and not set(columns_of(tree)) & set(self.record.columns)):
+                continue
+            if earlier and (self.record is None or len(records) < len(earlier)):
+                raise NotAnswerable(
+                    f"the policy limits `{attacker.text}`, and this release cannot be measured together with the "
+                    "earlier ones: one of them was made in a stream, or by a version of nowiser that kept no groups",
+                    hint="Publish without --stream, or answer questions instead of releasing rows.",
+                )
+            if self.record is None or (not earlier and set(columns_of(tree)) & set(self.record.changed)):
+                continue  # perturbed: the attackers of `nowiser.microdata.risk` are tried instead
+            reach = Answered(jump=up(exposure(self.policy, attacker, totals).reach))
+            told = together([*records, self.record], tree, reach)
+            self.told[attacker.text] = told
+            _admit(attacker.text, float(attacker.gain), told, answered=reach.jump > 0)
+        if earlier and self.told:
+            worst = max(self.told.values(), key=lambda t: t.gain)
+            heard(
+                f"Measured together with {_count(len(earlier))} of {self.table.name!r} and the answers given so far: "
+                "an attacker who knows all quasi-identifiers but not the others' rows gains at most "
+                f"{percent(worst.gain)} ({percent(worst.before)} → {percent(worst.high)}"
+                f"{'' if worst.exact else ', the upper end of an estimate'})."
+            )
+
+
+def _admit(text: str, limit: float, told: Told, *, answered: bool) -> None:
+    if told.gain <= limit + 1e-9:
+        return
+    others = [f"{_count(told.releases - 1)}"] if told.releases > 1 else []
+    others += ["the answers given so far"] if answered else []
+    beside = f" together with {' and '.join(others)}" if others else ""
+    raise NotAnswerable(
+        f"the policy lets `{text}` gain {percent(limit)}, and this release{beside} may tell {percent(told.gain)} "
+        f"({percent(told.before)} → {percent(told.high)}{'' if told.exact else ', the upper end of an estimate'})",
+        hint="Give out an earlier release again, use the same levels as before, or generalise more (a larger k, a "
+        "smaller gain).",
+    )
+
+
+def _count(releases: int) -> str:
+    return "1 earlier release" if releases == 1 else f"{releases} earlier releases"
