@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nowiser.attacks.tables.singling_out import alone
 from nowiser.attacks.predicates import Term
+from nowiser.attacks.tables.singling_out import alone
 from nowiser.attacks.view import Goal, Guesses, View
 
 

@@ -77,7 +77,9 @@ def learnt(seen: Floats, target: Ints, classes: int, asked: Floats) -> Floats:
         value = -float((counts * np.log(chance + 1e-300)).sum()) + SHRINK / 2 * float(flat @ flat)
         return value, (rows.T @ (total * chance - counts)).reshape(-1) + SHRINK * flat
 
-    found = minimize(loss, np.zeros(rows.shape[1] * len(there)), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    found = minimize(
+        loss, np.zeros(rows.shape[1] * len(there)), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
+    )
     out = np.zeros((len(asked), classes))
     out[:, there] = softmax(np.column_stack([asked, np.ones(len(asked))]) @ found.x.reshape(rows.shape[1], len(there)))
     return out
