@@ -66,7 +66,6 @@ def test_who_may(by_token, client):
         {"limits": {GUESS: "100%"}},
         {"text": "nowiser: 1"},
         {"text": "nowiser: 2\n"},
-        {"limits": {GUESS: "8%, x: 1"}},
         {"text": "x", "limits": {}},
     ],
 )
