@@ -131,12 +131,17 @@ def test_limits_hold_among_the_released_rows_alone():
     assert held >= 2
 
 
+def lifts(frame):
+    """The largest gain per group."""
+    groups = pd.crosstab([frame["zip"], frame["age"]], frame["ill"], normalize="index")
+    return (groups - frame["ill"].value_counts(normalize=True)).max(axis=1)
+
+
 def kept_by_hand(frame, gain):
     """Groups go while they break the limit among those that stay."""
     while len(frame):
         groups = frame.groupby(["zip", "age"])["ill"]
-        shares = groups.value_counts(normalize=True).unstack(fill_value=0.0)
-        lift = (shares - frame["ill"].value_counts(normalize=True)).max(axis=1)
+        lift = lifts(frame)
         bad = lift[(lift > gain + 1e-9) | (groups.size() < 2)].index
         if not len(bad):
             return frame
@@ -153,16 +158,16 @@ def test_the_search_itself_judges_what_is_left_and_proves_it_best():
             made = publish(frame, **asked, steps=["generalise"])
         except NotAnswerable:
             continue
-        whole = frame[frame["zip"] != ""].copy()
+        whole = frame.copy()
         level = made.chosen.levels
         whole["zip"] = [z[: 2 - level["zip"]] + "*" * level["zip"] for z in whole["zip"]]
         whole["age"] = whole["age"] if not level["age"] else "*"
         assert made.chosen.optimal is True
-        first = whole.groupby(["zip", "age"])["ill"].value_counts(normalize=True).unstack(fill_value=0.0)
-        lift = (first - whole["ill"].value_counts(normalize=True)).max(axis=1)
-        small = whole.groupby(["zip", "age"]).size() < 2
+        lift, small = lifts(whole), whole.groupby(["zip", "age"]).size() < 2
         broken = lift[(lift > 0.25 + 1e-9) | small].index
         left = kept_by_hand(whole[~whole.set_index(["zip", "age"]).index.isin(broken)], 0.25)
         assert made.chosen.rows == len(left)
-        held += len(broken) and len(left) < len(whole) - sum(small[z, a] for z, a in zip(whole["zip"], whole["age"], strict=True))
+        held += len(broken) and len(left) < len(whole) - sum(
+            small[z, a] for z, a in zip(whole["zip"], whole["age"], strict=True)
+        )
     assert held >= 2
