@@ -51,6 +51,12 @@ QUESTIONS = [
     "SELECT MEDIAN(v), MAX(v), MIN(w) FROM t",
     "SELECT g, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY v) FROM t WHERE k > 2 GROUP BY g",
     "SELECT MEDIAN(w) FILTER (WHERE f), MEDIAN(v / 7) FROM t",
+    "SELECT x.c, COUNT(t.p), SUM(t.w) FROM (VALUES ('a'), ('q')) AS x (c) LEFT JOIN t ON t.g = x.c GROUP BY x.c",
+    "SELECT AVG(n), SUM(m) FROM (SELECT g, COUNT(*) AS n, SUM(w) AS m FROM t WHERE v > 3 GROUP BY g) q WHERE n > 2",
+    (
+        "WITH a AS (SELECT g, COUNT(*) AS n FROM t WHERE f GROUP BY g), b AS (SELECT g, COUNT(*) AS n FROM t GROUP BY g)"
+        " SELECT a.g, a.n / b.n, RANK() OVER (ORDER BY b.n) FROM a JOIN b ON a.g = b.g"
+    ),
 ]
 WORDS = ["x1", "X1", "a", "B", "b", "Ä", "ä", "é", "zz", "a\\b", "it's", "%", "_", "", "12", "é"]
 

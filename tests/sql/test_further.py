@@ -182,6 +182,83 @@ def test_as_sql_says(sql, gateway, home):
     assert all(e == 0.0 for e in answer.error), "what is public is exact"
 
 
+def written(rng):
+    """A SELECT around an answer around an answer …, which DuckDB understands too."""
+    totals = [
+        "COUNT(*)",
+        "SUM(n)",
+        "MIN(n)",
+        "MAX(m)",
+        "AVG(n)",
+        "COUNT(m)",
+        "SUM(n) FILTER (WHERE m > 20)",
+        "MAX(n - m)",
+    ]
+    over = ["", "PARTITION BY floor ", "PARTITION BY n > 9 "]
+    frames = [
+        "",
+        " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+        " ROWS UNBOUNDED PRECEDING",
+        " ROWS BETWEEN CURRENT ROW AND 2 FOLLOWING",
+    ]
+    sql = "SELECT ward, floor, COUNT(*) AS n, MAX(days) AS m FROM open GROUP BY ward, floor"
+    for _ in range(rng.randint(1, 3)):
+        where = rng.choice(["", " WHERE n > 8", " WHERE ward <> 'B' AND m >= 5", " WHERE floor IN (0, 2) OR n < 9"])
+        function = rng.choice(
+            [
+                "SUM(n)",
+                "RANK()",
+                "LAG(n, 1, 0)",
+                "LEAD(m)",
+                "COUNT(*)",
+                "AVG(n)",
+                "MIN(m)",
+                "FIRST_VALUE(n)",
+                "DENSE_RANK()",
+                "ROW_NUMBER()",
+            ]
+        )
+        framed = rng.choice(frames) if "(" in function and function[:3] in ("SUM", "AVG", "MIN", "COU", "FIR") else ""
+        way = rng.choice(["", "DESC "])
+        match rng.randrange(3):
+            case 0:
+                sql = f"SELECT floor, ward, {rng.choice(totals)} AS n, {rng.choice(totals)} AS m FROM ({sql}) q{where} GROUP BY ward, floor"
+            case 1:
+                sql = (
+                    f"SELECT ward, floor, m, {function} OVER ({rng.choice(over)}ORDER BY ward {way}, floor{framed}) AS n"
+                    f" FROM ({sql}) q{where}"
+                )
+            case _:
+                sql = f"SELECT ward, floor, n + m AS n, CASE WHEN n > m THEN n ELSE m END AS m FROM ({sql}) q{where} ORDER BY ward {way}, floor LIMIT 9"
+    top = ", ".join(rng.sample(totals, 3))
+    return rng.choice(
+        [
+            f"SELECT {top} FROM ({sql}) q",
+            f"SELECT floor, {top} FROM ({sql}) q GROUP BY floor ORDER BY floor",
+            f"SELECT ward, floor, n, m FROM ({sql}) q ORDER BY ward, floor",
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_was_made_up_is_as_sql_says(seed, gateway, home):
+    database = duckdb.connect()
+    database.execute("CREATE TABLE open AS SELECT * FROM read_csv(?)", [str(home / "open.csv")])
+    sql = written(Random(seed))
+    wanted, answer = database.execute(sql).fetchall(), gateway.query(sql)
+    assert [tuple(map(plain, r)) for r in answer.rows] == [tuple(map(plain, r)) for r in wanted], sql
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_what_was_made_up_about_persons_costs_what_its_totals_cost(seed, policy):
+    inner = "SELECT ward, floor, COUNT(*) AS n, MAX(days) AS m FROM stays GROUP BY ward, floor"
+    alone, around = (
+        plan(read(inner, policy), policy),
+        plan(read(written(Random(seed)).replace("FROM open", "FROM stays"), policy), policy),
+    )
+    assert (around.tally, around.reaches) == (alone.tally, alone.reaches)
+
+
 def plain(value):
     return float(f"{float(value):.9g}") if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
@@ -319,3 +396,11 @@ def test_other_joins_of_answers_are_refused(sql, policy):
     with pytest.raises(NotAnswerable) as caught:
         read(sql, policy)
     assert caught.value.hint
+
+
+def test_windows_that_would_keep_the_gateway_busy_are_refused_before_anything_is_charged(policy):
+    sql = "SELECT days, id % 50, AVG(COUNT(*)) OVER (ORDER BY days{}) FROM stays GROUP BY days, id % 50"
+    with pytest.raises(NotAnswerable, match="too many rows") as caught:
+        plan(read(sql.format(""), policy), policy)
+    assert "6 PRECEDING" in caught.value.hint
+    plan(read(sql.format(" ROWS BETWEEN 6 PRECEDING AND CURRENT ROW"), policy), policy)

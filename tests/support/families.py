@@ -164,6 +164,15 @@ SOURCES = [
     ("t JOIN u ON p = q WHERE EXISTS (SELECT 1 FROM v WHERE uk = k AND y > w)", ["w", "x"], ["g", "h"], ["x > 0"]),
     ("t WHERE EXISTS (SELECT 1 FROM u WHERE q = p AND EXISTS (SELECT 1 FROM v WHERE uk = k AND y > 1))", ["w"], ["g"], ["s = 'a'"]),
     ("(SELECT q, COUNT(*) AS n FROM u WHERE EXISTS (SELECT 1 FROM t WHERE p = q AND w > 0) GROUP BY q) r", ["n"], ["n"], ["n > 1"]),
+    ("u a WHERE x > (SELECT AVG(b.x) FROM u b WHERE b.q = a.q)", ["x"], ["h", "c"], ["c = 'a'"]),
+    ("u a WHERE x * 2 > (SELECT MAX(b.x) - MIN(b.x) FROM u b WHERE b.q = a.q AND b.h = a.h) OR c = 'a'", ["x"], ["h", "c"], ["x > 0"]),
+    ("t WHERE (SELECT COUNT(*) FROM u WHERE q = p AND x > 0) = 0", ["w"], ["g", "s"], ["s = 'a'"]),
+    ("u WHERE (SELECT SUM(y) FROM v WHERE uk = k) > 3 AND x > 0", ["x"], ["h", "c"], []),
+    ("t WHERE s = 'a' OR EXISTS (SELECT 1 FROM u WHERE q = p AND x > w)", ["w"], ["g", "s"], []),
+    ("u WHERE NOT (h = 'a' OR EXISTS (SELECT 1 FROM v WHERE uk = k AND y > 1))", ["x"], ["h", "c"], ["x > 0"]),
+    ("u WHERE CASE WHEN k IN (SELECT uk FROM v WHERE y > 1) THEN x > 0 ELSE h = 'a' END", ["x"], ["h", "c"], []),
+    ("u WHERE x > 0 OR k NOT IN (SELECT uk FROM v WHERE y > 2) OR c IN (SELECT h FROM d WHERE z > 1)", ["x"], ["h", "c"], []),
+    ("t", ["w * (SELECT COUNT(*) FROM u WHERE q = p)", "(SELECT MAX(x) FROM u WHERE q = p AND c = s)"], ["g", "CASE WHEN EXISTS (SELECT 1 FROM u WHERE q = p) THEN g END"], ["EXISTS (SELECT 1 FROM u WHERE q = p AND x > 0)", "p IN (SELECT q FROM u WHERE c = 'a')"]),
     ("(SELECT k AS i, q AS j, x FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE uk = k)) r JOIN t ON p = j", ["x", "w"], ["g"], ["x > w"]),
 ]  # fmt: skip
 

@@ -104,7 +104,7 @@ def _joined(relation: Join, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
     left, right = relation_rows(relation.left, tables), relation_rows(relation.right, tables)
     found: list[Row] = []
     for a in left:
-        pairs: list[Row] = [p for b in right if _value(relation.condition, p := {**a, **b}) is True]
+        pairs: list[Row] = [p for b in right if _value(relation.condition, p := _beside(a, b)) is True]
         found += pairs or ([_Empty(a)] if relation.outer else [])
     return found
 
@@ -114,6 +114,11 @@ class _Empty(dict[Any, Any]):
 
     def __missing__(self, key: Any) -> None:
         return None
+
+
+def _beside(a: Row, b: Row) -> Row:
+    """Both rows as one; what either side lacks because it found no partner stays NULL."""
+    return _Empty({**a, **b}) if isinstance(a, _Empty) or isinstance(b, _Empty) else {**a, **b}
 
 
 def _per_person(relation: PerPerson, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
@@ -193,7 +198,7 @@ def _value(expression: Expression, row: Row, tables: Mapping[str, Iterable[Row]]
 
 
 def _exists(e: Exists, row: Row, tables: Mapping[str, Iterable[Row]]) -> bool:
-    found = any(_value(e.condition, {**row, **other}, tables) is True for other in relation_rows(e.relation, tables))
+    found = any(_value(e.condition, _beside(row, other), tables) is True for other in relation_rows(e.relation, tables))
     return found is not e.negated
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,15 @@ import pyarrow as pa
 
 from nowiser.errors import Misconfigured
 from nowiser.extras import extra
-from nowiser.microdata.candidates import Candidate, offer
+from nowiser.microdata.before_after import before_after
+from nowiser.microdata.candidates import Candidate, offer, pipelines
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Run, quiet, silent
+from nowiser.microdata.minimality import measured_choice, stream_choice
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
-from nowiser.microdata.recipe import Recipe, parse
+from nowiser.microdata.recipe import Recipe, described, parse
 from nowiser.microdata.stream import made_in_stream
 from nowiser.microdata.table.in_duckdb import InDuckDB, installed
 from nowiser.microdata.table.micro_table import MicroTable
@@ -51,6 +54,7 @@ class Published:
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
     in_order: bool = False  # the rows are in the order of the original
+    original: MicroTable | None = None  # where the rows were in memory
 
     @property
     def table(self) -> MicroTable:
@@ -104,6 +108,9 @@ class Published:
             "codebook": self.codebook,
             "row_gains": self.chosen.row_gains,
             "group_sizes": self.chosen.group_sizes,
+            "risks": {} if self.original is None else before_after(self.original, self.table, self.recipe),
+            "recipe": described(self.recipe),
+            "date": datetime.now().astimezone().date().isoformat(),
         }
 
 
@@ -147,6 +154,8 @@ def release(
     table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
+    steps = dict(pipelines(recipe, every=every))[candidates[at].title]
+    candidates[at] = measured_choice(steps, table, run, candidates[at])
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if check is not None:
         check(chosen, run)
@@ -158,6 +167,7 @@ def release(
         original.rows,
         beyond=loaded.rows - original.rows,
         in_order=keep_order,
+        original=original,
     )
     if output is None:
         return made
@@ -193,7 +203,7 @@ def release_stream(
 ) -> Published:
     """The same flow for a table larger than memory."""
     made = made_in_stream(InDuckDB.open(source), recipe, progress=progress, notice=notice)
-    chosen, left_out = made.candidate, made.left_out
+    chosen, left_out = stream_choice(made.candidate, made.run), made.left_out
     if check is not None:
         check(chosen, made.run)
     published = Published(chosen, (chosen,), recipe, left_out, made.rows, in_order=keep_order)
@@ -280,6 +290,7 @@ def publish(
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
+    blind: bool = False,
     seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
@@ -314,7 +325,7 @@ def publish(
             "seconds": seconds,
             "person": person,
         }
-        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
+        chosen = parse({**content, "blind": blind, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

@@ -18,7 +18,7 @@ A model is written `name: limit`, or `name: {options}`; a list of such mappings 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -51,6 +51,7 @@ KEYS = (
     "seed",
     "seconds",
     "population",
+    "blind",
 )
 
 
@@ -75,6 +76,7 @@ class Recipe:
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
+    blind: bool = False  # the version is chosen by sizes of groups alone; models about secrets are only held
     within: Mapping[str, float] = field(default_factory=dict)  # how near a guess of a sensitive number must come
     folder: Path | None = None  # relative hierarchy files start here
 
@@ -125,6 +127,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         seed=seed(content.get("seed"), f"{where}: seed"),
         seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),
         population=name(content.get("population"), f"{where}: population"),
+        blind=flag(content.get("blind", False), f"{where}: blind"),
         folder=folder,
     )
 
@@ -191,6 +194,12 @@ def names(value: Any, where: str) -> tuple[str, ...]:
 def name(value: Any, where: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise Misconfigured(f"{where}: expected one name, found {value!r}")
+    return value
+
+
+def flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise Misconfigured(f"{where}: {value!r} is neither true nor false")
     return value
 
 
@@ -330,3 +339,33 @@ def private_first(steps: Sequence[Any], where: str) -> tuple[Any, ...]:
 def is_private(step: Any) -> bool:
     """Whether a step claims differential privacy and pays for it."""
     return str(step.name).startswith("private_")
+
+
+def described(recipe: Recipe) -> dict[str, str]:
+    """What decided a release, key by key, in words for a report. Seeds and key files are not told."""
+
+    def named(specs: Mapping[str, Spec]) -> str:
+        return ", ".join(f"{n} ({spec})" if isinstance(spec, str) and spec else n for n, spec in specs.items())
+
+    def options(choice: Any) -> str:
+        told = {
+            f.name: value
+            for f in fields(choice)
+            if not f.name.startswith("key") and (value := getattr(choice, f.name)) not in (None, f.default, ())
+        }
+        return str(choice.name) + (f" ({', '.join(f'{k} {v}' for k, v in told.items())})" if told else "")
+
+    out = {
+        "quasi": named(recipe.quasi),
+        "sensitive": named(recipe.sensitive),
+        "identifiers": ", ".join(recipe.identifiers),
+        "keep": ", ".join(recipe.keep),
+        "models": "; ".join(options(m) for m in recipe.models),
+        "suppress": f"{float(recipe.suppress):.4g}" if recipe.suppress else "",
+        "loss": recipe.loss,
+        "gs_factor": "" if recipe.gs_factor == registry.HALF else f"{recipe.gs_factor:g}",
+        "importance": ", ".join(f"{n} {w:g}" for n, w in recipe.importance.items()),
+        "steps": " → ".join(options(s) for s in recipe.steps),
+        "population": recipe.population or "",
+    }
+    return {key: words for key, words in out.items() if words}

@@ -23,7 +23,13 @@ STYLE = (
 )
 
 
-EVERYBODY = ("counted", "bound")  # figures that hold for every victim; the others are about the average one
+SIZES_ALONE = "The sizes of groups alone lead to this version: that it was chosen tells nothing about anybody."
+EVERYBODY = (
+    "counted",
+    "bound",
+    "worlds",
+    "sampled",
+)  # figures that hold for every victim; the others are about the average one
 
 
 def points(value: float) -> str:
@@ -54,10 +60,12 @@ def html(content: Mapping[str, Any], *, whole_page: bool, figures: Sequence[str]
     parts = [f'<p class="lead">{escape(sentence(content, chosen))}</p>', _candidates(content)]
     parts.append(_models(chosen))
     parts.append(_guesses(chosen))
+    parts.append(_risks(content.get("risks") or {}))
     if whole_page:
         parts.insert(0, _for_whom(chosen))
         parts.extend(f"<figure>{figure}</figure>" for figure in figures)
         parts.append(_columns(content))
+        parts.append(_recipe(content))
     body = "\n".join(parts)
     if not whole_page:
         return f"<style>{STYLE}</style><div>{body}</div>"
@@ -76,7 +84,7 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
     worst = max(chosen["guesses"], key=lambda g: g["after"] - g["before"], default=None)
     if worst is not None:
         words += f". {about_guess(worst)}"
-    return words + "."
+    return words + "." + (f" {chosen['choice']}" if chosen.get("choice", SIZES_ALONE) != SIZES_ALONE else "")
 
 
 def about_guess(guess: Mapping[str, Any]) -> str:
@@ -87,7 +95,7 @@ def about_guess(guess: Mapping[str, Any]) -> str:
         return f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
     high = guess.get("high")
     unsure = "" if high is None else f", up to {percent(high)} within 95 % confidence"
-    return f"{who} guesses {column} right {gained} better, on average over victims: from {way}{unsure}"
+    return f"{who} guesses {column} right at least {gained} better, on average over victims: from {way}{unsure}"
 
 
 def _who(attacker: str) -> str:
@@ -164,8 +172,38 @@ def _guesses(chosen: Mapping[str, Any]) -> str:
     return "<h2>What an attacker can guess</h2>" + _table(head, rows) if rows else ""
 
 
+ATTACKER = (
+    "The attacker of these figures knows somebody's quasi-identifiers, all of them, and that the person is in the "
+    "table. He does not know the other rows, and sees no other release about the same people."
+)
+
+
+def _risks(risks: Mapping[str, Any]) -> str:
+    """The table as it was beside the one that is released."""
+    if not risks:
+        return ""
+    before, after = risks["before"], risks["after"]
+
+    def told(name: str, value: Any) -> str:
+        return percent(value) if name.endswith("risk") else number(value)
+
+    rows = [(name, told(name, before[name]), told(name, after[name])) for name in before]
+    head = "<h2>Risk of being found, before and after</h2>"
+    return f'{head}<p class="quiet">{escape(ATTACKER)}</p>' + _table(("", "as it was", "released"), rows)
+
+
+def _recipe(content: Mapping[str, Any]) -> str:
+    """What decided the release, and when."""
+    rows = list((content.get("recipe") or {}).items())
+    if content.get("date"):
+        rows.append(("made on", content["date"]))
+    lines = "".join(f"<tr><td>{escape(key)}</td><td>{escape(str(words))}</td></tr>" for key, words in rows)
+    return f"<h2>Recipe</h2><table>{lines}</table>" if rows else ""
+
+
 def _columns(content: Mapping[str, Any]) -> str:
     book = content["codebook"]
+    losses = (content.get("risks") or {}).get("losses", {})
     levels: dict[str, Any] = {}
     for step in book["steps"]:
         levels |= step.get("levels", {})
@@ -173,10 +211,13 @@ def _columns(content: Mapping[str, Any]) -> str:
     for name, column in book["columns"].items():
         level = levels.get(name)
         done = f"level {level['level']} of {level['of']} ({level['hierarchy']})" if level else "–"
-        rows.append((name, column["role"], number(column["distinct"]), done))
+        loss = losses.get(name)
+        told = (number(column["distinct"]), "–" if loss is None else percent(loss), done)
+        rows.append((name, column["role"], *told))
     left = ", ".join(book["left_out"])
     words = f'<p class="quiet">Left out: {escape(left)}.</p>' if left else ""
-    return "<h2>Columns</h2>" + _table(("column", "role", "distinct values", "generalised"), rows) + words
+    head = ("column", "role", "distinct values", "information lost", "generalised")
+    return "<h2>Columns</h2>" + _table(head, rows) + words
 
 
 def charts(content: Mapping[str, Any]) -> list[Spec]:

@@ -33,6 +33,7 @@ from nowiser.report.answer import rounded
 from nowiser.sql.answer.expected import Expected, Floats, expected, share, spread
 from nowiser.sql.plan.groups import Listed
 from nowiser.sql.plan.plan import Noise, Plan
+from nowiser.sql.steps import Slice
 from nowiser.sql.tree import holding, scans
 
 USELESS = 0.2  # of the range or of the size
@@ -86,7 +87,8 @@ def person_table(plan: Plan) -> Table | None:
 
 def shows_nothing(plan: Plan) -> bool:
     """Whether the answer has no rows, whatever the data are: LIMIT 0, or conditions that leave no declared value."""
-    return plan.query.limit == 0 or (not isinstance(plan.groups, Listed) and not len(plan.groups))
+    nothing = any(isinstance(step, Slice) and step.limit == 0 for step in plan.query.after)
+    return nothing or plan.query.limit == 0 or (not isinstance(plan.groups, Listed) and not len(plan.groups))
 
 
 def without_rows(plan: Plan, size: Size | None) -> bool:

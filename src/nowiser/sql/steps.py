@@ -29,6 +29,7 @@ from nowiser.sql.tree import (
 )
 
 MOST_ROWS = 10_000  # groups of an answer that is computed with further
+MOST_VISITS = 1_500_000  # rows that are looked at for windows
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,16 @@ class Slice:
 
 
 Step = Keep | Gather | Beside | Project | Sort | Once | Slice
+
+
+def visits(steps: tuple[Step, ...], rows: int) -> int:
+    """How many rows windows look at, all together, over a table of so many."""
+    found = 0
+    for step in steps:
+        for w in step.windows if isinstance(step, Beside) else ():
+            span = rows if w.frame.first is None or w.frame.last is None else w.frame.last - w.frame.first + 1
+            found += rows if w.frame == WHOLE else rows * max(0, min(span, rows)) // (1 if w.frame.last != 0 else 2)
+    return found
 
 
 def expressions(step: Any) -> Iterator[Expression]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NotEvaluated
+from nowiser.files.interrupted import interruptible
 from nowiser.microdata.recheck.joint import columns_of, joint_gain
 from nowiser.microdata.recheck.uniques import population_uniques
 
@@ -135,7 +136,8 @@ class _Check:
 
     def run(self, sql: str) -> list[Any]:
         """Every result is read to its end: DuckDB takes no further work on a connection before."""
-        rows: list[Any] = self.engine.execute(sql).fetchall()
+        with interruptible():
+            rows: list[Any] = self.engine.execute(sql).fetchall()
         return rows
 
     def value(self, claim: Claim) -> float:

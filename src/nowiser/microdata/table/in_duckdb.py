@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nowiser.engines.progress import silent
 from nowiser.errors import NotEvaluated
+from nowiser.files.interrupted import interruptible
 from nowiser.files.unreadable import there, unreadable
 from nowiser.microdata.table.grouper import Rewriting
 from nowiser.microdata.table.read import csv_shape
@@ -89,7 +90,8 @@ class InDuckDB:
         import duckdb
 
         try:
-            yield
+            with interruptible():
+                yield
         except (duckdb.InvalidInputException, duckdb.ConversionException):
             raise unreadable(self.path) from None
         except duckdb.OutOfMemoryException:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from nowiser.engines.progress import silent
 from nowiser.errors import Misconfigured
+from nowiser.files.interrupted import interruptible
 from nowiser.files.writing import writing
 from nowiser.microdata.table.column import Coded
 from nowiser.microdata.table.micro_table import MicroTable
@@ -79,7 +80,7 @@ def write_table(table: MicroTable, path: Path, separator: str = ",") -> None:
     import duckdb
 
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
-    with duckdb.connect() as engine:
+    with duckdb.connect() as engine, interruptible():
         silent(engine)
         engine.register("released", compact(table))
         target = str(path).replace("'", "''")

@@ -277,21 +277,21 @@ class _Results:
         plain = reading.aggregate.function in ("count", "sum") and self.plan.histogram(reading) is None
         return Traced(value, lies, frozenset({("of", e.index, g)}), (e.index, g) if plain else None)
 
-    def sum_bar(self, cells: Sequence[Traced], k: int) -> Interval | None:
-        """Where the sum of one released sum in several groups lies at 5%/k; None where their noises are not known."""
-        places = [c.cell for c in cells if c.cell is not None]
-        indexes = {index for index, _ in places}
-        if len(places) != len(cells) or len(indexes) != 1 or self.plan.summed is not None:
+    def sum_bar(self, cells: Sequence[Traced], k: int) -> Fraction | None:
+        """How far the sum of one released sum in several groups is off at 5%/k; None where the noises are not known."""
+        indexes = {None if c.cell is None else c.cell[0] for c in cells}
+        if len(indexes) != 1 or None in indexes or self.plan.summed is not None:
             return None
-        top = self.plan.readings[indexes.pop()].top
+        (index,) = indexes
+        assert index is not None
+        top = self.plan.readings[index].top
         mechanism = self.bars.noise[top]
         if mechanism is None or isinstance(mechanism, Combined):
             return None
-        middle = sum((Fraction(c.value) for c in cells), Fraction(0))
         half = half_width_of_sum(mechanism, len(cells), 1 - Fraction(1, 20 * k))
         if self.plan.tally.cells[top].unit != 1:
             half += mechanism.half_width() * len(cells) / 100  # digits that are not shown
-        return Interval(middle - half, middle + half)
+        return half
 
     def dressed(self, table: further.Table, column: int, kind: Kind) -> Estimates:
         """A column of what was computed, as it is shown."""

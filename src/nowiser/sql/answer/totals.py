@@ -18,7 +18,7 @@ from nowiser.sql.tree import Type
 SPREADS = {"var_samp": variance, "stddev_samp": stdev}
 NAMES = frozenset({"count", "distinct", "sum", "avg", "min", "max", "median", "var_pop", "stddev_pop", *SPREADS})
 
-SumBar = Callable[[Sequence[Traced], int], Interval | None]  # where a sum of released sums lies at 5%/k
+SumBar = Callable[[Sequence[Traced], int], Fraction | None]  # how far a sum of released sums is off, at 5%/k
 
 
 def counted(rows: int, *, noise: bool) -> Traced:
@@ -50,13 +50,14 @@ def result(function: str, of: Kind) -> Kind:
 def _added(function: str, some: Sequence[Traced], value: Any, kind: Kind, sum_bar: SumBar) -> Traced:
     over = len(some) if function == "avg" else 1
     if len({r.cell for r in some}) == len(some) and sum_bar(some, 1) is not None:
-        name = ("sum", *sorted(r.cell for r in some if r.cell is not None))
 
         def lies(k: int) -> Type | None:
-            found = sum_bar(some, k)
-            return None if found is None else Type(kind, bounds=found / point(over))
+            half, middle = sum_bar(some, k), Fraction(value)
+            if half is None:
+                return None
+            return Type(kind, bounds=Interval(middle - half / over, middle + half / over))
 
-        return Traced(value, lies, frozenset({name}))
+        return Traced(value, lies, frozenset({("sum", object())}))
     if len(some) > MOST_NOISY:
         return barless(value)
 

@@ -44,7 +44,7 @@ from nowiser.sql.plan.marginals import Marginals, marginals, with_missing
 from nowiser.sql.plan.parts import cells as cells_of
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.clauses import LIMITLESS
-from nowiser.sql.steps import MOST_ROWS
+from nowiser.sql.steps import MOST_ROWS, MOST_VISITS, visits
 from nowiser.sql.tree import Column, Expression, Query, Relation, columns, computed, existing, holding
 
 MOST_GROUPS = LIMITLESS
@@ -142,6 +142,12 @@ def plan(query: Query, policy: Policy, public: Mapping[int, Values] | None = Non
     query = whole(spread(query), policy)
     known = rows(query.relation, policy)
     declared = None if as_found(query, known) else _groups(query, public or {})
+    many = 0 if declared is None else len(declared)
+    if query.after and visits(query.after, many) > MOST_VISITS:
+        raise NotAnswerable(
+            f"Windows over {many:,} groups would look at too many rows.",
+            hint="Ask for fewer of them at once, or for ROWS BETWEEN 6 PRECEDING AND CURRENT ROW.",
+        )
     if query.after and declared is not None and len(declared) > MOST_ROWS:
         raise NotAnswerable(
             f"{len(declared):,} groups would be computed with further.",

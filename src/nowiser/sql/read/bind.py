@@ -125,7 +125,12 @@ class Binder:
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
-            return self.refuse(node, "Window functions look at single rows and are not answered.", "Use GROUP BY.")
+            instead = "Use GROUP BY."
+            if isinstance(node.this, exp.RowNumber) and node.args.get("partition_by"):
+                instead = (
+                    "The first row of each person: WHERE t = (SELECT MIN(b.t) FROM … AS b WHERE b.person = a.person)."
+                )
+            return self.refuse(node, "Window functions look at single rows and are not answered.", instead)
         if type(node) in hints.EXPRESSIONS:
             return self.refuse(node, *hints.EXPRESSIONS[type(node)])
         if not isinstance(node, exp.Func):

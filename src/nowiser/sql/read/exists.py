@@ -19,6 +19,7 @@ from nowiser.sql import functions
 from nowiser.sql.bound.relations import names, rows
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import condition, no_aggregate
+from nowiser.sql.read.lookups import Looked, Lookups
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import TRUE, Context, From, Source, SubSelect, together, within
@@ -43,8 +44,8 @@ _MIRRORED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def looked_up(context: Context, where: exp.Expr | None, scope: Scope, together: Together, sub: SubSelect) -> Relation:
     """The rows of FROM for which WHERE holds. `together`: puts the tables together under the other conditions."""
     nodes = list(_conjuncts(where.this)) if where is not None else []
-    plain = [n for n in nodes if not _looks(n)]
     binder = Binder(scope, lambda n: no_aggregate(context, n))
+    plain = [n for n in nodes if not _looks(n) and not _asks(n, binder)]
     if len(plain) == len(nodes):
         return together(condition(context, binder, where.this) if where is not None else None)
     bound = [condition(context, binder, n) for n in plain]
@@ -52,7 +53,19 @@ def looked_up(context: Context, where: exp.Expr | None, scope: Scope, together: 
     for node in nodes:
         if _looks(node):
             reader.keep(node)
+        elif node not in plain:
+            reader.keep_where(node)
     return reader.relation
+
+
+def lookups(context: Context, scope: Scope, relation: Relation, sub: SubSelect, *, filters: bool = False) -> Lookups:
+    """What reads sub-selects inside expressions over the rows of a relation."""
+    return Lookups(context, scope, relation, _Looking(context, scope, relation, sub).look, filters=filters)
+
+
+def _asks(node: exp.Expr, binder: Binder) -> bool:
+    """Whether a sub-select stands in a condition that is not a number of public tables."""
+    return node.find(exp.Query, exp.Exists) is not None and binder.quietly(node) is None
 
 
 def _all(parts: list[Expression]) -> Expression | None:
@@ -118,6 +131,14 @@ class _Looking:
         else:
             self._compared(node)
 
+    def keep_where(self, node: exp.Expr) -> None:
+        """The same, where sub-selects stand anywhere in the condition."""
+        reader = Lookups(self.context, self.scope, self.relation, self.look, filters=True)
+        found = condition(self.context, Binder(self.scope, reader.leaf), node)
+        kept = Filter(reader.relation, found)
+        rows(kept, self.context.policy)
+        self.relation = kept
+
     def _filter(self, node: exp.Expr, inner: Relation, parts: list[Expression], *, negated: bool) -> None:
         whole = within(self.relation, inner, parts, self.context.policy)
         found = Exists(inner, together(whole), negated, span=place(node, self.context.text))
@@ -127,6 +148,15 @@ class _Looking:
 
     def _select(self, node: exp.Expr, shown: exp.Expr | None) -> tuple[Relation, list[Expression], Expression]:
         """The rows a SELECT looks among, the conditions that look at the row outside too, and what `shown` is."""
+        found = self.look(node)
+        if shown is None:
+            return found.relation, found.across, TRUE
+        scope = replace(found.scope, outer=self.scope)
+        binder = Binder(scope, lambda n: no_aggregate(self.context, n))
+        return found.relation, found.across, binder.bind(shown)
+
+    def look(self, node: exp.Expr) -> Looked:
+        """The rows a SELECT looks among, and the conditions that look at the row outside too."""
         while isinstance(node, exp.Subquery | exp.Paren):
             node = node.this
         if not isinstance(node, exp.Select) or not node.args.get("from_"):
@@ -151,7 +181,7 @@ class _Looking:
         for n in nodes:
             if _looks(n):
                 deeper.keep(n)
-        return deeper.relation, across, binder.bind(shown) if shown is not None else TRUE
+        return Looked(deeper.relation, across, inside)
 
     def _member(self, node: exp.Expr, x: exp.Expr, query: exp.Expr, *, negated: bool) -> None:
         source = self._listed(query)

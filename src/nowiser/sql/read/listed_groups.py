@@ -47,7 +47,8 @@ def refuse_counted(context: Context, tree: exp.Select, rows: Binder, missing: fr
         elif isinstance(what, exp.Distinct):
             what = what.expressions[0]
         found = None if isinstance(what, exp.Star) else rows.quietly(what)
-        if isinstance(what, exp.Star) or (found is not None and not vanishes(found, missing)):
+        asks = found is None and isinstance(what, exp.Expr) and what.find(exp.Query, exp.Exists) is not None
+        if isinstance(what, exp.Star) or asks or (found is not None and not vanishes(found, missing)):
             raise context.refuse(node, "This would also count rows of the list that nobody belongs to.", _COUNT)
     where = tree.args.get("where")
     inner = [] if where is None else list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
@@ -72,7 +73,10 @@ def _aggregates(tree: exp.Select) -> Iterator[exp.Expr]:
 
 def _nested(node: exp.Expr) -> bool:
     """Whether it is over released numbers: SUM(COUNT(*)) OVER ()."""
-    return isinstance(node.this, exp.Expr) and node.this.find(exp.AggFunc) is not None and node.key != "withingroup"
+    if not isinstance(node.this, exp.Expr) or node.key == "withingroup":
+        return False
+    inside = node.this.walk(prune=lambda n: isinstance(n, exp.Query))  # a sub-select's aggregates are its own
+    return any(isinstance(n, exp.AggFunc) for n in inside)
 
 
 # -- VALUES ----------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ far a sum can go follows from how many rows one person has and between which end
 are sums of whole units, so that they do not depend on the order of rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -34,9 +35,14 @@ _FOLDS: dict[type[exp.Expr], str] = {
 MOST_UNITS = 2**52  # whole numbers up to here are doubles
 
 
-def per_person(context: Context, node: exp.Select, relation: Relation, scope: Scope) -> Source:
-    """The relation of a sub-select with GROUP BY. Raises NotAnswerable where a group could hold several persons."""
-    return _PerPerson(context, node, relation, scope, rows(relation, context.policy)).read()
+def per_person(
+    context: Context, node: exp.Select, relation: Relation, scope: Scope, keyed: Sequence[Expression] | None = None
+) -> Source:
+    """The relation of a sub-select with GROUP BY. Raises NotAnswerable where a group could hold several persons.
+
+    `keyed`: what is grouped by, where the text does not say it.
+    """
+    return _PerPerson(context, node, relation, scope, rows(relation, context.policy), keyed).read()
 
 
 @dataclass
@@ -46,6 +52,7 @@ class _PerPerson:
     source: Relation
     scope: Scope
     known: Rows
+    keyed: Sequence[Expression] | None = None
     keys: dict[Expression, Column] = field(default_factory=dict)
     folds: dict[Fold, Column] = field(default_factory=dict)
     name: str = ""
@@ -71,6 +78,8 @@ class _PerPerson:
 
     def _keys(self, inner: Binder) -> list[Expression]:
         group = self.node.args.get("group")
+        if self.keyed is not None:
+            return list(self.keyed)
         if group is None:
             if self.node.args.get("distinct"):
                 return [inner.bind(e.unalias()) for e in self.node.expressions]

@@ -26,7 +26,7 @@ from nowiser.sql.read.clauses import (
     whole,
 )
 from nowiser.sql.read.constants import null
-from nowiser.sql.read.exists import looked_up
+from nowiser.sql.read.exists import looked_up, lookups
 from nowiser.sql.read.further import by_name, finish, further, released_names, window
 from nowiser.sql.read.grouping import MOST_KEYS, MOST_SETS, grouping_sets
 from nowiser.sql.read.joined_totals import items, joined, part
@@ -160,16 +160,17 @@ class _Select:
         listed = without_values(self.context, self.tree)
         tables = From(self.context, self.tree, read_source, lists=True)
         scope, together = tables.read()
-        rows = Binder(scope, self.no_aggregate)
         missing = tables.missing | {
             c.relation for n in listed for e in scope.sources.get(n, {}).values() for c in columns(e)
         }
-        refuse_counted(self.context, self.tree, rows, missing)
+        refuse_counted(self.context, self.tree, Binder(scope, self.no_aggregate), missing)
         where = self.tree.args.get("where")
         relation = looked_up(self.context, where, scope, together, read_source)
+        inner = lookups(self.context, scope, relation, read_source)
+        rows = Binder(scope, inner.leaf)
         if self.lists(relation):
             return self.listing(relation, rows)
-        if self.asks_for_names(where, rows):
+        if self.asks_for_names(where, Binder(scope, self.no_aggregate)):
             return Query(relation, (), (), tuple(self.nothing(rows)), limit=0)
         keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows, several=sets is not None)
@@ -178,7 +179,7 @@ class _Select:
         if having is not None and having.find(exp.Window):
             raise self.refuse(having, "HAVING comes before windows.", "Put the window in a sub-select, and use WHERE.")
         query = Query(
-            relation,
+            inner.relation,
             keys,
             (),
             outputs,
@@ -415,14 +416,14 @@ class _Select:
                 )
             if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
-            if isinstance(node, exp.Subquery):
-                return number(self.context, node)
             if isinstance(node, exp.Grouping):
                 return self.grouping(node, keys, rows, several=several)
             if computed and not isinstance(node, exp.AggFunc | exp.Filter | exp.Literal):
                 whole = rows.quietly(node)
                 if whole is not None and whole in computed:
                     return Grouped(keys.index(whole), replace(whole.type, nullable=True), place(node, self.text))
+            if isinstance(node, exp.Subquery):
+                return number(self.context, node)
             if isinstance(node, exp.Window) and not self.runs(node, keys, binder, several=several):
                 return window(self.tree, self.windows, node, binder, lambda n: self.condition(binder, n, total=False))
             aggregate = self.aggregate(node, rows, binder)

@@ -153,7 +153,7 @@ class From:
         self.sources = {n: h for n, h in self.sources.items() if n not in before} | {
             n: h for n, h in self.sources.items() if n in before
         }  # a name in USING is that of the side whose rows all stay
-        outer.append((_filtered(found, left), condition))
+        outer.append((filtered(found, left), condition))
         self.waiting, self.pooled = [relation], []
 
     def scope(self) -> Scope:
@@ -335,12 +335,12 @@ class From:
         found, left = _ordered([*self.waiting], [*self.pooled, *early], self.context.policy)
         late = [c for c in everything if c not in early]
         for relation, condition in outer:
-            found, above = _pulled(found)
-            base, inside = _pulled(relation)
+            found, above = pulled(found)
+            base, inside = pulled(relation)
             parts = [c for c in (*conjuncts(condition), *inside) if c != TRUE]
-            found = _joined(found, base, parts, self.context.policy, outer=True)
+            found = joined_within(found, base, parts, self.context.policy, outer=True)
             left = [*above, *left]
-        return _filtered(found, [*left, *late])
+        return filtered(found, [*left, *late])
 
 
 def _common(condition: Expression) -> list[Expression]:
@@ -353,7 +353,7 @@ def _common(condition: Expression) -> list[Expression]:
 
 def _ordered(waiting: list[Relation], pooled: list[Expression], policy: Policy) -> tuple[Relation, list[Expression]]:
     """Join relations one after the other, always the one that leaves fewest rows per person."""
-    parts = [_pulled(r) for r in waiting]
+    parts = [pulled(r) for r in waiting]
     pooled = [*pooled, *(c for _, above in parts for c in above)]
     left = [r for r, _ in parts]
     start = next((r for r in left if rows(r, policy).secret), left[0])
@@ -365,7 +365,7 @@ def _ordered(waiting: list[Relation], pooled: list[Expression], policy: Policy) 
         for i, candidate in enumerate(left):
             usable = _usable(pooled, found, candidate)
             try:
-                joined = _joined(found, candidate, usable, policy)
+                joined = joined_within(found, candidate, usable, policy)
                 # A public table that nothing is compared with yet can wait.
                 options.append((rows(joined, policy).most + (0 if usable else 10**12), i, joined))
             except NotAnswerable as reason:
@@ -391,7 +391,9 @@ def _usable(pooled: list[Expression], found: Relation, candidate: Relation) -> l
     ]
 
 
-def _joined(left: Relation, right: Relation, parts: list[Expression], policy: Policy, *, outer: bool = False) -> Join:
+def joined_within(
+    left: Relation, right: Relation, parts: list[Expression], policy: Policy, *, outer: bool = False
+) -> Join:
     """The join, within one person. Raises NotAnswerable where that is not what the conditions say."""
     joined = Join(left, right, together(within(left, right, parts, policy)), outer)
     rows(joined, policy)
@@ -415,7 +417,7 @@ def within(left: Relation, right: Relation, parts: list[Expression], policy: Pol
     return parts
 
 
-def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
+def pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
     """The relation without the conditions at its top, and those."""
     found: list[Expression] = []
     while isinstance(relation, Filter):
@@ -424,7 +426,7 @@ def _pulled(relation: Relation) -> tuple[Relation, list[Expression]]:
     return relation, found
 
 
-def _filtered(relation: Relation, parts: list[Expression]) -> Relation:
+def filtered(relation: Relation, parts: list[Expression]) -> Relation:
     return Filter(relation, together(parts)) if parts else relation
 
 
