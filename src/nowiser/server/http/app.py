@@ -12,6 +12,7 @@ from nowiser.server.http.failed import handlers
 from nowiser.server.http.guard import Guard
 from nowiser.server.http.metrics import metrics
 from nowiser.server.http.sessions import Sessions
+from nowiser.server.pages import routes
 
 API = "/api/v1"
 
@@ -40,6 +41,7 @@ def application(desk: Desk) -> FastAPI:
         return metrics(ready=desk.ready)
 
     app.include_router(login.router, prefix=API)
+    routes.mount(app, desk)
     handlers(app)
     app.add_middleware(Guard, desk=desk, sessions=sessions)
     return app

@@ -29,6 +29,7 @@ async def change(
     request: Request,
     desk: TheDesk,
     account: Custodian,
+    *,
     what: Word,
     name: Name,
     role: Word = "",

@@ -22,7 +22,7 @@ from nowiser.server.pages import drawing
 from nowiser.server.pages.access import Anybody, TheDesk
 from nowiser.server.pages.pictures import picture
 from nowiser.server.people.account import Account
-from nowiser.server.problems import LoggedOut, problem_of
+from nowiser.server.problems import LOGGED_OUT, problem_of
 from nowiser.server.seat import Seat
 
 router = APIRouter()
@@ -61,11 +61,11 @@ async def form(request: Request, desk: TheDesk, account: Anybody, entry: int = 0
 
 @router.post("/ask")
 async def answered(
-    request: Request, desk: TheDesk, what: Wish, sql: Sql = "", spend: Wish = "", error: Wish = ""
+    request: Request, desk: TheDesk, *, what: Wish, sql: Sql = "", spend: Wish = "", error: Wish = ""
 ) -> Response:
     asked, account = Asked(sql.replace("\r\n", "\n"), spend, error), current(request)
     if account is None:  # the session has ended: the question comes back after logging in
-        kept = {"following": "/ask", "draft": asked.sql, "empty": False}
+        kept: dict[str, Any] = {"following": "/ask", "draft": asked.sql, "empty": False}
         return drawing.page(request, "login.html", status=401, wrong=None, **kept)
     seat = desk.seat(account)
     try:
@@ -78,13 +78,11 @@ async def answered(
 
 
 @router.post("/ask/explain")
-async def live(
-    request: Request, desk: TheDesk, sql: Sql = "", spend: Wish = "", error: Wish = ""
-) -> Response:
+async def live(request: Request, desk: TheDesk, *, sql: Sql = "", spend: Wish = "", error: Wish = "") -> Response:
     """What the question would cost: the part of the page that changes while one writes."""
     account = current(request)
     if account is None:
-        return HTMLResponse(drawing.fragment("_logged_out.html"), status_code=LoggedOut().exit_code and 401)
+        return HTMLResponse(drawing.fragment("_logged_out.html"), status_code=LOGGED_OUT.status)
     asked = Asked(sql.replace("\r\n", "\n"), spend, error)
     told: dict[str, Any] = {"explained": None, "failed": None}
     if asked.sql.strip():

@@ -1,5 +1,6 @@
 """The board: whether every promise is kept, what attackers can guess by now, who asked what, how long it will last."""
 
+from fractions import Fraction
 from typing import Any
 
 from fastapi import APIRouter
@@ -47,7 +48,7 @@ def _content(seat: Seat) -> dict[str, Any]:
         "picture": picture(chart(policy, read)) if charges else None,
         "steps": _steps(seat, read),
         "texts": [policy_words.goal(a) for a in policy.attackers],
-        "typical": int(max(0, read.left) / policy.spend),
+        "typical": int(max(Fraction(0), read.left) / policy.spend),
         "spend": float(policy.spend),
     }
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -49,7 +50,7 @@ def _entries(desk: Desk) -> Iterator[str]:
         yield json.dumps(asdict(entry), ensure_ascii=False) + "\n"
 
 
-def _listed(lines: tuple[Line, ...], kind: str, before: int) -> dict[str, object]:
+def _listed(lines: tuple[Line, ...], kind: str, before: int) -> dict[str, Any]:
     """The latest entries of a kind, or those before a number."""
     kind = kind if kind in KINDS else ""
     wanted = [ln for ln in reversed(lines) if (not kind or ln.kind == kind) and (not before or ln.seq < before)]

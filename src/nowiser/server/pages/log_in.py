@@ -1,6 +1,6 @@
 """Logging in and out; what to do where nobody can log in yet."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
 from starlette.requests import Request
@@ -28,6 +28,7 @@ async def form(request: Request, desk: TheDesk) -> Response:
 async def enter(
     request: Request,
     desk: TheDesk,
+    *,
     name: Annotated[str, Form(max_length=100)] = "",
     secret: Annotated[str, Form(max_length=1000)] = "",
     following: Annotated[str, Form(max_length=200)] = "",
@@ -37,7 +38,7 @@ async def enter(
     try:
         text, session, account = await login.log_in(request, name.strip().lower(), secret.strip())
     except NowiserError as error:
-        asked = {"following": following, "draft": draft, "empty": False}
+        asked: dict[str, Any] = {"following": following, "draft": draft, "empty": False}
         status = problem_of(error).status
         return drawing.page(request, "login.html", status=status, wrong=drawing.failed(error), **asked)
     if draft and account.role.asks:
@@ -56,5 +57,5 @@ async def leave(request: Request) -> Response:
 
 
 def _ours(path: str) -> bool:
-    """Whether it is a page of ours: `//elsewhere` and `/\\elsewhere` lead away."""
+    r"""Whether it is a page of ours: `//elsewhere` and `/\elsewhere` lead away."""
     return path.startswith("/") and path[1:2] not in ("/", "\\") and path.isascii() and path.isprintable()

@@ -20,7 +20,7 @@ def pace(charges: Sequence[Line], left: float, now: datetime | None = None) -> t
     first = datetime.fromisoformat(charges[0].at).astimezone(UTC)
     since = max(first, now - WINDOW)
     if now - first < SHORTEST:
-        return "too early", "The first question is less than two days old: too early to tell a pace."
+        return "too early to say", "The first question is less than two days old: too early to tell a pace."
     recent = sum(float(line.share) for line in charges if datetime.fromisoformat(line.at).astimezone(UTC) >= since)
     days = (now - since) / timedelta(days=1)
     if recent <= 0:

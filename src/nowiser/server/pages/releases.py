@@ -14,4 +14,4 @@ router = APIRouter()
 async def releases(request: Request, desk: TheDesk, account: SeesAll) -> Response:
     seat = desk.seat(account)
     lines = [line for line in await desk.quickly(seat.history) if line.kind == "publication"]
-    return drawing.page(request, "releases.html", lines=lines[::-1])
+    return drawing.page(request, "releases.html", lines=lines[::-1], reports=())

@@ -1,7 +1,5 @@
 """The custodian's report: on the page, for print, and as a file."""
 
-from typing import Any
-
 from fastapi import APIRouter
 from markupsafe import Markup
 from starlette.requests import Request
@@ -36,9 +34,11 @@ async def saved(desk: TheDesk, account: SeesAll, form: str) -> Response:
     return Response(content, media_type=kinds[form], headers=named)
 
 
-def _written(seat: Seat, form: str) -> Any:
+def _written(seat: Seat, form: str) -> bytes:
     document = _document(seat)
-    return {"pdf": file.pdf, "html": html.html, "md": markdown}[form](document)
+    if form == "pdf":
+        return file.pdf(document)
+    return (html.html(document) if form == "html" else markdown(document)).encode()
 
 
 def _document(seat: Seat) -> Document:

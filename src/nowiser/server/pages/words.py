@@ -8,6 +8,7 @@ from typing import Any
 from nowiser.model.advantage import points as share_words
 from nowiser.percent import percent
 from nowiser.report.answer import rounded
+from nowiser.report.visible import on_one_line, visible
 
 LONGEST = 120
 
@@ -47,7 +48,7 @@ def when(at: str) -> str:
 
 
 def short(text: str) -> str:
-    flat = " ".join(text.split())
+    flat = on_one_line(" ".join(text.split()))
     return flat if len(flat) <= LONGEST else flat[: LONGEST - 1] + "…"
 
 
@@ -72,4 +73,5 @@ FILTERS = {
     "many": many,
     "rounded": rounded,
     "x": x,
+    "visible": visible,
 }

@@ -1,0 +1,5 @@
+"""Promises."""
+
+from fastapi import APIRouter
+
+router = APIRouter()
