@@ -37,6 +37,11 @@ class Seat:
         """Names and kinds of the columns of an answer; nothing is read or charged."""
         return self.gate.describe(sql)
 
+    def remaining(self, sql: Any, **wish: Any) -> float:
+        """How many questions of this price still fit."""
+        self._asks()
+        return self.gate.remaining(sql, analyst=self.account.name, **wish)
+
     def tables(self) -> Tables:
         return self.gate.tables()
 
