@@ -39,7 +39,7 @@ PRIORS = {
     "uniform": "uniform",
     "normal": "{normal: {mean: 20, sd: 5}}",
     "lognormal": "{lognormal: {mean: 3, sd: .4}}",
-    "histogram": "{histogram: {edges: [0, 10, 20, 40, 60], masses: [.2, .4, .3, .1]}}",
+    "histogram": "{histogram: {edges: [0, 10, 20, 40, 60], weights: [.2, .4, .3, .1]}}",
     "unknown": "unknown",
 }
 ONE = ("t.x within 2", "not t.x within 10", "t.x in [0, 10]", "t.x within 1 or t.x in [40, 60]")

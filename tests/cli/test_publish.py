@@ -315,7 +315,8 @@ def test_perturbed_columns_are_not_said_to_be_safe_for_everybody(nowiser, tmp_pa
     (tmp_path / "r.yaml").write_text(recipe, encoding="utf-8")
     code, out, _ = nowiser("publish", "table.csv", "--recipe", "r.yaml", "-o", "out.csv")
     assert code == 0
-    assert "An attacker who has found the victim's row guesses Condition right" in out
+    assert "An attacker who" in out
+    assert "guesses Condition right at least" in " ".join(out.split())
     assert "on average over victims" in out
     assert "nobody's" not in out
     page = (tmp_path / "out.report.html").read_text(encoding="utf-8")

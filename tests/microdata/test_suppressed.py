@@ -113,7 +113,7 @@ def test_a_share_of_the_whole_table_is_nowhere_in_the_codebook():
 def test_limits_hold_among_the_released_rows_alone():
     """Where a limit holds against the whole table only, a stricter search finds a version, or nothing is published."""
     held = 0
-    for seed in range(60):
+    for seed in range(25):
         random = np.random.default_rng(seed)
         frame = people(random, 40)
         try:
@@ -128,4 +128,4 @@ def test_limits_hold_among_the_released_rows_alone():
             for value, share in group["ill"].value_counts(normalize=True).items():
                 assert share - shares[value] <= 0.2 + 1e-6
         held += made.chosen.suppressed > 0
-    assert held >= 5
+    assert held >= 2

@@ -35,6 +35,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     seconds: Annotated[float, typer.Option(help="How long to look for a proof.")] = 60.0,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take the first candidate without asking.")] = False,
+    blind: Annotated[bool, typer.Option(help="Choose by the sizes of groups alone.")] = False,
     force: Annotated[bool, typer.Option(help="Overwrite files that are there.")] = False,
     keep_order: Annotated[bool, typer.Option(help="Leave the rows in their order (it may tell who is who).")] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Leave the rows in the file (larger than memory).")] = False,
@@ -53,7 +54,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}
     limits |= {"--hierarchies": hierarchies}
     if recipe is None:
-        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person}
+        searched = {"suppress": suppress, "loss": loss, "seconds": seconds, "person": person, "blind": blind}
         searched |= {"hierarchies": hierarchies, "gs_factor": gs_factor}
         searched |= {"importance": column_list.split_columns(importance, "--importance")}
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)

@@ -42,6 +42,7 @@ class Candidate:
     row_gains: Mapping[str, Any] | None = None  # a histogram, for the report
     group_sizes: tuple[tuple[str, int], ...] = ()
     streamed: int | None = None  # rows released, when they never were in memory
+    choice: str = ""  # what it tells that this version was chosen, in words
 
     @property
     def rows(self) -> int:
@@ -90,6 +91,7 @@ class Candidate:
             "optimal": self.optimal,
             "guesses": [told(g) for g in self.guesses],
             "private": sorted(private_columns(self.steps)),
+            "choice": self.choice,
         }
 
 
@@ -344,6 +346,11 @@ def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, se
     return follow(steps, table, run, title, searched)
 
 
+def sized(models: Sequence[Any]) -> list[Any]:
+    """Those that look at sizes of groups alone, at no sensitive value."""
+    return [m for m in models if m.column is None and not m.parts]
+
+
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
     """All versions that keep every model. Raises the first one's refusal when there is none."""
     out: list[Candidate] = []
@@ -352,7 +359,8 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
         if title == WITHOUT and out and not out[0].suppressed:
             continue  # the same again
         try:
-            candidate = within_limits(partial(_follow, steps, table, run, title), run.models)
+            make = partial(_follow, steps, table, run, title)
+            candidate = make(sized(run.models)) if recipe.blind else within_limits(make, run.models)
         except NotAnswerable as error:
             refusals.append(error)
             continue
@@ -368,7 +376,9 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             refusals.append(
                 NotAnswerable(
                     f"after {title} the table does not keep what the recipe promises: {broken}",
-                    hint="Add a step that enforces the models (generalise, mondrian, record_suppression).",
+                    hint="A larger k may help: with `blind` only the sizes of groups choose the version."
+                    if recipe.blind
+                    else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
                 )
             )
     if not out:

@@ -51,6 +51,7 @@ def codebook(
         "null_rule": "NULL is a value of its own: it looks alike only to other NULLs",
         "models": [dict(v) for v in candidate.verdicts],
         "guesses": [told(g) for g in guesses],
+        "choice": candidate.choice,
         "gain": max((g.gain for g in guesses), default=None),
         "private": sorted(private_columns(candidate.steps)),
         "loss": {"name": recipe.loss, "value": loss, "optimal": candidate.optimal},

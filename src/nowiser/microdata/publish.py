@@ -18,10 +18,11 @@ import pyarrow as pa
 from nowiser.errors import Misconfigured
 from nowiser.extras import extra
 from nowiser.microdata.before_after import before_after
-from nowiser.microdata.candidates import Candidate, offer
+from nowiser.microdata.candidates import Candidate, offer, pipelines
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.method_contract import Run, quiet, silent
+from nowiser.microdata.minimality import measured_choice, stream_choice
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import Recipe, described, parse
@@ -153,6 +154,8 @@ def release(
     table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
+    steps = dict(pipelines(recipe, every=every))[candidates[at].title]
+    candidates[at] = measured_choice(steps, table, run, candidates[at])
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if check is not None:
         check(chosen, run)
@@ -200,7 +203,7 @@ def release_stream(
 ) -> Published:
     """The same flow for a table larger than memory."""
     made = made_in_stream(InDuckDB.open(source), recipe, progress=progress, notice=notice)
-    chosen, left_out = made.candidate, made.left_out
+    chosen, left_out = stream_choice(made.candidate, made.run), made.left_out
     if check is not None:
         check(chosen, made.run)
     published = Published(chosen, (chosen,), recipe, left_out, made.rows, in_order=keep_order)
@@ -287,6 +290,7 @@ def publish(
     output: str | Path | None = None,
     choose: int | str = 1,
     seconds: float = 60.0,
+    blind: bool = False,
     seed: str | None = None,
     force: bool = False,
     keep_order: bool = False,
@@ -321,7 +325,7 @@ def publish(
             "seconds": seconds,
             "person": person,
         }
-        chosen = parse({**content, "seed": seed, "hierarchies": hierarchies}, where="publish")
+        chosen = parse({**content, "blind": blind, "seed": seed, "hierarchies": hierarchies}, where="publish")
     return release(
         data,
         chosen,

@@ -51,6 +51,7 @@ KEYS = (
     "seed",
     "seconds",
     "population",
+    "blind",
 )
 
 
@@ -75,6 +76,7 @@ class Recipe:
     seconds: float = 60.0
     keep: tuple[str, ...] = ()  # columns without a role that are released as they are; "*" for all
     population: str | None = None  # a file with the whole population's quasi-identifiers (k-map, δ-presence)
+    blind: bool = False  # the version is chosen by sizes of groups alone; models about secrets are only held
     within: Mapping[str, float] = field(default_factory=dict)  # how near a guess of a sensitive number must come
     folder: Path | None = None  # relative hierarchy files start here
 
@@ -125,6 +127,7 @@ def parse(content: Any, *, folder: Path | None = None, where: str = "the recipe"
         seed=seed(content.get("seed"), f"{where}: seed"),
         seconds=seconds(content.get("seconds", 60), f"{where}: seconds"),
         population=name(content.get("population"), f"{where}: population"),
+        blind=flag(content.get("blind", False), f"{where}: blind"),
         folder=folder,
     )
 
@@ -191,6 +194,12 @@ def names(value: Any, where: str) -> tuple[str, ...]:
 def name(value: Any, where: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise Misconfigured(f"{where}: expected one name, found {value!r}")
+    return value
+
+
+def flag(value: Any, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise Misconfigured(f"{where}: {value!r} is neither true nor false")
     return value
 
 

@@ -23,7 +23,13 @@ STYLE = (
 )
 
 
-EVERYBODY = ("counted", "bound")  # figures that hold for every victim; the others are about the average one
+SIZES_ALONE = "The sizes of groups alone lead to this version: that it was chosen tells nothing about anybody."
+EVERYBODY = (
+    "counted",
+    "bound",
+    "worlds",
+    "sampled",
+)  # figures that hold for every victim; the others are about the average one
 
 
 def points(value: float) -> str:
@@ -78,7 +84,7 @@ def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
     worst = max(chosen["guesses"], key=lambda g: g["after"] - g["before"], default=None)
     if worst is not None:
         words += f". {about_guess(worst)}"
-    return words + "."
+    return words + "." + (f" {chosen['choice']}" if chosen.get("choice", SIZES_ALONE) != SIZES_ALONE else "")
 
 
 def about_guess(guess: Mapping[str, Any]) -> str:
@@ -89,7 +95,7 @@ def about_guess(guess: Mapping[str, Any]) -> str:
         return f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
     high = guess.get("high")
     unsure = "" if high is None else f", up to {percent(high)} within 95 % confidence"
-    return f"{who} guesses {column} right {gained} better, on average over victims: from {way}{unsure}"
+    return f"{who} guesses {column} right at least {gained} better, on average over victims: from {way}{unsure}"
 
 
 def _who(attacker: str) -> str:

@@ -43,6 +43,11 @@ class Seat:
         """What each $1 holds, by what it stands beside; nothing is read or charged."""
         return self.gate.parameters(sql)
 
+    def remaining(self, sql: Any, **wish: Any) -> float:
+        """How many questions of this price still fit."""
+        self._asks()
+        return self.gate.remaining(sql, analyst=self.account.name, **wish)
+
     def tables(self) -> Tables:
         return self.gate.tables()
 

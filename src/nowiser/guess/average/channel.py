@@ -27,12 +27,12 @@ from nowiser.model.prior import Normal, Prior, Truncated, Uniform
 from nowiser.model.priors.base import Floats
 
 CELLS = 6000  # of a density, at most
-STEP = 1 / 32  # between outputs, in standard deviations of the noise
+STEP = 1 / 16  # between outputs, in standard deviations of the noise
 FAR = 9.5  # standard deviations beyond which nothing is seen
 ROWS = 128  # c is rounded up to one of so many for each factor e
 CURVED = 1 + 1.5 * STEP * STEP / 12  # half a step from a node, H is at most 1.5 times that at the node
 SLACK = 1e-11  # of sums of some thousand floats
-NOTHING = 1e-9  # of a standard deviation: noise so wide that the whole range is one point
+NOTHING = 1e-5  # of a standard deviation: noise so wide that the whole range is one point
 MANY = 64  # outputs at a time
 
 Indices = npt.NDArray[np.intp]

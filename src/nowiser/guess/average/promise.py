@@ -82,27 +82,30 @@ class Target:
             return prior, own.radius
         return (prior, 0.0) if isinstance(own, Exactly) and law.points(prior) is not None else None
 
-    def figures(self, told: Told) -> tuple[float, float]:
-        """How often the best guess is right before, and at most afterwards; where κ is not known, at the worst κ."""
+    def figures(self, told: Told, *, coarse: bool = False) -> tuple[float, float]:
+        """How often the best guess is right before, and at most afterwards; where κ is not known, at the worst κ.
+
+        `coarse`: by closed forms alone, which is quick and more.
+        """
         low, high = self.baseline
         if not told:  # of a κ that is not known: even chances, where a small cost gains most
             return (low or min(high, 0.5),) * 2
-        before, after = _most(lambda kappa: self._after(kappa, told), low, high)
+        before, after = _most(lambda kappa: self._after(kappa, told, coarse=coarse), low, high)
         return before, max(before, after)
 
-    def gain(self, told: Told) -> Fraction:
+    def gain(self, told: Told, *, coarse: bool = False) -> Fraction:
         """By how much more he is right at most; what rounding may lack is within the bounds."""
-        before, after = self.figures(told)
+        before, after = self.figures(told, coarse=coarse)
         return max(NONE, Fraction(after) - Fraction(before))
 
-    def _after(self, kappa: float, told: Told) -> float:
+    def _after(self, kappa: float, told: Told, *, coarse: bool) -> float:
         all_over = told.mu2 + told.c2 * told.width**2
         squares = Fraction(PER_NAT * (1 + 1e-15)) * told.square
         pure = told.jump + told.slope * told.width
-        first = min(by_odds(kappa, _nats(pure)), self._ceiling(told))
+        first = min(by_odds(kappa, _nats(pure)), 1.0 if coarse else self._ceiling(told))
         old = by_odds(kappa, _nats(told.unsquared))
         found = [by_shift(first, _root(all_over)), by_shift(old, _root(all_over + squares))]
-        if self.window is not None:
+        if self.window is not None and not coarse:
             prior, radius = self.window
             near = told.mu2 + squares
             apart = laid(prior, radius).apart  # endless where one window holds everybody

@@ -107,7 +107,11 @@ def _most(policy: Policy, attacker: Attacker, at: Callable[[Fraction], Told]) ->
     if not attacker.gain:
         return NONE
 
-    def excess(many: float) -> Fraction:
-        return target.gain(at(Fraction(many))) - attacker.gain
+    def most(first: float, *, coarse: bool) -> float:
+        def excess(many: float) -> Fraction:
+            return target.gain(at(Fraction(many)), coarse=coarse) - attacker.gain
 
-    return Fraction(bracketed(excess, 1.0, MOST, -attacker.gain, sharp=SHARP, least=1 / MOST)[0])
+        return bracketed(excess, first, MOST, -attacker.gain, sharp=SHARP, least=1 / MOST)[0]
+
+    begin = most(1.0, coarse=True)  # keeps the promise too, by closed forms: what is looked up is dear, and near
+    return Fraction(most(1.02 * begin or 1 / MOST, coarse=False))

@@ -10,7 +10,10 @@ victim drawn from the table, and never less than before, since he may ignore the
   rows for which the released value is right, with its interval. If reading the whole row (`whole_row`) does
   better, that figure is given instead.
 * The attacker who *knows the quasi-identifiers* exactly, roughly or not at all: his best guess for each of the
-  drawn victims is compared with the truth; the share that is right, with a 95 % Clopper–Pearson interval.
+  drawn victims is compared with the truth; the share that is right, with a 95 % Clopper–Pearson interval. If
+  attackers who learn from the release and may ignore columns (`by_quasi`) do better, that is the figure.
+
+Each figure is what the best of these attackers reaches, so a lower bound of what can be guessed.
 """
 
 from collections.abc import Mapping
@@ -24,7 +27,7 @@ from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopp
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Released, estimated
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
 from nowiser.microdata.risk.together import Together, beliefs as beliefs_together, interval_of_mean, most_rows
-from nowiser.microdata.risk.whole_row import whole_row
+from nowiser.microdata.risk.whole_row import by_quasi, whole_row
 from nowiser.microdata.table.micro_table import MicroTable
 
 VICTIMS = 1000  # drawn per attacker; all rows if there are fewer
@@ -80,6 +83,9 @@ def guesses(
         low, high = clopper_pearson(right, len(tried))
         how = "enumerated" if len(tried) == original.rows else "simulated"
         here = Guessed(_words(level), sensitive, before, right / len(tried), low, high, how, aim.within)
+        if level == "exactly" and released.rows and is_aligned(released):
+            others = tuple(q for q in quasi if q != sensitive)
+            here = _stronger(here, by_quasi(original, released, others, aim, published))
         ladder.append(_at_least(here, ladder[-1] if ladder else replace(here, after=before, low=before, high=before)))
     if released.rows and is_aligned(released):
         reader = whole_row(original, released, aim, random)

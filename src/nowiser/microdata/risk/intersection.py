@@ -4,7 +4,9 @@ Releases made independently of one another, given the people, multiply their lik
 
     posterior(v)  ∝  prior(v) · Π_k  ( posterior_k(v) / prior(v) )
 
-so each release may be judged by itself and combined afterwards. *This is the classical composition attack:* two
+so each release may be judged by itself and combined afterwards. Groups of two releases that share people are not
+independent: this is one attacker, neither a bound nor the best one. `nowiser.microdata.releases` counts worlds jointly,
+and is what a policy decides by. *This is the classical composition attack:* two
 k-anonymous tables of the same hospital may each hide a diagnosis among k, and leave one that both groups share.
 
 Answers of the gateway are known by what they cost: (slope, jump) about the attribute. Their likelihood moves by
