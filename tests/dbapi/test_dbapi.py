@@ -11,9 +11,9 @@ from hypothesis import given, strategies as st
 import nowiser
 from nowiser import dbapi
 from nowiser.dbapi.parameters import checked
+from nowiser.errors import Exhausted, NotAnswerable
 from nowiser.sql.literals import literal
 from nowiser.sql.read.parameters import filled
-from nowiser.errors import Exhausted, NotAnswerable
 from nowiser.sql.read.tokens import tokens
 
 MEANS = "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY faculty"
