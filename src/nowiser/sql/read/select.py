@@ -281,7 +281,7 @@ class _Select:
         if any(args.get(n) for n in ("group", "having", "distinct", "qualify")) or not whole_rows:
             return
         if all(isinstance(e, exp.Star | exp.Column) for e in chosen) and isinstance(relation, Scan | Filter):
-            scanned = relation
+            scanned: Relation = relation
             while isinstance(scanned, Filter):
                 scanned = scanned.source
             hint = "Use COUNT(*), SUM or AVG, or GROUP BY"
