@@ -8,14 +8,14 @@ from starlette.responses import JSONResponse, Response
 from nowiser import __version__
 from nowiser.server.desk import Desk
 from nowiser.server.http import login
-from nowiser.server.http.api import asking, board, people
+from nowiser.server.http.api import asking, board, people, policy
 from nowiser.server.http.failed import handlers
 from nowiser.server.http.guard import Guard
 from nowiser.server.http.metrics import metrics
 from nowiser.server.http.sessions import Sessions
 
 API = "/api/v1"
-PARTS = (login, asking, board, people)
+PARTS = (login, asking, board, people, policy)
 
 
 def described() -> FastAPI:
