@@ -4,9 +4,9 @@ import re
 from html import escape
 
 import pytest
-from support.web import TestClient
 
 from nowiser.server.http.app import application
+from support.web import TestClient
 
 EVIL = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = '<script>alert(1)</script>'"
 COUNT = "SELECT faculty, COUNT(*) AS students FROM visits GROUP BY faculty"
