@@ -119,7 +119,7 @@ def _unzoned(instant: datetime) -> datetime:
 
 def stand_in(oid: int) -> Any:
     """A value of the type, for a statement that is described before its parameters are known."""
-    return STAND_INS.get(oid, "")
+    return STAND_INS.get(oid)
 
 
 @dataclass(frozen=True)
