@@ -1,68 +1,68 @@
-"""A desk served on the PostgreSQL wire, in a thread of its own."""
+"""`nowiser serve` in a process of its own."""
 
-import asyncio
+import contextlib
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
 import threading
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from nowiser.server.desk import Desk
-from nowiser.server.run import bound
-from nowiser.server.wire.listener import Listener
+from pathlib import Path
 
 
 @dataclass
-class Served:
-    """`tokens`: of ana (analyst), cleo (custodian) and odo (auditor)."""
+class Server:
+    process: subprocess.Popen
+    address: str  # http://127.0.0.1:…
+    log: Path  # what it wrote to standard error
 
-    desk: Desk
-    listener: Listener
-    port: int
-    tokens: dict[str, str]
-    loop: asyncio.AbstractEventLoop
+    def end(self) -> int:
+        """SIGTERM; its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=15)
 
-    @property
-    def ledger(self) -> Any:
-        return self.desk.gate.ledger
-
-    def charges(self) -> int:
-        """Answers that were charged so far."""
-        return sum(1 for entry in self.ledger.entries() if entry.kind == "reserve" and entry.body.get("charge"))
-
-    def given(self, name: str = "ana", **more: Any) -> dict[str, Any]:
-        """How libpq is told to connect."""
-        return {
-            "host": "127.0.0.1",
-            "port": self.port,
-            "user": name,
-            "password": self.tokens[name],
-            "dbname": "nowiser",
-        } | more
-
-    def url(self, driver: str, name: str = "ana") -> str:
-        return f"{driver}://{name}:{self.tokens[name]}@127.0.0.1:{self.port}/nowiser"
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
-@contextmanager
-def serving(desk: Desk, tokens: dict[str, str]):
-    ready, found = threading.Event(), {}
-
-    async def run() -> None:
-        listener = Listener(desk)
-        listening = bound("127.0.0.1", 0)
-        found.update(listener=listener, port=listening.getsockname()[1], loop=asyncio.get_running_loop())
-        desk.ready = True
-        ready.set()
-        await listener.serve(listening)
-
-    thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
-    thread.start()
-    assert ready.wait(20)
-    served = Served(desk, found["listener"], found["port"], tokens, found["loop"])
+@contextlib.contextmanager
+def serving(policy: Path, *options: str, log: Path | None = None) -> Iterator[Server]:
+    """Served on any free port, without the wire, until the block ends."""
+    log = log or policy.parent / "serve.log"
+    command = [
+        str(Path(sys.executable).parent / "nowiser"),
+        "serve",
+        "-p",
+        str(policy),
+        "--port",
+        "0",
+        "--no-wire",
+        "--json",
+    ]
+    with log.open("a") as errors:
+        process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=errors, text=True, env=dict(os.environ)
+        )
     try:
-        yield served
+        line = _first_line(process, 60)
+        if not line:
+            raise AssertionError(f"it does not start: {log.read_text()[-2000:]}")
+        yield Server(process, json.loads(line)["address"].rstrip("/"), log)
     finally:
-        if thread.is_alive():
-            served.loop.call_soon_threadsafe(served.listener.close)
-        thread.join(20)
-        assert not thread.is_alive()
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def _first_line(process: subprocess.Popen, seconds: float) -> str:
+    """What it says first, or nothing when it ends or takes too long."""
+    found: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=lambda: found.put(process.stdout.readline()), daemon=True).start()
+    with contextlib.suppress(queue.Empty):
+        return found.get(timeout=seconds)
+    return ""

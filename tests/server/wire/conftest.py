@@ -1,7 +1,7 @@
 """A canteen served on the PostgreSQL wire."""
 
 import pytest
-from support.serving import serving
+from support.wire_served import serving
 
 
 @pytest.fixture

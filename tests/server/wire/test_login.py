@@ -12,7 +12,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 from support.pg_bytes import Client, fields, kinds, query, startup
-from support.serving import serving
+from support.wire_served import serving
 
 from nowiser.server.desk import Desk
 from nowiser.server.people.attempts import MOST

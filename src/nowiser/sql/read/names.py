@@ -15,6 +15,7 @@ from nowiser.sql.read.parse import place
 from nowiser.sql.tree import Expression, Type
 
 SCHEMAS = ("public", "main")  # names before a table that mean nothing
+DATABASE = "nowiser"  # the name before those, as in nowiser.public.visits
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def column(scope: Scope, node: exp.Column) -> Expression:
         return column(scope.outer, node)
     home = node.args.get("db")
     if (
-        node.args.get("catalog")
+        not of_database(node)
         or (home is not None and home.name.lower() not in SCHEMAS)
         or not isinstance(node.this, exp.Identifier)
     ):
@@ -101,6 +102,12 @@ def _inside(scope: Scope, node: exp.Column) -> bool:
 def known(scope: Scope, node: exp.Column) -> bool:
     """Whether a name without a table is a column in sight."""
     return any(matches(node.this, name) for home in scope.sources.values() for name in home)
+
+
+def of_database(node: exp.Expr) -> bool:
+    """Whether no database is named, or the only one there is."""
+    named = node.args.get("catalog")
+    return named is None or named.name.lower() == DATABASE
 
 
 def matches(identifier: exp.Identifier, name: str) -> bool:
