@@ -69,6 +69,16 @@ class Client:
             data += more
         return data
 
+    def rest(self) -> bytes:
+        """Everything until the server closes."""
+        data = b""
+        try:
+            while more := self.sock.recv(65536):
+                data += more
+        except ConnectionError:
+            pass
+        return data
+
     def message(self) -> tuple[bytes, bytes]:
         head = self.exactly(5)
         return head[:1], self.exactly(struct.unpack("!I", head[1:])[0] - 4)

@@ -1,6 +1,7 @@
 """A canteen served on the PostgreSQL wire."""
 
 import pytest
+
 from support.wire_served import serving
 
 

@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+
 from support.pg_bytes import SYNC, Client, bind, describe, execute, framed, parse, query, rows, startup
 from support.wire import AVERAGE, TOTAL
 
@@ -125,9 +126,7 @@ def test_slow_and_half_open_clients_are_let_go(served, monkeypatch):
         with Client(served.port) as client:
             client.send(sent)
             start = time.monotonic()
-            with pytest.raises((EOFError, ConnectionError)):
-                while client.exactly(1):
-                    pass
+            client.rest()
             assert time.monotonic() - start < 5
     monkeypatch.setattr("nowiser.server.wire.listener.LOGIN_SECONDS", 20.0)
     with Client(served.port) as client:
@@ -147,8 +146,7 @@ def test_a_client_that_reads_nothing_is_let_go(served, monkeypatch):
         flood = query(";".join(["SELECT 1"] * 5000))
         client.sock.settimeout(3)
         with pytest.raises((ConnectionError, TimeoutError)):
-            for _ in range(400):
-                client.send(flood)
+            client.send(flood * 400)
     with Client(served.port) as client:
         client.login("ana", served.tokens["ana"])
         assert rows(client.ask(query("SELECT 1"))) == [[b"1"]]

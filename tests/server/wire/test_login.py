@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import psycopg
 import pytest
-from support.pg_bytes import Client, fields, kinds, query, startup
-from support.wire_served import serving
 
 from nowiser.server.desk import Desk
 from nowiser.server.people.attempts import MOST
+from support.pg_bytes import Client, fields, kinds, query, startup
+from support.wire_served import serving
 
 WRONG = "nw_" + "a" * 32
 
@@ -76,20 +76,25 @@ def test_direct_tls_of_another_protocol_is_not_served(secure):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_alpn_protocols(["http/1.1"])
-    with socket.create_connection(("127.0.0.1", secure.port), timeout=20) as bare, pytest.raises((OSError, EOFError)):  # noqa: PT012
+    with socket.create_connection(("127.0.0.1", secure.port), timeout=20) as bare:
+        assert _said(context, bare) == b""
+
+
+def _said(context, bare):
+    """What comes over TLS after a start-up message; nothing where the connection is closed."""
+    try:
         with context.wrap_socket(bare) as wrapped:
             wrapped.sendall(startup(user="ana"))
-            if not wrapped.recv(1):
-                raise EOFError
+            return wrapped.recv(1)
+    except OSError:
+        return b""
 
 
 def test_what_was_sent_in_clear_behind_a_request_for_tls_is_never_read(secure):
     with Client(secure.port) as client:
         client.send(struct.pack("!II", 8, 80877103) + startup(user="ana"))
         assert client.exactly(1) == b"S"
-        with pytest.raises((EOFError, ConnectionError)):  # the start-up message is no TLS handshake
-            while client.exactly(1):
-                pass
+        assert b"R" not in client.rest()[:1]  # the start-up message is no TLS handshake
 
 
 def test_off_this_machine_passwords_are_not_taken_in_clear(certificate, settings, desk, tokens):

@@ -3,6 +3,7 @@
 import struct
 
 import pytest
+
 from support.pg_bytes import (
     SYNC,
     Client,
