@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from nowiser import gateway
 from nowiser.dbapi import errors
-from nowiser.dbapi.parameters import filled
+from nowiser.dbapi.parameters import checked
 from nowiser.dbapi.types import TypeCode, code
 from nowiser.report.answer import Answer
 
@@ -120,7 +120,7 @@ class Connection:
         if "spend" in given or "error" in given:
             usual |= {"spend": None, "error": None}
         with errors.translated():
-            return gate.query(filled(sql, parameters), **(usual | given))
+            return gate.query(sql, parameters=checked(sql, parameters), **(usual | given))
 
     def commit(self) -> None:
         """Nothing to do: an answer is charged and kept before it is given."""
@@ -186,7 +186,7 @@ class Cursor:
         error: float | Fraction | None = None,
         anyway: bool | None = None,
     ) -> Self:
-        """Ask a question. Each `?` takes the next parameter."""
+        """Ask a question. Each `?` takes the next parameter; `$1` is the first of them, wherever it stands."""
         self._open()
         self.answer, self._next = None, 0
         self.answer = self.connection.ask(sql, parameters, spend=spend, error=error, anyway=anyway)
