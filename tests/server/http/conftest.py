@@ -41,3 +41,12 @@ def logged_in(app, tokens):
         return browser
 
     return made
+
+
+@pytest.fixture
+def served(settings, tokens):
+    """The server itself, in a process of its own: its address."""
+    from support.serving import serving
+
+    with serving(settings.policy) as server:
+        yield server
