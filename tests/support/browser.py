@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,15 +25,13 @@ def chromium() -> str | None:
 
 
 @contextlib.contextmanager
-def browsing(**options: Any) -> Iterator[Any]:
-    """A browser with a folder of its own; options as Playwright's contexts take them."""
+def browser() -> Iterator[Any]:
+    """Started once, for several windows; its folder is new and goes with it."""
     from playwright.sync_api import sync_playwright
 
-    found = chromium()
-    assert found is not None, "there is no Chromium"
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, sync_playwright() as play:
-        browser = play.chromium.launch_persistent_context(folder, executable_path=found, args=list(FLAGS), **options)
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         try:
-            yield browser
+            yield started
         finally:
-            browser.close()
+            started.close()

@@ -41,7 +41,9 @@ def _scrolling(text: str) -> str:
     """Tables that are wider than the page are moved by themselves, with the keyboard too."""
     number = count(1)
     opened = re.sub(
-        "<table>", lambda _: f'<div class="wide" tabindex="0" role="region" aria-label="Table {next(number)}"><table>', text
+        "<table>",
+        lambda _: f'<div class="wide" tabindex="0" role="region" aria-label="Table {next(number)}"><table>',
+        text,
     )
     return opened.replace("</table>", "</table></div>")
 
