@@ -108,8 +108,11 @@ def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, 
 
 def largest(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
     """The largest multiple of a charge that keeps the promise; None where no rows were released."""
-    suffered, found = exposure(policy, attacker, charge), []
-    for before, nats, people in lifts(attacker.goal, charge):
+    shown, found = list(lifts(attacker.goal, charge)), []
+    if not shown:
+        return None
+    suffered = exposure(policy, attacker, charge)
+    for before, nats, people in shown:
         room = _room(attacker, before)
         if room is not None and (suffered.reach or nats):
             found.append(max(Fraction(0), suffered.multiple_within(room / people, nats / people)))
