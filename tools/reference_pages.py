@@ -1,4 +1,4 @@
-"""Writes the two reference pages that would otherwise fall behind: every command and every public name.
+"""Writes the reference pages that would otherwise fall behind: every command, every public name, every HTTP address.
 
 `make docs` runs it; a test fails when the pages are not what it would write.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import typer.main
+from http_reference import http_reference
 from python_reference import python_names
 
 from nowiser.cli.main import app
@@ -17,7 +18,7 @@ PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 EXIT_CODES = (
     "Exit codes: 0 answered; 2 refused (syntax, policy); 3 bad configuration; 4 the allowance is used up; "
     "5 not authorised; 6 engine unreachable; 7 the question could not be evaluated, or the output not be"
-    " written (a full disk); 8 the ledger does not verify."
+    " written (a full disk); 8 the ledger does not verify; 9 a claim was refuted (`attack`)."
 )
 
 
@@ -73,7 +74,7 @@ def command_line() -> str:
     return "\n".join(lines) + "\n"
 
 
-WRITERS = {"command-line.md": command_line, "python.md": python_names}
+WRITERS = {"command-line.md": command_line, "python.md": python_names, "http.md": http_reference}
 
 if __name__ == "__main__":
     for page, write in WRITERS.items():

@@ -88,6 +88,7 @@ class Gateway(Opened):
         self,
         sql: Any,
         *,
+        parameters: Sequence[Any] | None = None,
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
@@ -96,7 +97,8 @@ class Gateway(Opened):
     ) -> Answer:
         """Answer a question. `error`: the 95 % half-width wanted; or `spend`: the share of the allowance to use.
 
-        The question is SQL, a question built by `table`, or a select of SQLAlchemy, ibis or sqlglot.
+        The question is SQL, a question built by `table`, or a select of SQLAlchemy, ibis or sqlglot. `parameters`: the
+        values of $1, $2, … in it, or of each ? in turn; they are values and nothing else, whatever they contain.
 
         `anyway`: also where the bars would be so wide that the answer is useless; nothing is looked at beforehand.
         `clipped`: also estimate, as a second question with its own charge, how many rows were clipped or left out;
@@ -110,7 +112,7 @@ class Gateway(Opened):
         if (found := setting(sql) or described(sql, self.policy)) is not None:
             return self._told.constant(found, self._ledger.totals())
         with self._before_charging():
-            question = self._known.read(sql)
+            question, sql = self._read(sql, parameters)
         answer = self._with_news(self._asked(question, sql, wish, who, anyway=anyway))
         answer = replace(answer, kinds=tuple(c.kind.value for c in columns_of(question)))
         if clipped and (second := clipping.question(question)) is not None:
@@ -150,7 +152,7 @@ class Gateway(Opened):
         kept = self._ledger.stored(name, version)
         if kept is not None:
             return self._told.standing(again(kept), self._ledger.totals())
-        said = self._ledger.totals()
+        said = self._ledger.totals().without(self._ledger.abandoned(name, version))
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
             size = None if anyway else self._sizes.of(question, planned, version)
@@ -245,6 +247,7 @@ class Gateway(Opened):
         self,
         sql: Any,
         *,
+        parameters: Sequence[Any] | None = None,
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
@@ -260,7 +263,7 @@ class Gateway(Opened):
         if (constant := setting(sql) or described(sql, self.policy)) is not None:
             return replace(self._told.constant(constant, self._ledger.totals()), values=None, price=0.0)
         with self._before_charging():
-            question = self._known.read(sql)
+            question, sql = self._read(sql, parameters)
             planned = self._plan(question)
             totals = self._ledger.totals()
             size = self._sizes.at_hand(question, planned)

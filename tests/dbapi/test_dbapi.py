@@ -10,8 +10,10 @@ from hypothesis import given, strategies as st
 
 import nowiser
 from nowiser import dbapi
-from nowiser.dbapi.parameters import filled, literal
+from nowiser.dbapi.parameters import checked
 from nowiser.errors import Exhausted, NotAnswerable
+from nowiser.sql.literals import literal
+from nowiser.sql.read.parameters import filled
 from nowiser.sql.read.tokens import tokens
 
 MEANS = "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY faculty"
@@ -156,4 +158,4 @@ def test_question_marks_in_texts_names_and_comments_are_no_placeholders():
 )
 def test_parameters_that_do_not_fit_are_refused(sql, parameters):
     with pytest.raises(dbapi.ProgrammingError):
-        filled(sql, parameters)
+        checked(sql, parameters)

@@ -1,6 +1,7 @@
 """A policy that was opened: who may ask, how a question is planned and priced, and how everybody stands."""
 
 import os
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
@@ -22,13 +23,14 @@ from nowiser.ledger.base import Ledger
 from nowiser.ledger.frontiers import Frontiers
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
+from nowiser.model.schema import Kind
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.policy.file import PolicyFile
 from nowiser.report import failure, shortage
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.levers import Case
 from nowiser.report.usefulness import Size
-from nowiser.sql.columns import Described, columns_of, columns_of_constants
+from nowiser.sql.columns import Described, columns_of, columns_of_constants, kinds_at
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.cache import QueryCache
 from nowiser.sql.plan.choice import FREE, Chosen, choose
@@ -36,6 +38,7 @@ from nowiser.sql.plan.plan import Plan, plan
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.bi import setting
 from nowiser.sql.read.catalogue import described
+from nowiser.sql.read.parameters import filled, listed, stand_ins, starts
 from nowiser.sql.read.select import read
 from nowiser.sql.tree import Query
 
@@ -112,13 +115,34 @@ class Opened:
         inside._ledger = account  # noqa: SLF001 (the same but for this)
         return inside
 
-    def describe(self, sql: Any) -> tuple[Described, ...]:
-        """Names and kinds of the columns of an answer. Neither the ledger nor anything secret is touched; free."""
+    def describe(self, sql: Any, parameters: Sequence[Any] | None = None) -> tuple[Described, ...]:
+        """Names and kinds of the columns of an answer. Neither the ledger nor anything secret is touched; free.
+
+        `parameters`: as in `query`; without them, $1 is read as anything that may stand where it does.
+        """
         text = text_of(sql)
         if (constant := setting(text) or described(text, self.policy)) is not None:
             return columns_of_constants(constant.columns, constant.rows)
         with self._before_charging():
-            return columns_of(self._known.read(text))
+            return columns_of(self._unfilled(text) if parameters is None else self._read(text, parameters)[0])
+
+    def parameters(self, sql: Any) -> tuple[Kind | None, ...]:
+        """What each parameter of a question holds, by what it stands beside; None where nothing says so. Free."""
+        text = text_of(sql)
+        if setting(text) or described(text, self.policy) or not (found := stand_ins(text)):
+            return (None,) * len(stand_ins(text))
+        with self._before_charging():
+            return kinds_at(self._known.read(text, found), starts(text), found)
+
+    def _unfilled(self, text: str) -> Query:
+        return self._known.read(text, stand_ins(text) or None)
+
+    def _read(self, text: str, parameters: Sequence[Any] | None) -> tuple[Query, str]:
+        """The question, and its text with every value written out, as the ledger keeps it."""
+        if parameters is None:
+            return self._known.read(text), text
+        values = listed(parameters)
+        return self._known.read(text, values), filled(text, values)
 
     def __repr__(self) -> str:
         name = self.policy.path.name if self.policy.path else "a policy"

@@ -10,6 +10,8 @@ import typer
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
 
+INTERRUPTED = 130  # what shells call a command that Ctrl-C ended
+
 
 def publish(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[str | None, typer.Argument(help="A csv or parquet file.", show_default=False)] = None,
@@ -60,7 +62,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)
-    with progress(quiet=as_json) as report:
+    with interrupted(), progress(quiet=as_json) as report:
         made = release(
             source.needed(),
             source.promised(wanted),
@@ -83,6 +85,16 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     if choose is None and made.chosen.title == made.candidates[0].title:
         typer.echo(why_first(made.candidates), nl=len(made.candidates) > 1)
     tell(made)
+
+
+@contextmanager
+def interrupted() -> Iterator[None]:
+    """Ctrl-C takes away what was written so far, and says so."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo("nowiser: Interrupted. No file was written.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def from_options(

@@ -1,14 +1,14 @@
 """Connections and cursors of PEP 249. A connection is a gateway; a cursor holds one answer."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 from urllib.parse import unquote, urlsplit
 
 from nowiser import gateway
 from nowiser.dbapi import errors
-from nowiser.dbapi.parameters import filled
+from nowiser.dbapi.parameters import checked
 from nowiser.dbapi.types import TypeCode, code
 from nowiser.report.answer import Answer
 
@@ -23,12 +23,25 @@ def connect(
     spend: float | Fraction | str | None = None,
     error: float | Fraction | None = None,
     anyway: bool = False,
-) -> "Connection":
+    token: str | None = None,
+    ca: str | Path | None = None,
+) -> Any:  # a Connection, and a gateway too where it is to a server
     """A connection as PEP 249 has it, so that `pandas.read_sql(sql, nowiser.connect("nowiser.yaml"))` works.
 
-    path_or_url: the policy file (default: $NOWISER_POLICY, else ./nowiser.yaml), the same as `nowiser:///path`, or a
-    Gateway that is open. spend, error, analyst, anyway: as in `Gateway.query`, for every question of the connection.
+    path_or_url: the policy file (default: $NOWISER_POLICY, else ./nowiser.yaml), the same as `nowiser:///path`, a
+    Gateway that is open, or `https://…`, where `nowiser serve` answers. spend, error, analyst, anyway: as in
+    `Gateway.query`, for every question of the connection.
+
+    To a server it is a gateway too: `query`, `explain`, `describe`, `tables`, `allowance`, `remaining` do what they do
+    there. `token`: made by `nowiser user token`. `ca`: a file with the certificate of your own authority.
     """
+    if isinstance(path_or_url, str) and path_or_url.startswith(("https://", "http://")):
+        from nowiser.dbapi.served import Served
+
+        with errors.translated():
+            return Served(path_or_url, token=token, ca=ca, analyst=analyst, spend=spend, error=error, anyway=anyway)
+    if token is not None or ca is not None:
+        raise errors.InterfaceError("token and ca belong to a server, as in nw.connect('https://…', token='nw_…').")
     with errors.translated():
         owned = not isinstance(path_or_url, gateway.Gateway)
         gate = path_or_url if isinstance(path_or_url, gateway.Gateway) else gateway.open(_path(path_or_url))
@@ -48,6 +61,15 @@ def _path(given: str | Path | None) -> str | Path | None:
     return path.removeprefix("/") if url.scheme == "nowiser" else path
 
 
+class Asks(Protocol):
+    """A gateway, as far as a connection needs one."""
+
+    @property
+    def query(self) -> Callable[..., Answer]: ...
+
+    def close(self) -> None: ...
+
+
 class Connection:
     """A gateway, with what every question of it is asked with. Threads may share it."""
 
@@ -64,7 +86,7 @@ class Connection:
 
     def __init__(
         self,
-        gate: gateway.Gateway,
+        gate: "Asks",
         *,
         analyst: str | None = None,
         spend: float | Fraction | str | None = None,
@@ -72,13 +94,13 @@ class Connection:
         anyway: bool = False,
         owned: bool = True,
     ) -> None:
-        self._gate: gateway.Gateway | None = gate
+        self._gate: Asks | None = gate
         self._owned = owned
         self._with: dict[str, Any] = {"analyst": analyst, "spend": spend, "error": error, "anyway": anyway}
 
     @property
-    def gateway(self) -> gateway.Gateway:
-        """The gateway that answers. Raises InterfaceError once the connection is closed."""
+    def gateway(self) -> "Asks":
+        """The gateway, here or on a server, that answers. Raises InterfaceError once the connection is closed."""
         if self._gate is None:
             raise errors.InterfaceError("The connection is closed.")
         return self._gate
@@ -98,7 +120,7 @@ class Connection:
         if "spend" in given or "error" in given:
             usual |= {"spend": None, "error": None}
         with errors.translated():
-            return gate.query(filled(sql, parameters), **(usual | given))
+            return gate.query(sql, parameters=checked(sql, parameters), **(usual | given))
 
     def commit(self) -> None:
         """Nothing to do: an answer is charged and kept before it is given."""
@@ -164,7 +186,7 @@ class Cursor:
         error: float | Fraction | None = None,
         anyway: bool | None = None,
     ) -> Self:
-        """Ask a question. Each `?` takes the next parameter."""
+        """Ask a question. Each `?` takes the next parameter; `$1` is the first of them, wherever it stands."""
         self._open()
         self.answer, self._next = None, 0
         self.answer = self.connection.ask(sql, parameters, spend=spend, error=error, anyway=anyway)

@@ -84,6 +84,13 @@ class Charge:
     def __add__(self, other: "Charge") -> "Charge":
         return Charge.of((*self.amounts, *other.amounts))
 
+    def without(self, other: "Charge") -> "Charge":
+        """What is left when a charge that is part of it is taken out."""
+        rest = dict(self.amounts)
+        for account, amount in other.amounts:
+            rest[account] = rest.get(account, 0) - amount
+        return Charge.of(rest)
+
     def __getitem__(self, account: Account) -> int:
         return dict(self.amounts).get(account, 0)
 

@@ -4,6 +4,7 @@ All of it is declared by the custodian. Nothing is read from the data, so it is 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
@@ -68,6 +69,21 @@ class TableFacts:
             "columns": [c.to_dict() for c in self.columns],
             "example": self.example,
         }
+
+
+def facts_of(said: Mapping[str, Any]) -> TableFacts:
+    """What `to_dict` says, as a value again."""
+    columns = tuple(
+        ColumnFacts(
+            **{
+                **c,
+                "values": None if c["values"] is None else tuple(c["values"]),
+                "range": None if c["range"] is None else tuple(c["range"]),
+            }
+        )
+        for c in said["columns"]
+    )
+    return TableFacts(**{**said, "columns": columns})
 
 
 def catalogue(policy: Policy) -> tuple[TableFacts, ...]:

@@ -17,6 +17,7 @@ from nowiser.errors import Misconfigured
 from nowiser.server.desk import Desk
 from nowiser.server.http.app import application
 from nowiser.server.settings import Settings
+from nowiser.server.wire.listener import Listener
 
 log = logging.getLogger("nowiser.server")
 
@@ -41,9 +42,15 @@ async def _serve(desk: Desk, said: Callable[[str, str], None]) -> None:
     sockets = [bound(settings.host, settings.port)]
     web = _Web(_config(desk))
     await asyncio.to_thread(desk.gate.ledger.act, "server started", by="server")
-    tasks = [asyncio.create_task(web.serve(sockets))]
+    tasks = [asyncio.create_task(web.serve(sockets[:1]))]
+    wire = None
     scheme = "https" if settings.certificate else "http"
     said("pages and API", f"{scheme}://{settings.host}:{sockets[0].getsockname()[1]}/")
+    if settings.pg_port is not None:
+        sockets.append(bound(settings.host, settings.pg_port))
+        wire = Listener(desk)
+        tasks.append(asyncio.create_task(wire.serve(sockets[1])))
+        said("PostgreSQL wire", f"{settings.host}:{sockets[1].getsockname()[1]}")
     desk.ready = True
     ended = asyncio.create_task(over.wait())
     try:
@@ -51,10 +58,12 @@ async def _serve(desk: Desk, said: Callable[[str, str], None]) -> None:
     finally:
         desk.ready = False
         web.should_exit = True
+        if wire is not None:
+            wire.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
                 await desk.idle()
-                await tasks[0]
+                await asyncio.gather(*tasks)
         for task in (*tasks, ended):
             task.cancel()
         await asyncio.gather(*tasks, ended, return_exceptions=True)

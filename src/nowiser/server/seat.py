@@ -1,9 +1,11 @@
 """A seat: the gateway as one account may use it. Blocking; surfaces call it in threads."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from nowiser.errors import Exhausted, NotAuthorised
 from nowiser.gateway import Gateway
+from nowiser.model.schema import Kind
 from nowiser.report.account import Account as Statement, Line, account as statement
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.tables import Tables
@@ -33,9 +35,18 @@ class Seat:
         self._asks()
         return self.gate.explain(sql, analyst=self.account.name, **wish)
 
-    def describe(self, sql: Any) -> tuple[Described, ...]:
+    def describe(self, sql: Any, parameters: Sequence[Any] | None = None) -> tuple[Described, ...]:
         """Names and kinds of the columns of an answer; nothing is read or charged."""
-        return self.gate.describe(sql)
+        return self.gate.describe(sql, parameters)
+
+    def parameters(self, sql: Any) -> tuple[Kind | None, ...]:
+        """What each $1 holds, by what it stands beside; nothing is read or charged."""
+        return self.gate.parameters(sql)
+
+    def remaining(self, sql: Any, **wish: Any) -> float:
+        """How many questions of this price still fit."""
+        self._asks()
+        return self.gate.remaining(sql, analyst=self.account.name, **wish)
 
     def tables(self) -> Tables:
         return self.gate.tables()

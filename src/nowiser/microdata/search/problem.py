@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.microdata.groups.groups import Groups
+from nowiser.microdata.groups.groups import Groups, as_released
 from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
@@ -96,18 +96,21 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
 def suppressed(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     """Groups that are left out: those that break a model, then as few as make the rest keep the table models.
 
-    A table model cannot say which group is at fault, but which it blames most; these go first, one by one.
+    What is left is judged again by the shares that it shows itself, because nothing that is told may depend on rows
+    left out. A table model cannot say which group is at fault, but which it blames most; these go first, one by one.
     """
     out = failing(models, groups)
     whole = [m for m in models if isinstance(m, TableModel) and m.limit is not None]
-    while whole and not out.all():
-        rest, left = by_person(groups.keep(~out)), np.flatnonzero(~out)
-        broken = next((m for m in whole if not m.holds(m.value(rest))), None)
-        if broken is None:
-            return out
-        out[left[_fewest(broken, rest)]] = True
-        left = np.flatnonzero(~out)
-        out[left[failing(models, groups.keep(~out))]] = True
+    while not out.all():
+        rest, left = groups.keep(~out), np.flatnonzero(~out)
+        again = np.flatnonzero(failing(models, as_released(rest))) if groups.targets and out.any() else left[:0]
+        if not len(again):
+            judged = by_person(rest)
+            broken = next((m for m in whole if not m.holds(m.value(judged))), None)
+            if broken is None:
+                return out
+            again = _fewest(broken, judged)
+        out[left[again]] = True
     return out
 
 

@@ -1,6 +1,7 @@
 """Texts that were read before need not be read again: dashboards ask the same questions all day."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from nowiser.model.policy import Policy
 from nowiser.sql.read.select import read
@@ -18,11 +19,12 @@ class QueryCache:
 
     def __init__(self, policy: Policy, public: Callable[[Query], Literal]) -> None:
         self._policy, self._public = policy, public
-        self._known: dict[str, Query] = {}
+        self._known: dict[Any, Query] = {}
 
-    def read(self, text: str) -> Query:
+    def read(self, text: str, parameters: Sequence[Any] | None = None) -> Query:
         """As `select.read`."""
-        if (known := self._known.get(text)) is not None:
+        asked = text if parameters is None else (text, tuple((type(p), repr(p)) for p in parameters))
+        if (known := self._known.get(asked)) is not None:
             return known
         looked_up: list[Query] = []
 
@@ -30,9 +32,9 @@ class QueryCache:
             looked_up.append(inner)
             return self._public(inner)
 
-        question = read(text, self._policy, public)
+        question = read(text, self._policy, public, parameters)
         if not looked_up:
             if len(self._known) >= MOST:
                 self._known = {}  # and soon filled again with what is asked now
-            self._known[text] = question
+            self._known[asked] = question
         return question

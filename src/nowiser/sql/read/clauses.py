@@ -15,6 +15,37 @@ from nowiser.sql.read.source import Context
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Expression
 
+# The parser's names of functions → PostgreSQL's
+_CALLED = {
+    "timestamptrunc": "date_trunc",
+    "datetrunc": "date_trunc",
+    "timetostr": "to_char",
+    "strposition": "position",
+    "trim": "btrim",
+    "variance": "var_samp",
+    "variancepop": "var_pop",
+    "logicalor": "bool_or",
+    "logicaland": "bool_and",
+    "groupconcat": "string_agg",
+    "datediff": "date_diff",
+    "percentilecont": "percentile_cont",
+    "percentiledisc": "percentile_disc",
+    "mode": "mode",
+}
+# What a constant that is cast is called
+_TYPES = {
+    "INT": "int4",
+    "BIGINT": "int8",
+    "SMALLINT": "int2",
+    "DOUBLE": "float8",
+    "FLOAT": "float4",
+    "DECIMAL": "numeric",
+    "TEXT": "text",
+    "VARCHAR": "varchar",
+    "BOOLEAN": "bool",
+    "DATE": "date",
+    "TIMESTAMP": "timestamp",
+}
 LIMITLESS = 1_000_000  # no question has more groups
 
 
@@ -56,14 +87,21 @@ def named(node: exp.Expr) -> str:
     match node:
         case exp.Column():
             return node.name
-        case exp.Filter() | exp.Window():
+        case exp.Filter() | exp.Window() | exp.WithinGroup() | exp.Paren():
             return named(node.this)
         case exp.Case():
-            return "case"
-        case exp.And() | exp.Or() | exp.Cast():
+            other = node.args.get("default")
+            inner = "?column?" if other is None else named(other)
+            return inner if inner != "?column?" else "case"
+        case exp.Cast():
+            inner = named(node.this)
+            return inner if inner != "?column?" else _TYPES.get(node.to.this.name, "?column?")
+        case exp.And() | exp.Or() | exp.Mod():
             return "?column?"
+        case exp.Anonymous():
+            return node.name.lower()
         case exp.Func():
-            return node.sql_name().lower()
+            return _CALLED.get(node.key) or node.sql_name().lower()
     return "?column?"
 
 

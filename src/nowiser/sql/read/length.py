@@ -16,7 +16,7 @@ LONGEST = 1_000_000  # letters, about
 
 def refuse_long(query: Query) -> None:
     """Raises NotAnswerable where the question would be longer than an engine should be asked to read."""
-    length = sum(weigh(e) for e in _expressions(query))
+    length = sum(weigh(e) for e in every_expression(query))
     if length > LONGEST:
         raise NotAnswerable(
             f"Written out for an engine this would be about {length:,} letters long: columns of sub-selects stand for"
@@ -25,7 +25,8 @@ def refuse_long(query: Query) -> None:
         )
 
 
-def _expressions(query: Query) -> Iterator[Expression]:
+def every_expression(query: Query) -> Iterator[Expression]:
+    """Everything that is computed anywhere in a question."""
     yield from query.keys
     for a in query.aggregates:
         yield from (e for e in (a.argument, a.second, a.condition) if e is not None)

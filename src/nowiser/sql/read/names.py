@@ -15,6 +15,7 @@ from nowiser.sql.read.parse import place
 from nowiser.sql.tree import Expression, Type
 
 SCHEMAS = ("public", "main")  # names before a table that mean nothing
+DATABASE = "nowiser"  # the name before those, as in nowiser.public.visits
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def column(scope: Scope, node: exp.Column) -> Expression:
         return column(scope.outer, node)
     home = node.args.get("db")
     if (
-        node.args.get("catalog")
+        not of_database(node)
         or (home is not None and home.name.lower() not in SCHEMAS)
         or not isinstance(node.this, exp.Identifier)
     ):
@@ -65,6 +66,7 @@ def column(scope: Scope, node: exp.Column) -> Expression:
                 f"There is no table {qualifier.name} in this question.",
                 hint=hints.near(qualifier.name, list(scope.sources)),
                 span=span,
+                reason="no table",
             )
     exactly, name = bool(wanted.args.get("quoted")), str(wanted.this)
     name = name if exactly else name.lower()
@@ -73,7 +75,7 @@ def column(scope: Scope, node: exp.Column) -> Expression:
         names = sorted({name for home in homes.values() for name in home})
         everything = [e for home in homes.values() for e in home.values()]
         hint = hints.column(node, names, everything, _beside(scope, node))
-        raise NotAnswerable(f"There is no column {wanted.name}.", hint=hint, span=span)
+        raise NotAnswerable(f"There is no column {wanted.name}.", hint=hint, span=span, reason="no column")
     if len(found) > 1 and wanted.name.lower() not in scope.merged:
         raise NotAnswerable(f"More than one column is called {wanted.name}.", hint="Write table.column.", span=span)
     return replace(found[0], span=span)
@@ -100,6 +102,12 @@ def _inside(scope: Scope, node: exp.Column) -> bool:
 def known(scope: Scope, node: exp.Column) -> bool:
     """Whether a name without a table is a column in sight."""
     return any(matches(node.this, name) for home in scope.sources.values() for name in home)
+
+
+def of_database(node: exp.Expr) -> bool:
+    """Whether no database is named, or the only one there is."""
+    named = node.args.get("catalog")
+    return named is None or named.name.lower() == DATABASE
 
 
 def matches(identifier: exp.Identifier, name: str) -> bool:

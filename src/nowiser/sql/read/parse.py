@@ -6,6 +6,7 @@ places (`Span`) marked in it: engines get SQL printed from our own tree.
 """
 
 import logging
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.read.hints import unreadable
+from nowiser.sql.read.parameters import UNKNOWN, known_places, places, put
 from nowiser.sql.read.reasons import SET_OPERATIONS
 from nowiser.sql.read.spellings import marked, respelled, topped
 from nowiser.sql.read.tokens import tokens as cut
@@ -51,11 +53,15 @@ _INSTEAD = {"EXPLAIN": "`nowiser explain` says what a question would cost, and `
 logging.getLogger("sqlglot").disabled = True
 
 
-def parse(text: str) -> exp.Expr:
-    """The one statement in the text. Raises NotAnswerable, naming the place."""
-    if len(text) > MOST_CHARACTERS:
+def parse(text: str, parameters: Sequence[Any] | None = None) -> exp.Expr:
+    """The one statement in the text. Raises NotAnswerable, naming the place.
+
+    `parameters`: values of $1, $2, … or of each ? in turn. Raises Misconfigured where they do not fit.
+    """
+    length = len(text) + sum(len(p) for p in parameters or () if isinstance(p, str))
+    if length > MOST_CHARACTERS:
         raise NotAnswerable(
-            f"The question is {len(text):,} characters long.", hint=f"At most {MOST_CHARACTERS:,} are read."
+            f"The question is {length:,} characters long.", hint=f"At most {MOST_CHARACTERS:,} are read."
         )
     if "\x00" in text:
         at = text.index("\x00")
@@ -70,6 +76,9 @@ def parse(text: str) -> exp.Expr:
     except (SqlglotError, ValueError) as error:
         raise _unreadable(text, error) from None
     measure(text, tokens)
+    marks = [] if parameters is None else places(tokens)
+    if parameters is not None:
+        tokens = put(tokens, parameters)
     try:
         tokens = marked(topped(text, tokens))
         statements = sqlglot.Dialect.get_or_raise("postgres").parser().parse(tokens, text)
@@ -85,6 +94,8 @@ def parse(text: str) -> exp.Expr:
             span=_second(text, tokens),
         )
     tree = found[0]
+    if UNKNOWN in (parameters or ()):
+        known_places(tree, marks)
     depth, selects = _annotate(tree)
     if depth > MOST_DEPTH:
         raise NotAnswerable(
@@ -197,6 +208,5 @@ def _unreadable(text: str, error: Exception, tokens: list[Token] | None = None) 
     hint, where = unreadable(text, tokens or [], None if span is None else span.start)
     if hint is None and "`" in text:
         hint = 'Names stand without backticks, or in double quotes: "the name".'
-    return NotAnswerable(
-        message, hint=hint or "Check the brackets, quotes and the order of the clauses.", span=where or span
-    )
+    hint = hint or "Check the brackets, quotes and the order of the clauses."
+    return NotAnswerable(message, hint=hint, span=where or span, reason="syntax")

@@ -1,7 +1,8 @@
 """A SELECT of sqlglot → our Query: which rows, which groups, what is released, and what is done with it after."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -43,6 +44,7 @@ from nowiser.sql.tree import (
     Call,
     Column,
     Expression,
+    Filter,
     Grouped,
     Literal,
     Order,
@@ -50,6 +52,7 @@ from nowiser.sql.tree import (
     Query,
     Relation,
     Released,
+    Scan,
     Shown,
     Type,
     columns,
@@ -64,10 +67,11 @@ _CLAUSES = (
 Free = Callable[[Query], Literal]
 
 
-def read(text: str, policy: Policy, public: Free | None = None) -> Query:
+def read(text: str, policy: Policy, public: Free | None = None, parameters: Sequence[Any] | None = None) -> Query:
     """The question as a checked tree. Raises NotAnswerable; touches no data.
 
     `public`: answers questions about public tables, exact and free, that stand inside the question as numbers.
+    `parameters`: values of $1, $2, … or of each ? in turn; None: there are none.
     """
 
     def number(context: Context, node: exp.Subquery) -> Expression:
@@ -76,7 +80,7 @@ def read(text: str, policy: Policy, public: Free | None = None) -> Query:
         refuse_long(inner)
         return replace(public(inner), span=place(node, text))
 
-    query = read_select(Context(text, policy, number=None if public is None else number), parse(text))
+    query = read_select(Context(text, policy, number=None if public is None else number), parse(text, parameters))
     refuse_long(query)
     refuse_undeclared(query, policy)
     return query
@@ -172,6 +176,7 @@ class _Select:
             return self.listing(relation, rows)
         if self.asks_for_names(where, Binder(scope, self.no_aggregate)):
             return Query(relation, (), (), tuple(self.nothing(rows)), limit=0)
+        self.refuse_preview(relation)
         keys, sets = self.keys(scope, rows)
         after = self.after(scope, keys, rows, several=sets is not None)
         outputs = tuple(self.output(after, node) for node in self.tree.expressions)
@@ -268,6 +273,24 @@ class _Select:
         condition = rows.quietly(where.this) if where is not None else None
         constant = condition is not None and all(isinstance(p, Call | Literal) for p in parts(condition))
         return constant and condition is not None and evaluate(condition, lambda _: None) is not True
+
+    def refuse_preview(self, relation: Relation) -> None:
+        """Rows as they are, as tools fetch them to show a table: say what shows something of it."""
+        args, chosen = self.tree.args, [e.unalias() for e in self.tree.expressions]
+        whole_rows = len(chosen) > 1 or any(e.is_star for e in chosen)
+        if any(args.get(n) for n in ("group", "having", "distinct", "qualify")) or not whole_rows:
+            return
+        if all(isinstance(e, exp.Star | exp.Column) for e in chosen) and isinstance(relation, Scan | Filter):
+            scanned: Relation = relation
+            while isinstance(scanned, Filter):
+                scanned = scanned.source
+            hint = "Use COUNT(*), SUM or AVG, or GROUP BY"
+            if isinstance(scanned, Scan):
+                from nowiser.policy.catalogue import catalogue  # few questions need it
+
+                asked = next(t.example for t in catalogue(self.context.policy) if t.name == scanned.table.name)
+                hint = f"{hint}: {asked}"
+            raise self.refuse(chosen[0], "Single rows are never shown.", f"{hint}. LIMIT 0 shows the columns, free.")
 
     def nothing(self, rows: Binder) -> Iterator[Output]:
         for node in self.tree.expressions:

@@ -20,7 +20,7 @@ from nowiser.sql.bound.relations import Equal, different, names, rows
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.read import hints
 from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches
+from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches, of_database
 from nowiser.sql.read.parse import place
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import (
@@ -189,7 +189,7 @@ class From:
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             tables = ", ".join(t.name for t in self.context.policy.tables)
             raise self.context.refuse(node, "FROM takes the name of a table.", f"There are {tables}.")
-        self._only(node, "this", "alias", "db")
+        self._only(node, "this", "alias", "db", *(("catalog",) if of_database(node) else ()))
         home = node.args.get("db")
         if home is not None and home.name.lower() not in SCHEMAS and self._of_source(node) is None:
             every = [t.name for t in self.context.policy.tables]
@@ -232,7 +232,8 @@ class From:
             )
             meant = next(same, node.name)
             hint = hints.near(meant, [t.name for t in tables])
-            raise self.context.refuse(node, f"There is no table {node.name}.", hint)
+            where = place(node, self.context.text)
+            raise NotAnswerable(f"There is no table {node.name}.", hint=hint, span=where, reason="no table")
         name = self.context.fresh(node)
         return Source(
             Scan(name, found[0]), {c.name: Column(name, found[0].name, c, column_type(c)) for c in found[0].columns}

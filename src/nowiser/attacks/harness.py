@@ -1,0 +1,161 @@
+"""Runs one attack against one game: before, members, outside, the surest, unprotected; scores it out of its reach."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from nowiser.attacks.intervals import Difference, Rate, counted, difference, paired, rate
+from nowiser.attacks.outcome import CUTS, FEWEST_IN_CUT, Claim, Outcome, judged
+from nowiser.attacks.victims import Game, Trial, surest
+from nowiser.attacks.view import Attack, Bools, Guesses, Run
+from nowiser.errors import NotEvaluated
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A run with its verdicts, victim by victim."""
+
+    trial: Trial
+    guesses: Guesses
+    right: Bools
+    before: Bools | float
+
+    @property
+    def before_value(self) -> float:
+        return self.before if isinstance(self.before, float) else float(np.mean(self.before))
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """An attack that was not tried, and why. Never counted among the beaten."""
+
+    attack: str
+    why: str
+    column: str | None = None
+
+
+def stream(seed: int, *names: object) -> np.random.Generator:
+    """Random numbers for one purpose: the same for the same seed, whatever else ran."""
+    words = [seed, *(int.from_bytes(str(n).encode()[:32], "little") % 2**63 for n in names)]
+    return np.random.default_rng(words)
+
+
+def scored(attack: Attack, game: Game, run: Run, victims: int, seed: int, *, fresh: bool = False) -> Scored | str:
+    """One run: the attack sees the view, and what it answers is judged here."""
+    trial = game.trial(attack, run, victims, stream(seed, "victims", run), fresh=fresh)
+    if isinstance(trial, str):
+        return trial
+    guesses = attack.guess(trial.view, stream(seed, attack.name, run))
+    right = trial.right(guesses)
+    n = len(right)
+    if len(guesses.value) != n or len(guesses.confidence) != n or len(guesses.silent) != n:
+        raise NotEvaluated(f"the attack {attack.name!r} did not answer once for each of the {n} victims")
+    if attack.goal == "value" and not isinstance(trial.before, float):
+        right = np.where(guesses.silent, trial.before, right)  # of whom he learns nothing he guesses as before
+    else:
+        right = right & ~guesses.silent
+    return Scored(trial, guesses, right, trial.before)
+
+
+def attempt(
+    attack: Attack, game: Game, *, victims: int, seed: int, level: float = 0.95, column: str | None = None
+) -> Outcome | NotRun:
+    """All runs of one attack. `level` is already corrected for how many are tried."""
+    start = time.monotonic()
+    lacking = attack.needs - game.offers
+    if lacking:
+        return NotRun(attack.name, f"needs {', '.join(NEEDED.get(n, n) for n in sorted(lacking))}", column)
+    members = scored(attack, game, "members", victims, seed)
+    if isinstance(members, str):
+        return NotRun(attack.name, members, column)
+    outside = scored(attack, game, "outside", victims, seed)
+    bare = scored(attack, game, "unprotected", victims, seed)
+    notes = tuple(
+        f"{what}: {why}" for what, why in (("outside", outside), ("unprotected", bare)) if isinstance(why, str)
+    )
+    random = stream(seed, attack.name, "intervals")
+    n = len(members.right)
+    before = _before(members, level)
+    raw = rate(members.right, level, members.trial.persons, random)
+    control = None if isinstance(outside, str) else rate(outside.right, level, outside.trial.persons, random)
+    said = ~members.guesses.silent
+    figures = members.trial.figures(members.guesses) if members.trial.figures is not None else {}
+    return Outcome(
+        attack=attack.name,
+        knows=attack.knows,
+        goal=attack.goal,
+        column=column,
+        before=before,
+        after=raw if raw.value >= before.value or attack.goal == "one person" else before,  # he may ignore the release
+        control=control,
+        unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons, random),
+        surest=at_cuts(members, level, random),
+        surest_outside={} if isinstance(outside, str) else at_cuts(outside, level, random),
+        advantage=_advantage(members, outside, (raw, control), random, level),
+        claimed=float(np.mean(said)) if n else 0.0,
+        precision=counted(int(members.right[said].sum()), int(said.sum()), level) if said.any() else None,
+        victims=n,
+        seconds=time.monotonic() - start,
+        seed=seed,
+        level=level,
+        figures=figures,
+        notes=notes,
+    )
+
+
+def again(outcome: Outcome, attack: Attack, game: Game, claim: Claim, *, victims: int, seed: int) -> Outcome:
+    """The verdict on a claim; where the first run is above it, after a second run on fresh victims."""
+    here = replace(outcome, ceiling=claim, verdict=judged(outcome, claim))
+    if here.verdict != "above, not confirmed":
+        return here
+    second = scored(attack, game, "members", victims, seed + 1, fresh=True)
+    if isinstance(second, str):
+        return replace(here, notes=(*here.notes, f"second run: {second}"))
+    rates = at_cuts(second, outcome.level, stream(seed + 1, attack.name, "intervals"))
+    here = replace(here, again=rates)
+    return replace(here, verdict=judged(here, claim))
+
+
+def at_cuts(run: Scored, level: float, random: np.random.Generator) -> Mapping[float, Rate]:
+    """His rate among the victims he is surest of; cuts with few victims are left out."""
+    out: dict[float, Rate] = {}
+    persons = run.trial.persons
+    for share in CUTS:
+        who = surest(np.where(run.guesses.silent, -np.inf, run.guesses.confidence), share, random)
+        if len(who) >= FEWEST_IN_CUT and np.ptp(run.guesses.confidence) > 0:
+            out[share] = rate(run.right[who], level, None if persons is None else persons[who], random)
+    out[1.0] = rate(run.right, level, persons, random)
+    return out
+
+
+def _before(run: Scored, level: float) -> Rate:
+    if isinstance(run.before, float):
+        return Rate(run.before, run.before, run.before, round(run.before * len(run.right)), len(run.right))
+    return rate(run.before, level)
+
+
+def _advantage(
+    members: Scored, outside: Scored | str, rates: tuple[Rate, Rate | None], random: np.random.Generator, level: float
+) -> Difference | None:
+    raw, control = rates
+    if isinstance(outside, str) or control is None:
+        return None
+    first, second = members.trial.persons, outside.trial.persons
+    if first is not None and second is not None and len(first) == len(second) and (first == second).all():
+        return paired(members.right, outside.right, first, level, random)  # a crossover: the same people
+    return difference(raw, control)
+
+
+NEEDED = {
+    "released": "a released table",
+    "releases": "a second release (--release)",
+    "aux": "an outside list (--aux and --identity)",
+    "rerun": "the recipe (--recipe) or a generator (--generator)",
+    "reference": "people outside the release (--control)",
+    "ask": "a gateway (--gateway)",
+    "secret": "a sensitive column (--sensitive)",
+    "quasi": "quasi-identifiers (--quasi)",
+    "aligned": "to be told which released row is whose (--key, --in-order)",
+}

@@ -1,0 +1,248 @@
+"""The game of released rows: victims from the original, people outside, and which released row is whose."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nowiser.attacks.believed import best_before, hits
+from nowiser.attacks.predicates import isolated
+from nowiser.attacks.victims import Trial
+from nowiser.attacks.view import Attack, Bools, Guesses, Ints, Rerun, Run, View
+from nowiser.microdata.table.micro_table import MicroTable
+
+SPLIT = 400  # people; with fewer, nobody is kept for a second run
+NO_FRESH = "too few people for a second run on others"
+NOBODY_OUTSIDE = "needs people outside the release (--control) or the recipe (--recipe, --generator)"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A release of rows, held against the original."""
+
+    original: MicroTable
+    released: MicroTable  # `origin` is −1 where nobody knows which row is whose
+    quasi: tuple[str, ...] = ()
+    secret: str | None = None
+    within: float | None = None
+    control: MicroTable | None = None
+    releases: tuple[MicroTable, ...] = ()
+    aux: MicroTable | None = None
+    identity: str | None = None  # a column of `aux` and the original
+    codebook: Mapping[str, Any] | None = None
+    labels: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    rerun: Rerun | None = None
+    person: str | None = None  # a column of the original
+    seed: int = 0
+    against: str = "tables"
+
+    @property
+    def offers(self) -> frozenset[str]:
+        there = {
+            "released": True,
+            "quasi": bool(self.quasi),
+            "secret": self.secret is not None,
+            "reference": self.control is not None,
+            "releases": bool(self.releases),
+            "aux": self.aux is not None,
+            "rerun": self.rerun is not None,
+            "aligned": bool(self.released.rows and (self.released.origin >= 0).all()),
+        }
+        return frozenset(name for name, is_there in there.items() if is_there)
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.random.default_rng([self.seed, 1]).permutation(self.original.rows)
+
+    def _drawn(self, among: Ints, victims: int, *, fresh: bool) -> Ints:
+        """The first so many in a fixed random order, at most half of many; fresh ones are from the other half."""
+        half = len(among) // 2 if len(among) >= SPLIT else len(among)
+        return (among[half:] if fresh else among[:half])[:victims]
+
+    def trial(
+        self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
+    ) -> Trial | str:
+        if fresh and self.original.rows < SPLIT:
+            return NO_FRESH
+        made = getattr(self, f"_{attack.goal.replace(' ', '_')}", None)
+        if made is None:
+            return f"a goal of its kind ({attack.goal}) is not tried on released rows"
+        outcome: Trial | str = made(run, victims, random, fresh)
+        return outcome
+
+    def _seen(self, run: Run, random: np.random.Generator) -> tuple[MicroTable, Ints]:
+        """What is released in this run, in random order, and which original row each row is."""
+        table = self.released
+        if run == "unprotected":
+            names = [n for n in self.original.names if n in self.released]
+            table = MicroTable(tuple(self.original[n] for n in names), np.arange(self.original.rows, dtype=np.int64))
+        order = random.permutation(table.rows)
+        mixed = table.take(order)
+        return replace(mixed, origin=np.full(table.rows, -1, dtype=np.int64)), mixed.origin
+
+    def _view(self, seen: MicroTable, known: MicroTable, run: Run, random: np.random.Generator) -> View:
+        prior = None
+        if self.secret is not None:
+            prior = stripped(self.original.take(random.permutation(self.original.rows)), (self.secret,))
+        return View(
+            known=known,
+            released=seen,
+            releases=() if run == "unprotected" else tuple(mixed(r, random) for r in self.releases),
+            codebook=self.codebook,
+            labels=self.labels,
+            quasi=tuple(q for q in self.quasi if q != self.secret),
+            secret=self.secret,
+            within=self.within,
+            prior=prior,
+            rerun=self.rerun,
+        )
+
+    def _value(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+        assert self.secret is not None
+        source, among = self.original, self._order
+        if run == "outside":
+            if self.control is None:
+                return self._crossed(victims, random) if self.rerun is not None else NOBODY_OUTSIDE
+            source, among = self.control, random.permutation(self.control.rows)
+        who = self._drawn(among, victims, fresh=fresh)
+        seen, _ = self._seen(run, random)
+        return self._asked(seen, source, who, run, random)
+
+    def _asked(self, seen: MicroTable, source: MicroTable, who: Ints, run: Run, random: np.random.Generator) -> Trial:
+        assert self.secret is not None
+        here = source.take(who)
+        truth = here[self.secret]
+        quasi = tuple(q for q in self.quasi if q != self.secret)
+        before = best_before(self.original[self.secret], self.within)
+        persons = here[self.person].codes.astype(np.int64) if self.person and self.person in here else None
+        return Trial(
+            self._view(seen, stripped(here, quasi), run, random),
+            lambda g: hits(g.value, truth, self.within).astype(bool),
+            hits(before, truth, self.within).astype(bool),
+            persons,
+        )
+
+    def _crossed(self, victims: int, random: np.random.Generator) -> Trial:
+        """Outsiders of a release made of the other half of the original by the same recipe."""
+        assert self.rerun is not None
+        inside, outside = np.array_split(self._order, 2)
+        made = self.rerun(self.original.take(np.sort(inside)), random)
+        return self._asked(mixed(made, random), self.original, outside[:victims], "outside", random)
+
+    def _row(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+        if run == "outside":
+            return "no released row is theirs"
+        seen, owner = self._seen(run, random)
+        place = np.full(self.original.rows, -1, dtype=np.int64)
+        place[owner] = np.arange(seen.rows)
+        among = self._order[place[self._order] >= 0]
+        more: dict[str, Any] = {}
+        if self.aux is not None and self.identity is not None:
+            there = listed(self.original, self.aux, self.identity)
+            among = among[there[among] >= 0]
+            more["aux"] = stripped(self.aux.take(random.permutation(self.aux.rows)), self.quasi)
+        who = self._drawn(among, victims, fresh=fresh)
+        if not len(who):
+            return "nobody of the outside list is in the original"
+        if self.aux is None or self.identity is None:
+            known = stripped(self.original.take(who), self.quasi)
+        else:
+            known = stripped(self.aux.take(there[who]), self.quasi)
+        own = place[who]
+        view = replace(self._view(seen, known, run, random), more=more)
+        return Trial(view, lambda g: np.asarray(g.value == own), 1 / seen.rows)
+
+    def _presence(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+        if run == "outside":
+            return "half of the victims are outside"
+        if self.control is None:
+            return NOBODY_OUTSIDE
+        seen, _ = self._seen(run, random)
+        names = [n for n in self.original.names if n in self.released and n in self.control]
+        mix = random.permutation(self.control.rows)
+        reference, strangers = mix[: len(mix) // 2], mix[len(mix) // 2 :]
+        inside = self._drawn(self._order, min(victims // 2 or 1, len(strangers)), fresh=fresh)
+        strangers = strangers[: len(inside)]
+        known = together(stripped(self.original.take(inside), names), stripped(self.control.take(strangers), names))
+        member = np.repeat([True, False], [len(inside), len(strangers)])
+        shuffle = random.permutation(len(member))
+        member = member[shuffle]
+        view = replace(
+            self._view(seen, stripped(known.take(shuffle), names), run, random),
+            reference=stripped(self.control.take(reference), names),
+        )
+        return Trial(view, lambda g: np.asarray(g.value.astype(bool) == member), 0.5, figures=membership(member))
+
+    def _one_person(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+        del fresh
+        judge = self.original
+        if run == "outside":
+            if self.control is None:
+                return "needs people outside the release (--control)"
+            judge = self.control
+        seen, _ = self._seen("unprotected" if run == "unprotected" else "members", random)
+        names = tuple(n for n in seen.names if n in judge)
+        nothing = stripped(seen.take(np.zeros(victims, dtype=np.int64)), ())  # so many rows, no columns
+        view = self._view(stripped(seen, names), nothing, run, random)
+        return Trial(view, lambda g: isolated(g.value, judge), by_chance(judge.rows))
+
+
+def by_chance(n: int) -> float:
+    """How often a predicate chosen blindly singles somebody out: n·w·(1 − w)^(n−1), largest at w = 1/n, about 1/e."""
+    return float((1 - 1 / n) ** (n - 1)) if n > 1 else 1.0
+
+
+def stripped(table: MicroTable, names: tuple[str, ...] | list[str]) -> MicroTable:
+    """These columns only, of unknown origin."""
+    return MicroTable(tuple(table[n] for n in names), np.full(table.rows, -1, dtype=np.int64))
+
+
+def mixed(table: MicroTable, random: np.random.Generator) -> MicroTable:
+    """The rows in random order, of unknown origin."""
+    return stripped(table.take(random.permutation(table.rows)), table.names)
+
+
+def together(first: MicroTable, second: MicroTable) -> MicroTable:
+    """The rows of both."""
+    import pyarrow as pa
+
+    from nowiser.microdata.table.column import Column
+
+    def both(name: str) -> Column:
+        a, b = first[name].to_arrow(), second[name].to_arrow()
+        if a.type != b.type:
+            a, b = a.cast(pa.string()), b.cast(pa.string())
+        return Column.of(name, pa.concat_arrays([a, b]))
+
+    return MicroTable.of(both(n) for n in first.names)
+
+
+def listed(original: MicroTable, aux: MicroTable, identity: str) -> Ints:
+    """For every original row the row of the outside list with the same identity; −1 where there is none or several."""
+    from nowiser.microdata.risk.linking import shared_codes
+
+    true, seen = shared_codes(original[identity], aux[identity])
+    size = int(max(true.max(initial=0), seen.max(initial=0))) + 1
+    count = np.bincount(seen[seen >= 0], minlength=size)
+    where = np.full(size + 1, -1, dtype=np.int64)
+    where[seen[seen >= 0]] = np.flatnonzero(seen >= 0)
+    where[:-1][count > 1] = -1
+    return where[true]
+
+
+def membership(member: Bools) -> Callable[[Guesses], Mapping[str, float]]:
+    """AUC, and the share of members named when 1 % of the strangers are."""
+
+    def figures(g: Guesses) -> Mapping[str, float]:
+        from scipy.stats import rankdata
+
+        score = np.where(g.value.astype(bool), g.confidence, -g.confidence)
+        ranks = rankdata(score)
+        inside, outside = int(member.sum()), int((~member).sum())
+        auc = (ranks[member].sum() - inside * (inside + 1) / 2) / max(1, inside * outside)
+        cut = np.quantile(score[~member], 0.99)
+        return {"AUC": float(auc), "found at 1 % false claims": float((score[member] > cut).mean())}
+
+    return figures

@@ -1,0 +1,1 @@
+"""Attacks on released rows, one per file; `nowiser.attacks.registry` finds them."""

@@ -1,0 +1,1 @@
+"""Bytes: messages, values and parameters, SCRAM. No question is looked at here."""

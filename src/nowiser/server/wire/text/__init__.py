@@ -1,0 +1,1 @@
+"""Texts: where statements end, which are for the session, what COPY was told."""
