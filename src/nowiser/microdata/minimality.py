@@ -182,7 +182,7 @@ class Possible:
             left = len(rows)
             for n in np.unique(self.kinds[rows], return_counts=True)[1].tolist():
                 if out > FEW:
-                    return out
+                    return int(out)
                 out *= comb(left, n)
                 left -= n
         return int(out)
