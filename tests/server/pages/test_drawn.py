@@ -1,10 +1,12 @@
 """The pages as HTML: who sees which, that what people typed is shown as text, and forms that need their token."""
 
+import json
 import re
 from html import escape
 
 import pytest
 
+from nowiser.model.charge import Charge
 from nowiser.server.http.app import application
 from support.web import TestClient
 
@@ -235,3 +237,26 @@ def test_with_four_eyes_another_custodian_confirms(settings, folder):
         assert desk.gate.policy.attackers[0].gain * 100 == 8
     finally:
         desk.close()
+
+
+def test_a_release_shows_its_report(tmp_path, tokens, entered, desk):
+    from nowiser.microdata.codebook import digest
+
+    data = tmp_path / "released.csv"
+    data.write_text("a,b\n1,2\n", encoding="utf-8")
+    (tmp_path / "released.report.html").write_text("<h1>What the release tells</h1>", encoding="utf-8")
+    book = {"file": {"name": data.name, "sha256": digest(data)}}
+    (tmp_path / "released.codebook.json").write_text(json.dumps(book), encoding="utf-8")
+    (tmp_path / "broken.codebook.json").write_text("[", encoding="utf-8")
+    (tmp_path / "broken.report.html").write_text("", encoding="utf-8")
+    kept = desk.gate.ledger
+    seq = kept.publish(
+        Charge(), lambda *_: None, policy=desk.gate.policy.digest, what="a table", analyst="cleo", digest=digest(data)
+    )
+    client = entered("odo")
+    assert f'href="/releases/{seq}/report"' in client.get("/releases").text
+    report = client.get(f"/releases/{seq}/report")
+    assert "What the release tells" in report.text
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert client.get(f"/releases/{seq + 1}/report").status_code == 404
+    assert entered("ana").get(f"/releases/{seq}/report").status_code == 403

@@ -38,6 +38,11 @@ def points(guess: Mapping[str, Any]) -> str:
     return f"{said} of {most:.4g} points used"
 
 
+def of_hundred(share: float) -> int:
+    """Of 100 people, rounded up."""
+    return ceil(100 * share - 1e-6)
+
+
 def when(at: str) -> str:
     """`18 Nov 2026, 21:08`, in UTC."""
     try:
@@ -68,6 +73,7 @@ FILTERS = {
     "left": left,
     "used": used,
     "points": points,
+    "of_hundred": of_hundred,
     "when": when,
     "short": short,
     "many": many,
