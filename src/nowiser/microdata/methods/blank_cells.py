@@ -25,8 +25,8 @@ def blanked(codes: Codes, k: int, last: Sequence[int] = ()) -> Codes:
             break
         row = out[i]
         differs = np.zeros(rows, np.int64)
-        for j in np.flatnonzero(row >= 0):
-            differs += ((out[:, j] != row[j]) & (out[:, j] >= 0)) * bits[j]
+        for column in np.flatnonzero(row >= 0):
+            differs += ((out[:, column] != row[column]) & (out[:, column] >= 0)) * bits[column]
         like = np.bincount(differs, minlength=1 << width)
         for j in range(width):  # like[s]: rows that differ in columns of s only
             there = (np.arange(1 << width) >> j & 1).astype(bool)
