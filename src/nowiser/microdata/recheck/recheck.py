@@ -16,6 +16,7 @@ from typing import Any
 from nowiser.errors import NotEvaluated
 from nowiser.files.interrupted import interruptible
 from nowiser.microdata.recheck.joint import columns_of, joint_gain
+from nowiser.microdata.recheck.sampled import people_behind
 from nowiser.microdata.recheck.uniques import population_uniques
 
 ESTIMATE = 1e-3  # of estimates that are solved by iteration: a tenth of a point
@@ -175,6 +176,12 @@ class _Check:
     def _k_anonymity(self, _: dict[str, Any]) -> float:
         return self.one("SELECT min(n) FROM groups")
 
+    def _blank_k_anonymity(self, _: dict[str, Any]) -> float:
+        """Every row against every other: they agree wherever both have a value."""
+        agree = " AND ".join(f"(a.{k} = b.{k} OR a.{k} IS NULL OR b.{k} IS NULL)" for k in self.keys) or "true"
+        each = f"SELECT sum(b.n) AS v FROM groups a JOIN groups b ON {agree} GROUP BY a.rowid"
+        return self.one(f"SELECT min(v) FROM ({each})")
+
     def _alpha_k_anonymity(self, options: dict[str, Any]) -> float:
         if self.one("SELECT min(n) FROM groups") < options.get("k", 1):
             return float("inf")
@@ -208,6 +215,11 @@ class _Check:
 
     def _k_map(self, _: dict[str, Any]) -> float:
         return self.one(f"SELECT min(people) FROM ({self._people()}) WHERE n > 0")
+
+    def _k_map_estimate(self, options: dict[str, Any]) -> float:
+        smallest = int(self.one("SELECT min(n) FROM groups"))
+        chances = float(options["fraction"]), float(options.get("error", 0.05))
+        return people_behind(smallest, *chances, str(options.get("estimator", "binomial")))
 
     def _delta_presence(self, options: dict[str, Any]) -> float:
         low = float(options.get("low") or 0.0)
