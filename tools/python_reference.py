@@ -59,7 +59,7 @@ SECTIONS: tuple[tuple[str, str, str], ...] = (
             "How to use them: [Publish](publish.md), [Risk](risk.md), [Utility](utility.md). Raised: `Misconfigured` "
             "(files, columns, options), `NotAnswerable` (no candidate keeps the promises)."
         ),
-        "publish risk compare ru_map",
+        "publish risk compare ru_map attack attacks",
     ),
     (
         "Noise",

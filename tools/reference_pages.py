@@ -18,7 +18,7 @@ PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 EXIT_CODES = (
     "Exit codes: 0 answered; 2 refused (syntax, policy); 3 bad configuration; 4 the allowance is used up; "
     "5 not authorised; 6 engine unreachable; 7 the question could not be evaluated, or the output not be"
-    " written (a full disk); 8 the ledger does not verify."
+    " written (a full disk); 8 the ledger does not verify; 9 a claim was refuted (`attack`)."
 )
 
 

@@ -71,6 +71,7 @@ _HOMES: dict[str, str] = {
     "risk": "nowiser.microdata.measure",
     "compare": "nowiser.microdata.compare",
     "ru_map": "nowiser.microdata.compare",
+    "attack": "nowiser.attacks.attack",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
     "NowiserError": "nowiser.errors",
@@ -87,6 +88,7 @@ _HOMES: dict[str, str] = {
 }
 
 if TYPE_CHECKING:
+    from nowiser.attacks.attack import attack as attack
     from nowiser.builder.aggregates import (
         avg as avg,
         count as count,
@@ -175,14 +177,14 @@ _SUPPLIED = {
     "policy_text": "nowiser.report.tables",
 }
 
-__all__ = ["__version__", "guess", *_HOMES]  # noqa: PLE0604 (the names are strings)
+__all__ = ["__version__", "attacks", "guess", *_HOMES]  # noqa: PLE0604 (the names are strings)
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return _of(_HOMES[name], name)
-    if name == "guess":  # the package itself, which can be called
-        return import_module("nowiser.guess")
+    if name in {"guess", "attacks"}:  # the package itself, which can be called
+        return import_module(f"nowiser.{name}")
     raise AttributeError(f"module 'nowiser' has no attribute {name!r}")
 
 

@@ -98,10 +98,19 @@ class Refused(NowiserError):
 
 
 class NotAnswerable(Refused):
-    """The question or recipe is outside what can be answered. Nothing was charged."""
+    """The question or recipe is outside what can be answered. Nothing was charged.
+
+    reason: `syntax`, `no column` or `no table` where it is one of these, for surfaces that tell them apart.
+    """
 
     exit_code = 2
     kind = "refused"
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, span: Span | None = None, reason: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, span=span)
+        self.reason = reason or self.kind
 
 
 class Useless(NotAnswerable):

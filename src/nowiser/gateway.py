@@ -152,7 +152,7 @@ class Gateway(Opened):
         kept = self._ledger.stored(name, version)
         if kept is not None:
             return self._told.standing(again(kept), self._ledger.totals())
-        said = self._ledger.totals()
+        said = self._ledger.totals().without(self._ledger.abandoned(name, version))
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
             size = None if anyway else self._sizes.of(question, planned, version)

@@ -120,7 +120,7 @@ def test_an_entry_names_who_asked_what_and_no_data(opened):
     (entry,) = ledger.entries()
     assert entry.body["analyst"] == "ann"
     assert entry.body["sql"] == "SELECT 1"
-    assert set(entry.body) == {"analyst", "at", "charge", "data_version", "question", "sql", "totals"}
+    assert set(entry.body) == {"analyst", "at", "charge", "data_version", "owner", "question", "sql", "totals"}
 
 
 def test_threads_never_exceed_the_limit(opened):
@@ -222,8 +222,45 @@ def test_a_failed_question_holds_nobody_back(opened):
 
 
 def test_a_dead_owner_holds_others_back_for_a_while_only(opened, monkeypatch):
+    """Then its reservation is taken over, once: it can be settled no more, and nothing is charged again."""
+    ledger = opened()
+    first = once(ledger)
+    monkeypatch.setattr(flight, "LEASE", 0.0)
+    assert ledger.abandoned("q", "v1") == ONE
+    second = once(ledger)
+    assert ledger.totals() == ONE
+    with pytest.raises(ValueError, match="settled or failed before"):
+        ledger.settle(first, b"another answer")
+    assert ledger.abandoned("q", "v1") == Charge()
+    third = once(ledger)  # its owner died too: that is charged
+    assert ledger.totals() == ONE + ONE
+    ledger.settle(third, b"answer")
+    ledger.settle(second, b"answer")
+    assert ledger.verify().seq == len(list(ledger.entries()))
+
+
+def test_a_reservation_is_taken_over_at_its_own_price_only(opened, monkeypatch):
     ledger = opened()
     once(ledger)
     monkeypatch.setattr(flight, "LEASE", 0.0)
-    ledger.settle(once(ledger), b"answer")
-    assert ledger.totals() == ONE + ONE
+    ledger.reserve(
+        ONE + ONE, anything, policy="", question="q", sql="SELECT 1", analyst="ann", data_version="v1", once=True
+    )
+    assert ledger.totals() == ONE + ONE + ONE
+
+
+def test_admission_sees_what_is_taken_over_once(opened, monkeypatch):
+    """Where the dead question used up the limit, asking it again is admitted."""
+    ledger = opened()
+
+    def up_to_one(totals, own):
+        if (totals + ONE).amounts[0][1] > ONE.amounts[0][1] or own:
+            raise Exhausted("nothing left")
+
+    asked = {"policy": "", "question": "q", "sql": "SELECT 1", "analyst": "ann", "data_version": "v1", "once": True}
+    ledger.reserve(ONE, up_to_one, **asked)
+    with pytest.raises(Exhausted):
+        ledger.reserve(ONE, up_to_one, **asked | {"question": "p"})
+    monkeypatch.setattr(flight, "LEASE", 0.0)
+    ledger.reserve(ONE, up_to_one, **asked)
+    assert ledger.totals() == ONE

@@ -98,6 +98,47 @@ def test_200_kills_charge_at_least_what_was_answered(url, tmp_path):
     assert head.seq == len(kinds)
 
 
+def test_killed_questions_are_taken_over_once_whoever_asks_again(url, tmp_path):
+    """Eight processes ask what a killed one had asked: one takes it over, nobody is charged, all wait for one answer."""
+    from nowiser.ledger.flight import in_turn
+
+    anchor = tmp_path / "ledger.head"
+    asked = {"policy": "", "sql": "SELECT 1", "analyst": "a", "data_version": "v", "once": True}
+
+    def die(question):
+        def work(tell):
+            with open_ledger(url, anchor=anchor) as ledger:
+                ledger.reserve(ONE, lambda *_: None, question=question, **asked)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        child, reading = forked(work)
+        told(reading)
+        os.waitpid(child, 0)
+
+    def ask_again(tell):
+        with open_ledger(url, anchor=anchor) as ledger:
+
+            def answer():
+                if (kept := ledger.stored(question, "v")) is not None:
+                    return kept
+                held = ledger.reserve(ONE, lambda *_: None, question=question, **asked)
+                ledger.settle(held, b"%d" % os.getpid())
+                return b"%d" % os.getpid()
+
+            tell(in_turn(answer))
+
+    for question in ("q0", "q1", "q2"):
+        die(question)
+        children = [forked(ask_again) for _ in range(8)]
+        answers = {told(reading) for _, reading in children}
+        assert [os.waitpid(child, 0)[1] for child, _ in children] == [0] * 8
+        assert len(answers) == 1
+    with open_ledger(url, anchor=anchor) as ledger:
+        assert ledger.totals()[JUMP] == 3
+        assert [e.kind for e in ledger.entries()] == ["reserve", "reserve", "settle"] * 3
+        ledger.verify()
+
+
 def test_a_killed_writer_does_not_keep_the_others_waiting(url, tmp_path):
     anchor = tmp_path / "ledger.head"
 

@@ -171,7 +171,8 @@ def at_the_ceiling(step, case, figures):
     numeric = case.column == "score"
     frame = people().sample(len(secret), replace=True, random_state=1).reset_index(drop=True)
     frame[case.column] = np.where(secret, 40, 0) if numeric else np.where(secret, "asthma", "no")
-    out, _, _ = released(frame, step, case)
+    out, truth, _ = released(frame, step, case)
+    secret = (truth[case.column] == (40 if numeric else "asthma")).to_numpy()  # rows come out in another order
     telling = out[case.column] >= 40 if numeric else out[case.column] == "asthma"
     low, high = interval(int((secret & telling).sum()), int(telling.sum()))
     return low <= figure.after <= high

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from nowiser.errors import NotAnswerable
+from nowiser.microdata.minimality import Possible
 from nowiser.microdata.publish import publish
+from nowiser.microdata.table.read import load
 
 QUASI = {"zip": [["1", "*"], ["2", "*"], ["3", "*"]]}
 
@@ -136,3 +138,68 @@ def test_where_it_is_not_measured_the_words_say_so():
     made = publish(frame, quasi=QUASI, sensitive="ill", gain="30%", k=2, steps=["generalise"])
     assert "was not measured" in made.chosen.choice
     assert "may learn more than the figures say" in made.codebook["choice"]
+
+
+def patients(n, gain="40%", seed=2):
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "zip": random.choice(list("1234"), n),
+            "age": random.integers(20, 80, n),
+            "ill": random.choice(list("abcd"), n),
+        }
+    )
+    return publish(
+        frame, quasi={"zip": None, "age": None}, sensitive="ill", k=2, gain=gain, steps=["generalise"], keep_order=True
+    )
+
+
+def test_drawn_worlds_bound_and_are_no_figure_of_a_gain():
+    for seed in range(20):
+        made = patients(24, "25%", seed)
+        if any(g.gain > 0.25 for g in made.chosen.bounds):
+            break
+    assert all(g.how == "counted" for g in made.chosen.guesses)
+    assert made.chosen.gain <= 0.25
+    assert max(g.gain for g in made.chosen.bounds) > 0.25
+    assert "drawn worlds cannot decide whether the limit of 25.0 points holds" in made.chosen.choice
+    assert made.codebook["choice_bounds"][0]["how"] == "sampled"
+
+
+def test_the_same_table_is_told_the_same():
+    first, second = patients(24, "25%"), patients(24, "25%")
+    assert first.chosen.choice == second.chosen.choice
+    assert first.chosen.bounds == second.chosen.bounds
+
+
+def test_which_worlds_are_drawn_does_not_tell_which_is_true():
+    """The words of every world of a release are the same: the drawn worlds depend on what all of them share."""
+    random = np.random.default_rng(5)
+    frame = pd.DataFrame({"zip": random.choice(list("1234"), 30), "ill": random.choice(list("abc"), 30)})
+
+    def drawn(frame):
+        made = publish(frame, quasi={"zip": None}, sensitive="ill", k=2, steps=["generalise"])
+        possible = Possible.of(load(frame), made.chosen, ["zip"], ["ill"])
+        draws = np.random.default_rng(possible.seed)
+        return [frame["ill"].to_numpy()[possible.drawn(draws)].tolist() for _ in range(5)]
+
+    other = frame.assign(ill=frame.groupby("zip")["ill"].transform(lambda s: s.to_numpy()[::-1]))
+    assert (other["ill"] != frame["ill"]).any()
+    assert drawn(frame) == drawn(other)
+
+
+def test_the_tutorial_is_counted():
+    frame = pd.DataFrame(
+        {
+            "who": ["Black"] * 6 + ["White"] * 5,
+            "birth": ["1965"] * 4 + ["1964"] * 5 + ["1967"] * 2,
+            "sex": list("MMFFFFMMMMM"),
+            "zip": ["02141", "02142", *["02131", "02132"] * 3, "02133", "02131", "02132"],
+            "ill": list("schhoccoscc"),
+        }
+    )
+    quasi = {"who": None, "birth": "prefix", "sex": None, "zip": "prefix"}
+    made = publish(frame, quasi=quasi, sensitive="ill", k=2, gain="40%", steps=["generalise"])
+    assert "counted over all possible worlds" in made.chosen.choice
+    assert made.chosen.guesses[-1].how == "worlds"
+    assert round(made.chosen.gain, 3) == 0.318

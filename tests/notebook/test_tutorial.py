@@ -35,10 +35,10 @@ def questions(shown):
     assert "±" in answer
     assert "& for and" in shown[5]["stdout"]
     assert "3 questions, measured as 2: 0.0 % of the allowance; 90.0 % would be left" in shown[6]["text/html"]
-    assert "2.0 % of 20.0 % spent" in shown[8]["stdout"]
-    assert shown[8]["text/plain"] == "88"
+    assert "0.0 % of 20.0 % spent" in shown[8]["stdout"]
+    assert shown[8]["text/plain"] == "90"
     assert shown[9]["text/plain"] == "False"
-    assert "Left of the allowance: 68" in shown[10]["text/html"]
+    assert "Left of the allowance: 70" in shown[10]["text/html"]
 
 
 CHECKED = {"questions.ipynb": questions}

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nowiser.attacks.rows import Rows
 from nowiser.attacks.victims import Game
 from nowiser.microdata.table.micro_table import MicroTable
+from support.red_team_more import MORE
 
 GAMES: dict[str, Callable[[int], tuple[Game, Game]]] = {}
 
@@ -52,9 +53,14 @@ def rows_games(seed):
     quasi = ("age", "town", "sex", "job")
 
     def game(original, released, control):
-        return Rows(micro(original), micro(released), quasi, "disease", control=micro(control), seed=seed)
+        other = micro(released).take(random.permutation(600))
+        second = MicroTable(other.columns, np.full(600, -1, dtype=np.int64))  # a further release of the same people
+        return Rows(
+            micro(original), micro(released), quasi, "disease", control=micro(control), releases=(second,), seed=seed
+        )
 
     return game(inside, inside, outside), game(blank, shuffled(blank, random), others)
 
 
 GAMES["tables"] = rows_games
+GAMES |= MORE

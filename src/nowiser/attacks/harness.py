@@ -88,7 +88,7 @@ def attempt(
         goal=attack.goal,
         column=column,
         before=before,
-        after=raw if raw.value >= before.value else before,  # he may ignore the release
+        after=raw if raw.value >= before.value or attack.goal == "one person" else before,  # he may ignore the release
         control=control,
         unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons, random),
         surest=at_cuts(members, level, random),

@@ -13,6 +13,8 @@ from nowiser.attacks.victims import Trial
 from nowiser.attacks.view import Attack, Bools, Guesses, Ints, Rerun, Run, View
 from nowiser.microdata.table.micro_table import MicroTable
 
+SPLIT = 400  # people; with fewer, nobody is kept for a second run
+NO_FRESH = "too few people for a second run on others"
 NOBODY_OUTSIDE = "needs people outside the release (--control) or the recipe (--recipe, --generator)"
 
 
@@ -55,14 +57,15 @@ class Rows:
         return np.random.default_rng([self.seed, 1]).permutation(self.original.rows)
 
     def _drawn(self, among: Ints, victims: int, *, fresh: bool) -> Ints:
-        """The first so many in a fixed random order; fresh ones come after them, as far as there are enough."""
-        if fresh and len(among) >= victims + 100:
-            return among[victims : 2 * victims]
-        return among[:victims]
+        """The first so many in a fixed random order, at most half of many; fresh ones are from the other half."""
+        half = len(among) // 2 if len(among) >= SPLIT else len(among)
+        return (among[half:] if fresh else among[:half])[:victims]
 
     def trial(
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
     ) -> Trial | str:
+        if fresh and self.original.rows < SPLIT:
+            return NO_FRESH
         made = getattr(self, f"_{attack.goal.replace(' ', '_')}", None)
         if made is None:
             return f"a goal of its kind ({attack.goal}) is not tried on released rows"

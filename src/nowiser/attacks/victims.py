@@ -23,8 +23,10 @@ class Trial:
 class Game(Protocol):
     """A release (or a gateway, a graph) and its truth."""
 
-    against: str
-    offers: frozenset[str]  # what its views hold besides the victims
+    @property
+    def against(self) -> str: ...  # the room of its attackers
+    @property
+    def offers(self) -> frozenset[str]: ...  # what its views hold besides the victims
 
     def trial(
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False

@@ -21,15 +21,18 @@ class What(StrEnum):
     verify = "verify"
     accept = "accept"
     reopen = "reopen"
+    backup = "backup"
 
 
 def ledger(
     what: Annotated[
         What,
         typer.Argument(
-            help="Show the account, verify it, accept a policy that promises less, or open access again after failures."
+            help="Show the account, verify it, accept a policy that promises less (or, with --lost, an older copy), "
+            "open access again after failures, or copy everything into a new file."
         ),
     ] = What.show,
+    file: Annotated[Path | None, typer.Argument(help="The new file (with backup).")] = None,
     *,
     policy_file: Annotated[Path, typer.Option("-p", "--policy", envvar="NOWISER_POLICY", help="The policy.")] = Path(
         "nowiser.yaml"
@@ -39,6 +42,10 @@ def ledger(
     ] = None,
     analyst: Annotated[
         str | None, typer.Option("--analyst", help="Whose access is opened again (with reopen); else everybody's.")
+    ] = None,
+    lost: Annotated[
+        str | None,
+        typer.Option("--lost", help="Why an older copy was put back (accept): what was charged after it is booked."),
     ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="A picture: svg, png, pdf or html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
@@ -58,8 +65,18 @@ def ledger(
         from nowiser.report.save import checked
 
         checked(plot)
+    if lost is not None and (what is not What.accept or reason is not None):
+        raise Misconfigured("--lost belongs to `nowiser ledger accept`, without --reason")
+    if (file is not None) != (what is What.backup):
+        raise Misconfigured("`nowiser ledger backup FILE` names a new file, and nothing else does")
     policy = read(policy_file)
+    if lost is not None:
+        _accept_lost(policy, lost, as_json=as_json)
+        return
     with for_policy(policy) as kept:
+        if file is not None:
+            _backup(kept, file, as_json=as_json)
+            return
         head = kept.verify()
         if what is What.verify:
             _verified(head, as_json=as_json)
@@ -86,6 +103,29 @@ def _accept(kept: "Ledger", policy: "Policy", reason: str | None, *, as_json: bo
         output.emit({"accepted": news, "digest": policy.digest})
     else:
         typer.echo("The policy is in force from now on; costs so far stay." if news else "This policy is in force.")
+
+
+def _accept_lost(policy: "Policy", reason: str, *, as_json: bool) -> None:
+    from nowiser.ledger import for_policy
+
+    if not reason.strip():
+        raise Misconfigured("an older copy needs a reason", hint='Write --lost "why".')
+    with for_policy(policy, lost=True) as kept:
+        many = kept.accept_lost(reason)
+        kept.verify()
+    if as_json:
+        output.emit({"lost": many})
+    else:
+        typer.echo(f"{many} entries are lost; what they charged is booked as spent. Lost answers are charged anew.")
+        typer.echo("Accounts are as they were in the copy: see `nowiser user list`.")
+
+
+def _backup(kept: "Ledger", file: Path, *, as_json: bool) -> None:
+    head = kept.backup(file)
+    if as_json:
+        output.emit({"file": str(file), "entries": head.seq, "head": head.hash})
+    else:
+        typer.echo(f"{file}: a copy of at least {head.seq} entries, verified before. Keep it as you keep the data.")
 
 
 def _reopen(kept: "Ledger", analyst: str | None, reason: str | None, *, as_json: bool) -> None:

@@ -28,6 +28,7 @@ COMMANDS = (
     "publish",
     "risk",
     "compare",
+    "attack",
     "serve",
     "user",
 )

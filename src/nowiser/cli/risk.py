@@ -1,11 +1,13 @@
 """`nowiser risk`: what an existing table gives away."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from nowiser.cli import output
+from nowiser.errors import Misconfigured
 
 
 def risk(  # noqa: PLR0917 (typer passes options by name)
@@ -17,12 +19,20 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
     person: Annotated[str | None, typer.Option(help="Whose a row is, where people have several: people count.")] = None,
     people: Annotated[int | None, typer.Option(help="Size of the population, for estimates of uniques.")] = None,
     *,
+    safe_harbor: Annotated[bool, typer.Option(help="Only look for HIPAA's eighteen identifiers.")] = False,
+    small_zip3: Annotated[str, typer.Option(help="Areas of at most 20,000 people by a newer census: 036,059,…")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
 ) -> None:
     """Measure a table as it stands, with every privacy model and every risk measure.
 
     Example: nowiser risk released.csv --quasi age,zip,sex --sensitive diagnosis
     """
+    if safe_harbor:
+        beside = {"--quasi": quasi, "--sensitive": sensitive, "--weight": weight, "--household": household}
+        identifiers(data, small_zip3, beside | {"--person": person, "--people": people}, as_json=as_json)
+        return
+    if small_zip3:
+        raise Misconfigured("--small-zip3 belongs to --safe-harbor")
     from nowiser.cli.column_list import split_columns
     from nowiser.microdata.measure import risk as measure
 
@@ -43,3 +53,20 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
     from nowiser.report.released_table import risk_words
 
     Console().print(risk_words(found.to_json()), highlight=False, markup=False)
+
+
+def identifiers(data: Path, small_zip3: str, beside: Mapping[str, Any], *, as_json: bool) -> None:
+    """Safe Harbor: every column is looked at, so no column is named."""
+    from nowiser.microdata import safe_harbor as rule
+
+    if named := [name for name, value in beside.items() if value is not None and value != ""]:
+        raise Misconfigured(
+            f"--safe-harbor looks at every column by itself: {', '.join(named)} would be ignored",
+            hint="Run nowiser risk once with --safe-harbor and once without.",
+        )
+    listed = tuple(z.strip() for z in small_zip3.split(",") if z.strip())
+    found = rule.safe_harbor(data, small_zip3=listed or rule.SMALL_ZIP3)
+    if as_json:
+        output.emit(found.to_json())
+        return
+    typer.echo(rule.words(found))

@@ -12,10 +12,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, Self
 
-from nowiser.errors import LedgerBroken
-from nowiser.ledger import accounts, alarms, shown as shown_releases
+from nowiser.errors import LedgerBroken, Misconfigured
+from nowiser.ledger import accounts, alarms, owner, shown as shown_releases, spent
 from nowiser.ledger.access import check_access, check_policy, failures, in_force
 from nowiser.ledger.anchor import Anchor
 from nowiser.ledger.base import Admit, Armed, Entry, EntryKind, Head, Outcome, Release, Reservation
@@ -35,7 +36,7 @@ from nowiser.ledger.chain import (
 )
 from nowiser.ledger.daily import charged_since
 from nowiser.ledger.declaration import declaration
-from nowiser.ledger.flight import check_flight
+from nowiser.ledger.flight import abandoned, check_flight
 from nowiser.ledger.store import Store, Work
 from nowiser.model.charge import Charge, to_json
 from nowiser.model.policy import Policy
@@ -55,6 +56,7 @@ _CHANGE = (
 _TOTALS = "SELECT scope, charge FROM nowiser_totals"
 _ROWS = f"SELECT {COLUMNS} FROM nowiser_entries ORDER BY seq"
 _LAST = f"{_ROWS} DESC LIMIT 1"
+_ENTRY = f"SELECT {COLUMNS} FROM nowiser_entries WHERE seq = :seq"
 _ONE = "SELECT hash FROM nowiser_entries WHERE seq = :seq"
 _OPEN = "SELECT seq, kind FROM nowiser_entries WHERE seq = :held OR refers = :held"
 _STORED = (
@@ -77,10 +79,12 @@ NO_DETAILS: Mapping[str, Any] = {}
 class SqlLedger:
     """An account in a database, its head anchored in a file."""
 
-    def __init__(self, store: Store, anchor: Anchor | None) -> None:
+    def __init__(self, store: Store, anchor: Anchor | None, *, lost: bool = False) -> None:
+        """`lost`: opened to `accept_lost`, although the anchor does not find its entry."""
         self._store = store
         self._anchor = anchor
-        self._check_anchor()
+        if not lost:
+            self._check_anchor()
 
     # ------------------------------------------------------------------ writing
 
@@ -110,7 +114,7 @@ class SqlLedger:
         data_version: str,
         once: bool = False,
     ) -> Reservation:
-        body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst}
+        body = {"question": question, "sql": sql, "data_version": data_version, "analyst": analyst, "owner": owner.me()}
         head, now = self._charge("reserve", charge, admit, policy, body, once=once)
         anchor = lru_cache(maxsize=1)(self._anchored)
         return Reservation(head.seq, question, data_version, now.of(EVERYONE), analyst, anchor)
@@ -285,10 +289,16 @@ class SqlLedger:
                     check_flight(work, body["question"], body["data_version"])
             else:  # releases are the custodian's own
                 check_policy(work, policy)
-            now = _totals(work)
-            admit(now.of(EVERYONE), now.of(scope_of(analyst)))
+            now, held = _totals(work), None
+            every, own = now.of(EVERYONE), now.of(scope_of(analyst))
+            if once and (found := abandoned(work, body["question"], body["data_version"])) and found[1] == charge:
+                held = _reservation(work, found[0])
+                body = {**body, "reservation": held.seq}
+                every, charge = every.without(charge), NOTHING
+                own = own.without(found[1]) if held.analyst == analyst else own
+            admit(every, own)
             whole = {**body, "charge": to_json(charge)}
-            head = self._append(work, kind, whole, charged=(analyst, charge), now=now)
+            head = self._append(work, kind, whole, held, charged=(analyst, charge), now=now)
             if besides is not None:
                 besides(work, head.seq)
         self._advance(head)
@@ -316,7 +326,7 @@ class SqlLedger:
         entry, text = build(head, kind, stamped, current)
         link = {"seq": entry.seq, "kind": kind, "body": text, "previous": entry.previous, "hash": entry.hash}
         work.execute(_ADD, {**link, "refers": reservation.seq if reservation is not None else None})
-        return Head(entry.seq, entry.hash)
+        return Head(entry.seq, entry.hash, current.text())
 
     # ------------------------------------------------------------------ reading
 
@@ -349,6 +359,11 @@ class SqlLedger:
             row = work.execute(_STORED, {"question": question, "data_version": data_version}).fetchone()
         return None if row is None else _checked_answer(row)
 
+    def abandoned(self, question: str, data_version: str) -> Charge:
+        with self._store.read() as work:
+            found = abandoned(work, question, data_version)
+        return NOTHING if found is None else found[1]
+
     def measurements(self, base: str, data_version: str) -> list[bytes]:
         with self._store.read() as work:
             rows = list(work.execute(_MEASURED, {"base": base, "data_version": data_version}))
@@ -372,6 +387,48 @@ class SqlLedger:
         with self._store.read() as work:
             for row in _rows(work):
                 yield entry_of.__wrapped__(row)
+
+    # ------------------------------------------------------------------ copies
+
+    def backup(self, file: Path) -> Head:
+        head = self.verify()
+        self._store.backup(file)
+        return head
+
+    def accept_lost(self, reason: str) -> int:
+        anchored = self._anchor.read() if self._anchor is not None else None
+        if self._anchor is None or anchored is None:
+            raise LedgerBroken("the ledger does not verify: its anchor is missing", hint=_RESTORE)
+        with self._store.write() as work:
+            last = _last(work)
+            found = work.execute(_ONE, {"seq": anchored.seq}).fetchone()
+            if found is not None and found[0] == anchored.hash:
+                raise Misconfigured("Nothing is lost: the ledger contains the entry that is anchored.")
+            counted, head = Totals(), GENESIS
+            for entry in check_chain(_rows(work), counted):
+                head = Head(entry.seq, entry.hash)
+            if last is None or head.seq >= anchored.seq:
+                raise LedgerBroken("the ledger does not verify: it is no older copy of the anchored one", hint=_RESTORE)
+            known = spent.read(self._anchor.path, anchored)
+            body = {
+                "what": "an older copy was put back",
+                "reason": reason,
+                "until": anchored.seq,
+                "head": anchored.hash,
+            }
+            many, prefix = anchored.seq - head.seq, scope_of("")
+            scopes = sorted(s for s in known.scopes | counted.scopes if s.startswith(prefix))
+            for scope in scopes or [prefix]:
+                try:
+                    owed = known.of(scope).without(counted.of(scope))
+                except ValueError:
+                    raise LedgerBroken("this is no older copy of the anchored ledger", hint=_RESTORE) from None
+                if owed or scope == (scopes or [prefix])[-1]:
+                    analyst = scope.removeprefix(prefix)
+                    whole = {**body, "analyst": analyst, "charge": to_json(owed)}
+                    head = self._append(work, "lost", whole, charged=(analyst, owed))
+        self._anchor.start_again(head)
+        return many
 
     # ------------------------------------------------------------------ checking
 
@@ -443,7 +500,10 @@ class SqlLedger:
         self.close()
 
 
-_RESTORE = "Put back the ledger and its anchor (the .head file) as they were together; never answer without them."
+_RESTORE = (
+    "Put back the ledger and its anchor (the .head file) as they were together. Where only an older copy is left: "
+    '`nowiser ledger accept --lost "why"` books what was charged after it.'
+)
 
 
 def _rolled_back(anchored: Head) -> LedgerBroken:
@@ -452,6 +512,11 @@ def _rolled_back(anchored: Head) -> LedgerBroken:
         "it was rolled back, replaced or rewritten",
         hint=_RESTORE,
     )
+
+
+def _reservation(work: Work, seq: int) -> Reservation:
+    entry = entry_of(Row(*work.execute(_ENTRY, {"seq": seq}).fetchone()))
+    return Reservation(seq, entry.body["question"], entry.body["data_version"], analyst=entry.body["analyst"])
 
 
 def _checked_answer(row: Any) -> bytes:

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nowiser.errors import LedgerBroken, Unreachable
+from nowiser.ledger import spent
 from nowiser.ledger.base import Head
 from nowiser.ledger.lock import locked, private, private_file
 
@@ -83,6 +84,17 @@ class Anchor:
     def close_to_others(self) -> None:
         private_file(self.path)
 
+    def start_again(self, head: Head) -> None:
+        """Anchor a chain that goes on from an older copy."""
+        with self._locked():
+            file = os.open(self.path, os.O_RDWR)
+            try:
+                spent.write(self.path, head)
+                os.pwrite(file, _line(head) * 2, 0)
+                os.fsync(file)
+            finally:
+                os.close(file)
+
     def advance(self, head: Head) -> None:
         """Move the anchor forward; never back, whichever process comes last. Every process sees it at once."""
         with self._locked():
@@ -91,6 +103,8 @@ class Anchor:
                 lines = _heads(os.pread(file, 2 * LENGTH, 0))
                 seqs = [line.seq if line is not None else -1 for line in lines]
                 if max(seqs) < head.seq:
+                    if head.spent:
+                        spent.write(self.path, head)
                     os.pwrite(file, _line(head), LENGTH * seqs.index(min(seqs)))
             finally:
                 os.close(file)

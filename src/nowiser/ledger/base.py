@@ -1,7 +1,7 @@
 """What an account promises, whichever database keeps it.
 
 A ledger is an append-only chain of entries: each carries the SHA-256 of its canonical JSON and of the entry
-before it. Eight kinds:
+before it. Nine kinds:
 
 | kind          | when                                                                  | charges |
 |---------------|-----------------------------------------------------------------------|---------|
@@ -14,6 +14,7 @@ before it. Eight kinds:
 | `reopened`    | the custodian looked at an analyst's failures: she may ask again      | no      |
 | `publication` | a table, model or graph was released outside the gateway              | **yes** |
 | `act`         | somebody administers: an account is made or changed, a server starts  | no      |
+| `lost`        | an older copy was put back: what was charged after it is charged again | **yes** |
 
 The cost is durable before the data is read, so a process killed at any instant has charged at least what it
 answered. The only data in a ledger are the noisy answers analysts got anyway.
@@ -30,12 +31,13 @@ answered. The only data in a ledger are the noisy answers analysts got anyway.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 
-EntryKind = Literal["policy", "reserve", "settle", "failed", "look", "reopened", "publication", "act"]
+EntryKind = Literal["policy", "reserve", "settle", "failed", "look", "reopened", "publication", "act", "lost"]
 
 # Called with everybody's totals and the analyst's own totals, both without the new charge, inside the
 # transaction that will append it. Raises Exhausted to refuse; then nothing is written.
@@ -99,6 +101,7 @@ class Head:
 
     seq: int
     hash: str
+    spent: str = field(default="", compare=False, repr=False)  # all totals with it, as `Totals.text` writes them
 
 
 class Ledger(Protocol):
@@ -127,6 +130,7 @@ class Ledger(Protocol):
         `policy`: the digest of the policy that `admit` judges by. Raises Misconfigured when another one is in force,
         NotAuthorised when too many questions of this analyst failed. `once`: raises `flight.UnderWay` when the same
         question on the same data is being answered at this moment, or was since the caller looked: then look again.
+        What a dead process had reserved for the same question at the same charge is taken over, not charged again.
         """
 
     def settle(self, reservation: Reservation, answer: bytes, measured: Sequence[str] = ...) -> None:
@@ -222,6 +226,9 @@ class Ledger(Protocol):
     def stored(self, question: str, data_version: str) -> bytes | None:
         """The answer once given to this question on this data, byte for byte."""
 
+    def abandoned(self, question: str, data_version: str) -> Charge:
+        """What a dead process was charged for this question and told nobody: part of the totals, taken over once."""
+
     def measurements(self, base: str, data_version: str) -> list[bytes]:
         """Answers that were settled with this name among what they measured, on this data."""
 
@@ -238,6 +245,14 @@ class Ledger(Protocol):
         """Check every hash, the order, the stored answers, the totals and the anchor.
 
         Raises LedgerBroken naming the first entry that is wrong.
+        """
+
+    def backup(self, file: Path) -> Head:
+        """A copy of everything in a new file, as of one moment; the head of its chain."""
+
+    def accept_lost(self, reason: str) -> int:
+        """Go on from an older copy that was put back: book what was charged after it, per analyst; how many entries
+        are lost. Raises LedgerBroken where what was charged is not known.
         """
 
     def close(self) -> None: ...

@@ -74,6 +74,14 @@ class Totals:
     def of(self, scope: str) -> Charge:
         return self.scopes.get(scope, Charge())
 
+    def text(self) -> str:
+        """All scopes, for the file beside the anchor."""
+        return canonical({scope: to_json(charge) for scope, charge in self.scopes.items()})
+
+    @staticmethod
+    def of_text(text: str) -> "Totals":
+        return Totals({scope: from_json(charge) for scope, charge in json.loads(text).items()})
+
     def digest(self) -> str:
         """Of the canonical JSON of all scopes, put together from that of each charge."""
         parts = (f"{canonical(scope)}:{text_of(charge)}" for scope, charge in sorted(self.scopes.items()))

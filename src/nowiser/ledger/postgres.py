@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import psycopg  # noqa: F401 (what SQLAlchemy drives; missed here, not at the first connection)
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, CursorResult, Engine, make_url
 
 from nowiser.errors import Misconfigured
-from nowiser.ledger.store import damaged, schema, unreachable
+from nowiser.ledger.store import damaged, schema, settle_version, unreachable
 
 _LOCK = 0x6E6F_7769_7365_72  # "nowiser": the advisory lock
 
@@ -32,9 +33,15 @@ class Postgres:
         self._process = os.getpid()
         with self.write() as work:
             # asked first, because CREATE wants a right that whoever only uses the tables need not have
-            if work.execute("SELECT to_regclass('nowiser_releases')").scalar() is None:
+            if work.execute("SELECT to_regclass('nowiser_schema')").scalar() is None:
                 for statement in schema(whole="BIGINT", binary="BYTEA"):
                     work.execute(statement)
+        try:
+            with self.write() as work:
+                settle_version(work)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def _own(self) -> Engine:
@@ -54,6 +61,12 @@ class Postgres:
         isolated = {"isolation_level": "REPEATABLE READ"}
         with _reachable(), self._own.connect().execution_options(**isolated) as connection, connection.begin():
             yield _Work(connection)
+
+    def backup(self, file: Path) -> None:
+        raise Misconfigured(
+            "A ledger in PostgreSQL is copied by PostgreSQL.",
+            hint=f"pg_dump --table='nowiser_*' --file={file.name}, which takes one consistent view.",
+        )
 
     def check(self, work: "_Work") -> None:
         """PostgreSQL keeps its own pages; what stands in them is checked by the chain."""

@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
+from nowiser.errors import Misconfigured
 from nowiser.ledger.lock import locked, private, private_file
-from nowiser.ledger.store import damaged, schema, unreachable
+from nowiser.ledger.store import damaged, schema, settle_version, unreachable
 
 _WAIT = 60  # seconds a writer waits for its turn
 
@@ -27,9 +28,11 @@ class Sqlite:
             for beside in ("-wal", "-shm"):
                 if (log := self.file.with_name(self.file.name + beside)).exists():
                     private_file(log)
+        self._copy_before_upgrade()
         with self.write() as connection:
             for statement in schema(whole="INTEGER", binary="BLOB"):
                 connection.execute(statement)
+            settle_version(connection)
 
     @contextlib.contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -68,6 +71,25 @@ class Sqlite:
             return self._idle.pop()
         except IndexError:
             return _connected(self.file)
+
+    def _copy_before_upgrade(self) -> None:
+        """Entries of the first version, which said none, are copied beside before anything is added."""
+        copy = self.file.with_name(f"{self.file.name}.version-1")
+        with self.write() as connection:
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            old = "nowiser_entries" in tables and "nowiser_schema" not in tables
+            old = old and connection.execute("SELECT 1 FROM nowiser_entries LIMIT 1").fetchone() is not None
+        if old and not copy.exists():
+            self.backup(copy)
+
+    def backup(self, file: Path) -> None:
+        if file.exists():
+            raise Misconfigured(f"{file.name} is there already.", hint="A copy goes into a new file.")
+        with _reachable(file):
+            private_file(file)
+            with contextlib.closing(_connected(self.file)) as here, contextlib.closing(sqlite3.connect(file)) as there:
+                here.backup(there)
+                there.execute("PRAGMA journal_mode=DELETE").close()
 
     def check(self, work: sqlite3.Connection) -> None:
         """Pages, and that indexes hold what their tables hold: a question is looked up by them."""

@@ -51,8 +51,10 @@ CREATE TABLE IF NOT EXISTS nowiser_accounts (  -- who may log in: what is found 
     seq {whole} NOT NULL,
     body TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS nowiser_totals (scope TEXT PRIMARY KEY, charge TEXT NOT NULL)
+CREATE TABLE IF NOT EXISTS nowiser_totals (scope TEXT PRIMARY KEY, charge TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS nowiser_schema (version {whole} NOT NULL)
 """
+VERSION = 2  # of these tables; 1 had no accounts and did not say its version
 
 
 class Rows(Protocol):
@@ -85,6 +87,9 @@ class Store(Protocol):
     def check(self, work: Any) -> None:
         """Raise LedgerBroken if the database itself finds that it is damaged."""
 
+    def backup(self, file: Path) -> None:
+        """Copy everything to a new file, as of one moment."""
+
     def close(self) -> None: ...
 
 
@@ -113,6 +118,19 @@ def open_store(url: str) -> Store:
 def schema(*, whole: str, binary: str) -> list[str]:
     """The statements that make the tables, in the words of a database for whole numbers and bytes."""
     return _SCHEMA.format(whole=whole, binary=binary).split(";")
+
+
+def settle_version(work: Work) -> None:
+    """Say our version where an older one, or none, is said. Raises Misconfigured where a newer nowiser was here."""
+    row = work.execute("SELECT MAX(version) FROM nowiser_schema").fetchone()
+    found = int(row[0] or 0)
+    if found > VERSION:
+        raise Misconfigured(
+            "The ledger was made by a newer version of nowiser.",
+            hint="Install that version again; a ledger does not go back. The copy made when it was upgraded is older.",
+        )
+    if found < VERSION:
+        work.execute("INSERT INTO nowiser_schema (version) VALUES (:version)", {"version": VERSION})
 
 
 def unreachable(cause: BaseException) -> Unreachable:

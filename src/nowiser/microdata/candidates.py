@@ -43,6 +43,7 @@ class Candidate:
     group_sizes: tuple[tuple[str, int], ...] = ()
     streamed: int | None = None  # rows released, when they never were in memory
     choice: str = ""  # what it tells that this version was chosen, in words
+    bounds: tuple[Guessing, ...] = ()  # and a bound on it, where worlds were drawn
 
     @property
     def rows(self) -> int:
@@ -92,6 +93,7 @@ class Candidate:
             "guesses": [told(g) for g in self.guesses],
             "private": sorted(private_columns(self.steps)),
             "choice": self.choice,
+            "choice_bounds": [told(g) for g in self.bounds],
         }
 
 

@@ -52,6 +52,7 @@ def codebook(
         "models": [dict(v) for v in candidate.verdicts],
         "guesses": [told(g) for g in guesses],
         "choice": candidate.choice,
+        "choice_bounds": [told(g) for g in candidate.bounds],
         "gain": max((g.gain for g in guesses), default=None),
         "private": sorted(private_columns(candidate.steps)),
         "loss": {"name": recipe.loss, "value": loss, "optimal": candidate.optimal},

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable
+from nowiser.guess.budget.told import Lift
 from nowiser.microdata import recipe as recipes
 from nowiser.microdata.candidates import Candidate, private_columns
 from nowiser.microdata.groups.compound import tree_of
@@ -194,11 +195,12 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
                 f"counting: what {', '.join(apart)} adds to a guess is then not counted",
                 hint=f"Release {', '.join(sorted(about))} alike, or leave out {', '.join(open_)}.",
             )
-        _measured(attacker, joint, candidate, run)
+        counted.tried[attacker.text] = _measured(attacker, joint, candidate, run)
     from nowiser.ledger.opening import for_policy
 
     charge = charged(candidate)
     counted.take(candidate, run)
+    counted.warn(run.notice)
     with for_policy(policy) as ledger:
         counted.measure(ledger.releases(), ledger.totals() + charge, run.notice)
     if charge:
@@ -225,7 +227,7 @@ def _said_of_rows() -> Iterator[None]:
         raise Exhausted(error.message, hint=left + advice) from None
 
 
-def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: Run) -> None:
+def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: Run) -> tuple[Lift, ...]:
     """Columns whose values were changed: the attackers are tried with the policy's own goal.
 
     The worst victim's figure decides where it can be counted; elsewhere the upper end of the intervals for drawn
@@ -236,7 +238,7 @@ def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: R
     original, table = run.original, candidate.table
     changed = [c for c in joint.parts if not original[c].same_rows(table[c], table.origin)]
     if not changed:
-        return
+        return ()
     channels = worst.known_channels(candidate.steps, original, table)
     guessed = list(_one_column(attacker, joint, table, run, channels))
     published = set(changed) <= set(channels)
@@ -262,6 +264,7 @@ def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: R
                 f"{found.attacker} may gain {percent(most - found.before)} ({percent(found.before)} → {percent(most)})",
                 hint="Perturb more, or release the column by a private step.",
             )
+    return tuple(Lift(g.before, max(g.before, g.after if g.high is None else g.high)) for g in guessed)
 
 
 def _one_column(
@@ -324,7 +327,7 @@ def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Co
 
             with suppress(Meanwhile), _said_of_rows():
                 ledger.publish(
-                    charge,
+                    charge + counted.charge(before),
                     admit,
                     policy=policy.digest,
                     what=counted.what,

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+import numpy as np
+
 from nowiser.microdata.hierarchies import dates
 from nowiser.microdata.table.column import Column
 
@@ -75,8 +77,10 @@ def recognised(column: Column) -> str | None:
 
 def written(column: Column) -> str | None:
     """By how most of its values are written."""
+    if column.is_numeric:  # first: of numbers no dictionary is made
+        return None
     labels = column.labels[:LOOKED_AT]
-    if not labels or column.is_numeric or dates.read(labels) is not None:
+    if not labels or dates.read(labels) is not None:
         return None
     for what, fits in WRITTEN:
         if sum(1 for label in labels if fits(label.strip())) >= MOSTLY * len(labels):
@@ -97,12 +101,13 @@ def named(column: Column) -> str | None:
 
 def names_rows(column: Column) -> bool:
     """Whether its values number or name the rows: all different, and neither dates nor measurements."""
-    if not is_unique(column):
-        return False
     if not column.is_numeric:
-        return dates.read(column.labels[:LOOKED_AT]) is None
-    numbers = column.value_numbers
-    return bool(words(column.name) & set(NUMBERS)) or float(numbers.max() - numbers.min()) == len(numbers) - 1
+        return is_unique(column) and dates.read(column.labels[:LOOKED_AT]) is None
+    numbers = column.numbers
+    if not numbers.size or np.isnan(numbers).any():
+        return False
+    called = bool(words(column.name) & set(NUMBERS))
+    return (called or float(numbers.max() - numbers.min()) == len(numbers) - 1) and is_unique(column)
 
 
 def is_unique(column: Column) -> bool:

@@ -139,6 +139,13 @@ def all_models(groups: Groups, people: int | None, within: Mapping[str, float]) 
             continue  # counts a population that is not here
         if "goal" in fields:
             continue  # about a goal that nobody stated
+        if "fraction" in fields:
+            if people is not None:
+                rate = min(1.0, float(groups.size.sum()) / people)
+                out.extend(
+                    cls(fraction=rate, estimator=e).to_json(groups) | {"estimator": e} for e in ("binomial", "poisson")
+                )
+            continue
         if "people" in fields:
             if people is not None:
                 out.extend(

@@ -6,9 +6,9 @@ groups alone lead to the same version, every world makes that choice, because th
 all worlds share: then the choice tells nothing. Else the worlds are counted where they are few, or drawn.
 """
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import product
 from math import comb, prod
 from typing import Any
@@ -25,13 +25,23 @@ from nowiser.microdata.table.micro_table import MicroTable, group_codes
 from nowiser.report.released_table import SIZES_ALONE
 
 FEW = 500  # worlds that are counted one by one
-DRAWN = 60  # worlds, where there are more
-SECONDS = 0.5
+DRAWN, TOO_FEW = 60, 10  # worlds, where there are more; with fewer nothing is said
+# What running the method once takes, in steps of about 50 µs: combinations of levels and rows. Not measured by a clock:
+# the same input is told the same.
+START, COUNTING, DRAWING = 100, 120_000, 20_000
 PURE = {"generalise", "local_recoding", "mondrian", "record_suppression", "cell_suppression"}
 RUNS = f"{KNOWS}, and runs the method in every possible world"
 SIZES = SIZES_ALONE
 COUNTED = "The version was chosen by looking at sensitive values. What that tells was counted over all possible worlds."
-SAMPLED = "The version was chosen by looking at sensitive values. What that tells was bounded on {} drawn worlds."
+SAMPLED = (
+    "The version was chosen by looking at sensitive values. Of {} drawn worlds {} lead to it: whoever runs the method "
+    "in every possible world gains at most {} points about {}."
+)
+UNDECIDED = (
+    "The version was chosen by looking at sensitive values. Of {0} drawn worlds {1} lead to it. That bounds the gain "
+    "about {3} of whoever runs the method in every possible world by {2} points only: drawn worlds cannot decide "
+    "whether the limit of {4} points holds against him. `blind` chooses by the sizes of groups alone."
+)
 UNMEASURED = (
     "The version was chosen by looking at sensitive values, and what that tells was not measured{}: an attacker who "
     "runs the method himself may learn more than the figures say. `blind` chooses by the sizes of groups alone."
@@ -44,29 +54,39 @@ def measured_choice(steps: Sequence[Any], table: MicroTable, run: Run, chosen: C
         return replace(chosen, choice=SIZES)
     if run.weights is not None or run.persons is not None or {s.name for s in steps} - PURE:
         return replace(chosen, choice=UNMEASURED.format(""))
-    started = time.monotonic()
     if run.loss != "gain" and _same(_made(steps, table, run, blind=True), chosen, run):
         return replace(chosen, choice=SIZES)
-    each = time.monotonic() - started
     there = [c for c in run.roles.sensitive if c in chosen.table and c in table]
-    possible = Possible.of(table, chosen, run.roles.quasi, there)
-    if possible.count <= FEW and each * possible.count <= 8 * SECONDS:
+    possible, each = Possible.of(table, chosen, run.roles.quasi, there), _effort(steps, table, run)
+    if possible.count <= FEW and each * possible.count <= COUNTING:
         found, choice = _counted(possible, lambda w, o: _same(_world(steps, w, run, o), chosen, run)), COUNTED
         _limits(run, found)
         return replace(chosen, guesses=(*chosen.guesses, *found), choice=choice)
-    if each * 20 > SECONDS:
+    tried = min(DRAWN, DRAWING // each)
+    if tried < TOO_FEW:
         return replace(chosen, choice=UNMEASURED.format(" (it takes too long)"))
-    kept, tried = 0, 0
-    random = np.random.default_rng()
-    while tried < DRAWN and time.monotonic() - started < SECONDS:
-        tried += 1
+    kept, random = 0, np.random.default_rng(possible.seed)
+    for _ in range(tried):
         world = possible.table(possible.drawn(random))
         kept += _same(_world(steps, world, run, world), chosen, run)
     if not kept:
         return replace(chosen, choice=UNMEASURED.format(f" (none of {tried} drawn worlds leads to it)"))
-    share = float(beta.ppf(0.05, kept, tried - kept + 1))
-    bounded = tuple(possible.bounded(share))
-    return replace(chosen, guesses=(*chosen.guesses, *bounded), choice=SAMPLED.format(tried))
+    return _bounded(run, chosen, possible, kept, tried)
+
+
+def _effort(steps: Sequence[Any], table: MicroTable, run: Run) -> int:
+    nodes = prod(run.hierarchies[q].height + 1 for q in run.roles.quasi if q in run.hierarchies)
+    return START + table.rows + (nodes if any(s.name == "generalise" for s in steps) else 0)
+
+
+def _bounded(run: Run, chosen: Candidate, possible: "Possible", kept: int, tried: int) -> Candidate:
+    """The bound stands beside the figures: it is loose, and no figure of what anybody gains."""
+    found = tuple(possible.bounded(float(beta.ppf(0.05, kept, tried - kept + 1))))
+    broken = [(g, limit) for g in found if (limit := _limit(run, g.column)) is not None and g.gain > limit + 1e-9]
+    worst, limit = max(broken or [(g, 0.0) for g in found], key=lambda pair: pair[0].gain - pair[1])
+    words = UNDECIDED if broken else SAMPLED
+    points, most = f"{100 * worst.gain:.1f}", f"{100 * limit:.1f}"
+    return replace(chosen, bounds=found, choice=words.format(tried, kept, points, repr(worst.column), most))
 
 
 def stream_choice(chosen: Candidate, run: Run) -> Candidate:
@@ -74,16 +94,25 @@ def stream_choice(chosen: Candidate, run: Run) -> Candidate:
     return replace(chosen, choice=SIZES if sized(run.models) == list(run.models) else UNMEASURED.format(""))
 
 
+def _limit(run: Run, column: str) -> float | None:
+    """The smallest gain that is promised about exact guesses of a column."""
+    plain = (
+        m
+        for m in run.models
+        if m.name == "gain" and all(getattr(m, o) is None for o in ("within", "among", "between", "knows"))
+    )
+    return min((m.limit for m in plain if m.limit is not None and m.column == column), default=None)
+
+
 def _limits(run: Run, found: Sequence[Guessing]) -> None:
-    for model in run.models:
-        plain = model.name == "gain" and all(getattr(model, o) is None for o in ("within", "among", "between", "knows"))
-        for guess in found:
-            if plain and model.limit is not None and guess.column == model.column and guess.gain > model.limit + 1e-9:
-                raise NotAnswerable(
-                    f"whoever runs the method in every possible world gains {100 * guess.gain:.1f} points about "
-                    f"{guess.column!r}, and the limit is {100 * model.limit:.1f}: the choice of this version tells it",
-                    hint="Use --blind (blind: true in a recipe): it chooses by sizes alone. Try a larger k.",
-                )
+    for guess in found:
+        limit = _limit(run, guess.column)
+        if limit is not None and guess.gain > limit + 1e-9:
+            raise NotAnswerable(
+                f"whoever runs the method in every possible world gains {100 * guess.gain:.1f} points about "
+                f"{guess.column!r}, and the limit is {100 * limit:.1f}: the choice of this version tells it",
+                hint="Use --blind (blind: true in a recipe): it chooses by sizes alone. Try a larger k.",
+            )
 
 
 def _made(steps: Sequence[Any], table: MicroTable, run: Run, *, blind: bool) -> Candidate | None:
@@ -127,24 +156,47 @@ class Possible:
     def of(original: MicroTable, chosen: Candidate, quasi: Sequence[str], columns: Sequence[str]) -> "Possible":
         secret = [original[c] for c in columns]
         key, _ = group_codes([c.codes for c in secret], [len(c.values) for c in secret])
-        _, kinds = np.unique(key, return_inverse=True)
-        table = chosen.table
+        _, first, found = np.unique(key, return_index=True, return_inverse=True)
+        labels = [
+            [(c.labels[c.codes[i]] if c.codes[i] >= 0 else "", bool(c.codes[i] < 0)) for c in secret] for i in first
+        ]
+        rank = np.empty(len(first), np.int64)  # by their texts: in what order the original has them is secret
+        rank[sorted(range(len(first)), key=lambda i: labels[i])] = np.arange(len(first))
+        kinds, table = rank[found.reshape(-1)], chosen.table
         looks_alike, _ = group_codes([table[q].codes for q in quasi], [len(table[q].values) for q in quasi])
-        groups = tuple(table.origin[looks_alike == g] for g in np.unique(looks_alike))
+        together = np.split(
+            table.origin[np.argsort(looks_alike, kind="stable")],
+            np.unique(np.sort(looks_alike), return_index=True)[1][1:],
+        )
+        groups = tuple(sorted((np.sort(rows) for rows in together), key=lambda rows: int(rows[0])))
         gone = np.setdiff1d(np.arange(original.rows), table.origin)
         _, first, times = np.unique(kinds[table.origin], return_index=True, return_counts=True)
         there = table.origin[first]
-        return Possible(original, tuple(columns), groups, gone, kinds.reshape(-1), there, times / times.sum())
+        return Possible(original, tuple(columns), groups, gone, kinds, there, times / times.sum())
 
     @property
     def count(self) -> int:
-        out = len(self.there) ** len(self.gone)
+        """How many there are; somewhere beyond FEW it stops counting."""
+        out = len(self.there) ** min(len(self.gone), FEW)
         for rows in self.groups:
             left = len(rows)
             for n in np.unique(self.kinds[rows], return_counts=True)[1].tolist():
+                if out > FEW:
+                    return int(out)
                 out *= comb(left, n)
                 left -= n
         return int(out)
+
+    @property
+    def seed(self) -> int:
+        """Of the worlds that are drawn: the same table is told the same.
+
+        It depends on what all worlds share: else how many of those drawn lead to the version would tell which is true.
+        """
+        parts = blake2b(digest_size=8)
+        for rows in (*self.groups, *(np.sort(self.kinds[rows]) for rows in self.groups), self.gone):
+            parts.update(np.ascontiguousarray(rows, dtype=np.int64).tobytes())
+        return int.from_bytes(parts.digest(), "little")
 
     def table(self, whose: Ints) -> MicroTable:
         """The original with the secrets of `whose`."""
@@ -158,7 +210,7 @@ class Possible:
     def drawn(self, random: np.random.Generator) -> Ints:
         whose = np.arange(self.original.rows)
         for rows in self.groups:
-            whose[rows] = random.permutation(rows)
+            whose[rows] = random.permutation(rows[np.argsort(self.kinds[rows], kind="stable")])
         whose[self.gone] = random.choice(self.there, len(self.gone), p=self.share)
         return whose
 

@@ -16,11 +16,16 @@ times loses nothing.
 | `squared` of a set           | Σ ε of the same answers, rounded down: what of `jump` has its squares counted        |
 | `square_presence`, `squared_presence` | the same of `presence`                                                      |
 | `rho`, `rho_presence`        | zero-concentrated loss of Gaussian noise, of ledgers before `mu` was kept            |
+| `told` of a goal             | released rows lifted the odds of a guess of it by e^c, from the share that is named |
+| `shown` of a set             | rows were released with these attributes, so many times                              |
 | `delta`                      | the promise above may fail with this probability (amount in 10⁻¹⁸)                   |
 
 An account may be that of a *cell* of a partition (`partition: faculty`): a public column that is fixed for a person.
 Then the amount is about persons of that cell alone. Each person is in one cell, so what is known about her is the sum
 of the accounts without a cell and of those of her own (`guess/budget/parts.py`).
+
+`told` is about (goal, share before, people): by releasing rows the odds of some guess of the goal rose by e^c, and
+answers move them by `people` times their reach besides (`guess/budget/told.py`).
 
 Charges of successive releases add. A jump is kept per *set* of attributes because one question that
 looks at three attributes of a person costs once, not three times, however many of them change.
@@ -37,6 +42,7 @@ ATTO = 10**18
 Kind = Literal[
     "slope", "jump", "presence", "rho", "rho_presence", "delta",
     "mu", "mu_presence", "c", "square", "square_presence", "squared", "squared_presence",
+    "told", "shown",
 ]  # fmt: skip
 GAUSSIAN = frozenset[Kind](("rho", "rho_presence", "mu", "mu_presence", "c"))
 SQUARES = frozenset[Kind](("square", "square_presence"))
@@ -77,6 +83,13 @@ class Charge:
 
     def __add__(self, other: "Charge") -> "Charge":
         return Charge.of((*self.amounts, *other.amounts))
+
+    def without(self, other: "Charge") -> "Charge":
+        """What is left when a charge that is part of it is taken out."""
+        rest = dict(self.amounts)
+        for account, amount in other.amounts:
+            rest[account] = rest.get(account, 0) - amount
+        return Charge.of(rest)
 
     def __getitem__(self, account: Account) -> int:
         return dict(self.amounts).get(account, 0)

@@ -27,7 +27,7 @@ class Line:
     kind: str  # question, publication, policy, access, act
     who: str
     what: str
-    state: str  # answered, failed, open; for a policy: declared, loosened; for access: opened
+    state: str  # answered, failed, open, interrupted; for a policy: declared, loosened; for access: opened
     charge: Charge
     share: Fraction  # of the whole allowance
 
@@ -129,6 +129,8 @@ def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge
             kind, what = ("question", body["sql"]) if entry.kind == "reserve" else ("publication", body["what"])
             state = "open" if entry.kind == "reserve" else "published"
             share = share_used(policy, charge)
+            if "reservation" in body:  # of a dead process, taken over
+                lines[body["reservation"]] = replace(lines[body["reservation"]], state="interrupted")
             lines[entry.seq] = Line(entry.seq, body["at"], kind, body["analyst"], what, state, charge, share)
     people = tuple((name, share_used(policy, own), policy.analysts.get(name)) for name, own in analysts.items())
     return Account(

@@ -82,7 +82,7 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
     parts.append(f'<p class="quiet">{escape(whose(content["alignment"]))}</p>')
     parts += [f'<p class="quiet">{escape(note)}</p>' for note in content["notes"]]
     if whole_page:
-        parts += [f"<figure>{_svg(c)}</figure>" for c in charts(content)]
+        parts += [f"<figure>{svg_of(c)}</figure>" for c in charts(content)]
     for title, head, rows in tables(content):
         top = "".join(f"<th>{escape(h)}</th>" for h in head)
         lines = ["<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in rows]
@@ -97,12 +97,16 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
 
 
 def save_report(content: Mapping[str, Any], path: Path) -> Path:
+    """The comparison as a page."""
+    return write_page(html(content, whole_page=True), path)
+
+
+def write_page(page: str, path: Path) -> Path:
     """One HTML file, written whole or not at all."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise Misconfigured(f"the report is HTML; its file name must end in .html, found {path.name!r}")
     if not path.parent.is_dir():
         raise Misconfigured(f"the folder {path.parent} of the report {path.name!r} does not exist")
-    page = html(content, whole_page=True)
     draft = path.with_name(f".{path.name}.part")
     try:
         draft.write_text(page, encoding="utf-8")
@@ -244,7 +248,7 @@ def _number(value: Any) -> str:
     return "0" if abs(value) < 1e-9 else f"{value:.4g}"
 
 
-def _svg(chart: Any) -> str:
+def svg_of(chart: Any) -> str:
     import vl_convert as vlc
 
     return str(vlc.vegalite_to_svg(chart.to_dict(format="vega-lite")))

@@ -72,9 +72,7 @@ def bar_words(answer: Answer) -> list[tuple[str, str]]:
         elif name in answer.expected:
             found.append((name, f"about ± {rounded(answer.expected[name])} {answer.expected_for}"))
         else:
-            found.append(
-                (name, "depends on the rows" if not _advice(answer) else "depends on the rows: see the advice")
-            )
+            found.append((name, "depends on the rows" if not advice(answer) else "depends on the rows: see the advice"))
     return found
 
 
@@ -91,10 +89,11 @@ def _price(share: float | None) -> str:
 
 
 def _derivation(answer: Answer) -> list[str]:
-    return [line for line in answer.notes if line not in _advice(answer)]
+    return [line for line in answer.notes if line not in advice(answer)]
 
 
-def _advice(answer: Answer) -> list[str]:
+def advice(answer: Answer) -> list[str]:
+    """The lines of a derivation that say what would be useful."""
     start = next((i for i, n in enumerate(answer.notes) if n.strip().startswith(ADVICE)), len(answer.notes))
     return list(answer.notes[start:])
 
@@ -110,8 +109,8 @@ def _explanation(answer: Answer) -> str:
         f"  {price_words(answer)}",
         *(f"  {visible(spoken_guess(g))}" for g in binding_first(answer.guesses)),
     ]
-    if advice := _advice(answer):
-        lines += ["Advice", *map(visible, advice)]
+    if told := advice(answer):
+        lines += ["Advice", *map(visible, told)]
     return "\n".join(lines)
 
 
@@ -119,12 +118,12 @@ def _explanation_html(answer: Answer) -> str:
     refused = "" if answer.admitted else f"<p><b>Not admitted:</b> {escape(answer.refusal or '')}</p>"
     refused += "" if answer.useless is None else f"<pre><b>Useless:</b> {escape(str(answer.useless))}</pre>"
     rows = "".join(f"<tr><td>{escape(n)}</td><td>{escape(w)}</td></tr>" for n, w in bar_words(answer))
-    advice = "".join(f"<li>{escape(line.strip())}</li>" for line in _advice(answer))
+    told = "".join(f"<li>{escape(line.strip())}</li>" for line in advice(answer))
     noise = escape("\n".join(_derivation(answer)))
     return (
         f"{refused}<table><thead><tr><th>column</th><th>error bar (95 %)</th></tr></thead><tbody>{rows}</tbody></table>"
         f"<p><b>Price:</b> {escape(price_words(answer))}</p>"
-        + (f"<p><b>Advice</b></p><ul>{advice}</ul>" if advice else "")
+        + (f"<p><b>Advice</b></p><ul>{told}</ul>" if told else "")
         + (f"<details><summary>Noise</summary><pre>{noise}</pre></details>" if noise else "")
         + drawn(answer.guesses, answer.left)
     )

@@ -23,6 +23,7 @@ LIMITS = {
     "k-anonymity": {"k": 4},
     "alpha-k-anonymity": {"alpha": 0.6, "k": 4},
     "k-map": {"k": 6},
+    "k-map-estimate": {"k": 6, "fraction": 0.3, "error": 0.2},
     "km-anonymity": {"k": 3},
     "delta-presence": {"high": 0.6},
     "distinct-l-diversity": {"l": 3},

@@ -4,59 +4,14 @@ import json
 import sqlite3
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from nowiser.errors import LedgerBroken, NotAnswerable
 from nowiser.ledger.opening import for_policy
-from nowiser.microdata.for_policy import from_policy
-from nowiser.microdata.publish import release
-from nowiser.microdata.recipe import parse
 from nowiser.model.charge import Account, Charge
 from nowiser.policy.reader import read
 from support.commands import nowiser
-
-POLICY = """
-nowiser: 1
-tables:
-  people:
-    source: people.csv
-    person: id
-    protect: values
-    columns:
-      id: identifier
-      town: {public: [a, b, c, d, e, f]}
-      job: {public: [p, q, r, s, t, u]}
-      ill: {sensitive: {values: [flu, none, cold]}, nullable: false}
-attackers:
-  - {guess: people.ill exactly, gain: 30%}
-"""
-
-
-@pytest.fixture
-def policy(tmp_path):
-    random = np.random.default_rng(1)
-    lines = [
-        f"{i},{random.choice(list('abcdef'))},{random.choice(list('pqrstu'))},{random.choice(['flu', 'none', 'cold'])}"
-        for i in range(150)
-    ]
-    (tmp_path / "people.csv").write_text("id,town,job,ill\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    path = tmp_path / "nowiser.yaml"
-    path.write_text(POLICY, encoding="utf-8")
-    return path
-
-
-def opened(path, quasi):
-    source = from_policy(path, None, None)
-    levels = {"town": int("town" not in quasi), "job": int("job" not in quasi)}
-    recipe = {"quasi": {"town": "flat", "job": "flat"}, "sensitive": ["ill"], "identifiers": ["id"]}
-    return source, source.promised(parse(recipe | {"steps": [{"generalise": {"levels": levels}}]}))
-
-
-def publish(path, quasi, output, **more):
-    source, recipe = opened(path, quasi)
-    check, enter = more.pop("check", source.check), more.pop("enter", source.enter)
-    return release(source.needed(), recipe, output=path.parent / output, check=check, enter=enter, **more)
+from support.released_people import opened, publish
 
 
 def test_releases_that_are_harmless_one_by_one_are_refused_together(policy):

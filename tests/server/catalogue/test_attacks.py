@@ -168,3 +168,10 @@ def test_settings_of_the_session_are_told(catalogue, ana):
     asked = "SELECT current_setting('application_name') AS a"
     assert catalogue.answer(ana, asked, {"application_name": "x"}).rows == (("x",),)
     assert catalogue.answer(ana, asked, {"application_name": "y"}).rows == (("y",),)
+
+
+def test_columns_are_described_before_values_are_known(catalogue, ana):
+    asked = "SELECT oid, relname FROM pg_class WHERE relkind = $1 AND oid = ANY($2) LIMIT $3"
+    assert catalogue.describe(ana, asked) == (("oid", 26), ("relname", 19))
+    with pytest.raises(NotAnswerable):
+        catalogue.answer(ana, asked, {})

@@ -15,7 +15,7 @@ from typing import Any
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised
 from nowiser.guess.bracket import bracketed
-from nowiser.guess.budget import on_average
+from nowiser.guess.budget import on_average, told
 from nowiser.guess.budget.exposure import Identical, exposure, failing, up
 from nowiser.guess.budget.frontier import figures, keeps, largest
 from nowiser.guess.budget.goal_bounds import empty_promise
@@ -144,6 +144,7 @@ def admits(
     """Return quietly if every promise is kept after this charge; otherwise raise Exhausted, saying what is left."""
     after = totals + charge
     _check_delta(policy, after)
+    told.refuse_unmeasured(policy, totals, charge)
     for attacker in policy.attackers:
         if not _kept(policy, attacker, after):
             _refuse(policy, attacker, totals, after)
@@ -287,6 +288,7 @@ def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -
     digits = next((d for d in range(2, 12) if percent(would, d) != percent(allowed, d)), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
     how = " on average" if attacker.on_average else ""
+    how += " with the rows that were released" if any(told.lifts(attacker.goal, after)) else ""
     raise Exhausted(
         f"the allowance does not cover this: `{attacker.text}` could be guessed right with {percent(would, digits)}"
         f"{how} afterwards ({percent(before, digits)} before any answer, {percent(allowed, digits)} allowed)",

@@ -80,11 +80,11 @@ class Exposure:
     def __bool__(self) -> bool:
         return self.reach > 0
 
-    def multiple_within(self, reach: Fraction) -> Fraction:
-        """The largest multiple of these costs that reaches no further."""
+    def multiple_within(self, reach: Fraction, beside: Fraction = Fraction(0)) -> Fraction:
+        """The largest multiple of these costs, and of `beside`, that reaches no further."""
         if not self.rho:
-            return reach / self.reach
-        rest = self.reach - concentrated(self.rho, self.delta)
+            return reach / (self.reach + beside)
+        rest = self.reach - concentrated(self.rho, self.delta) + beside
         return max(Fraction(0), *((reach - start) / (rest + slope * self.rho) for slope, start in _lines(self.delta)))
 
 

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from nowiser.guess.bracket import bracketed
-from nowiser.guess.budget import on_average
+from nowiser.guess.budget import on_average, told
 from nowiser.guess.budget.exposure import Exposure, exposure, up
 from nowiser.guess.budget.goal_bounds import (
     FAR,
@@ -50,15 +50,31 @@ BOTH, FEWER, MORE = (1.0, 0.0), (0.95, 0.88, 0.75, 0.45), (1.03, 1.09, 1.25, 2.0
 
 
 def keeps(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
-    """Whether this attacker's gain stays within its limit."""
+    """Whether this attacker's gain stays within its limit, with and without the rows that were released."""
+    return told.keeps(policy, attacker, totals) and _keeps(policy, attacker, totals)
+
+
+def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, float]:
+    """Before and after of the worst victim, to be printed: rounded up, and within the limit if the promise is kept."""
+    found = _figures(policy, attacker, totals)
+    shown = told.figures(policy, attacker, totals)
+    return found if shown is None else max(found, shown, key=lambda pair: pair[1] - pair[0])
+
+
+def largest(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
+    """The largest multiple of a charge that keeps the promise to this attacker, rounded down; None if it is free."""
+    found = (_largest(policy, attacker, charge), told.largest(policy, attacker, charge))
+    return min((multiple for multiple in found if multiple is not None), default=None)
+
+
+def _keeps(policy: Policy, attacker: Attacker, totals: Charge) -> bool:
     if attacker.on_average:
         return on_average.keeps(policy, attacker, totals)
     suffered = exposure(policy, attacker, totals)
     return not suffered or Fraction(_bound(policy, attacker, suffered)[1]) <= attacker.gain
 
 
-def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, float]:
-    """Before and after of the worst victim, to be printed: rounded up, and within the limit if the promise is kept."""
+def _figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, float]:
     if attacker.on_average:
         return on_average.figures(policy, attacker, totals)
     suffered = exposure(policy, attacker, totals)
@@ -68,8 +84,7 @@ def figures(policy: Policy, attacker: Attacker, totals: Charge) -> tuple[float, 
     return raised(before, before, gain)
 
 
-def largest(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
-    """The largest multiple of a charge that keeps the promise to this attacker, rounded down; None if it is free."""
+def _largest(policy: Policy, attacker: Attacker, charge: Charge) -> Fraction | None:
     if attacker.on_average:
         return on_average.largest(policy, attacker, charge)
     suffered = exposure(policy, attacker, charge)

@@ -16,6 +16,7 @@ from typing import Any
 from nowiser.errors import NotEvaluated
 from nowiser.files.interrupted import interruptible
 from nowiser.microdata.recheck.joint import columns_of, joint_gain
+from nowiser.microdata.recheck.sampled import people_behind
 from nowiser.microdata.recheck.uniques import population_uniques
 
 ESTIMATE = 1e-3  # of estimates that are solved by iteration: a tenth of a point
@@ -208,6 +209,11 @@ class _Check:
 
     def _k_map(self, _: dict[str, Any]) -> float:
         return self.one(f"SELECT min(people) FROM ({self._people()}) WHERE n > 0")
+
+    def _k_map_estimate(self, options: dict[str, Any]) -> float:
+        smallest = int(self.one("SELECT min(n) FROM groups"))
+        chances = float(options["fraction"]), float(options.get("error", 0.05))
+        return people_behind(smallest, *chances, str(options.get("estimator", "binomial")))
 
     def _delta_presence(self, options: dict[str, Any]) -> float:
         low = float(options.get("low") or 0.0)

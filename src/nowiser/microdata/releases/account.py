@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from nowiser.engines.owner import owner
 from nowiser.errors import NotAnswerable
+from nowiser.guess.budget import told as shared
 from nowiser.guess.budget.exposure import exposure, up
 from nowiser.ledger.base import Release
 from nowiser.microdata.candidates import Candidate, private_columns
@@ -16,7 +17,7 @@ from nowiser.microdata.method_contract import Run
 from nowiser.microdata.releases.measure import Told, together
 from nowiser.microdata.releases.record import Keys, Record, keys, record
 from nowiser.microdata.risk.intersection import Answered
-from nowiser.model.charge import Charge
+from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Role, Table
 from nowiser.percent import percent
@@ -31,6 +32,8 @@ class Counting:
     record: Record | None = None
     seen: int = 0  # the last publication that was measured
     told: dict[str, Told] = field(default_factory=dict)
+    tried: dict[str, tuple[shared.Lift, ...]] = field(default_factory=dict)  # by attackers of perturbed columns
+    columns: tuple[str, ...] = ()  # sensitive ones that are released without a charge
 
     @property
     def what(self) -> str:
@@ -39,6 +42,8 @@ class Counting:
     def take(self, candidate: Candidate, run: Run) -> None:
         """Note what a version shows. Of one made in a stream nobody knows who is in which group."""
         self.record = None
+        sensitive = {c.name for c in self.table.columns if c.role is Role.SENSITIVE} - private_columns(candidate.steps)
+        self.columns = tuple(sorted(c for c in candidate.table.names if c in sensitive))
         if candidate.streamed is not None:
             return
         private = private_columns(candidate.steps)
@@ -49,6 +54,26 @@ class Counting:
         changed = [c for c in secret if not run.original[c].same_rows(table[c], table.origin)]
         self.record = record(table, self._people(run), known, secret, changed=changed)
 
+    def warn(self, heard: Callable[[str], None]) -> None:
+        """Say, before it is written, after which releases nothing more can be measured."""
+        after = [
+            a.text
+            for a in self.policy.attackers
+            if {f"{self.table.name}.{c}" for c in self.columns} & {*a.goal.attributes}
+        ]
+        if after and self.record is None:
+            heard(
+                f"Of rows released in a stream nobody knows who is in which group: afterwards no further release of "
+                f"{self.table.name!r} and no answer that helps to guess `{after[0]}` will be admitted. Publish without "
+                "--stream to keep both possible."
+            )
+        elif after and self.record is not None and self.record.changed:
+            heard(
+                f"{', '.join(self.record.changed)} is perturbed: a further release of {self.table.name!r} can be "
+                "measured together with this one only by counting, which may be refused. Release everything that is "
+                "needed at once, or give out this release again."
+            )
+
     def _people(self, run: Run) -> Keys:
         names = owner(self.table, self.policy)
         if self.table.link is not None and any(n not in run.original for n in names):
@@ -57,6 +82,17 @@ class Counting:
             secret = {c.name for c in self.table.columns if c.role is Role.SENSITIVE}
             names = tuple(n for n in run.original.names if n not in secret)
         return keys(run.original, names)
+
+    def charge(self, totals: Charge) -> Charge:
+        """What this release adds to the account, so that answers that follow are held to the promise with it."""
+        if not self.columns:
+            return Charge()
+        found = Charge.of({Account("shown", tuple(f"{self.table.name}.{c}" for c in self.columns)): PICO})
+        for attacker in self.policy.attackers:
+            measured = self.told.get(attacker.text)
+            lifts = (*(measured.lifts if measured else ()), *self.tried.get(attacker.text, ()))
+            found = found + shared.news(attacker.goal, totals + found, lifts)
+        return found
 
     def measure(self, releases: Sequence[Release], totals: Charge, heard: Callable[[str], None]) -> None:
         """Raises NotAnswerable where this release, all earlier ones and all answers would tell more than promised."""

@@ -2,15 +2,17 @@
 
 The attacker knows everybody's quasi-identifiers, all releases and all answers, but not the others' rows. Releases count
 together: components of few people exactly, the others by maximum entropy within certain bounds (see `exact`, `likely`,
-`certain`). Answers multiply the odds of a guess by e to their reach, at most.
+`certain`). Answers multiply the odds of a guess by e to their reach, at most, for every record in which worlds differ
+where the guess is right and where it is wrong (`people`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from nowiser.guess.budget.told import Lift
 from nowiser.microdata.groups.compound import Guesses, Part, Tree, columns_of
 from nowiser.microdata.releases.certain import bounds
 from nowiser.microdata.releases.exact import exact
@@ -24,6 +26,7 @@ from nowiser.microdata.table.column import Floats
 # than this in 19 of 20 of them.
 MARGIN = 0.06
 AT_ONCE = 20_000_000  # cells × guesses
+KEPT = 8  # guesses that are entered for answers to come; others are joined with the nearest, upwards
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Told:
     high: float  # the upper end of `after`: equal to it where every world was counted
     exact: bool
     releases: int
+    lifts: tuple[Lift, ...] = ()  # without the answers: whichever guess gains most once more is answered is among them
 
     @property
     def gain(self) -> float:
@@ -51,17 +55,41 @@ def together(records: Sequence[Record], tree: Tree, answered: Answered | None = 
     prior = np.bincount(w.value, weights=expected, minlength=len(w.values.rows)) / w.size.sum()
     before = hits @ prior
     sure = done.astype(bool)
-    found = [(_largest(w, expected, hits, sure), 0.0), (_largest(w, expected, hits, ~sure), MARGIN)]
-    reach = answered or Answered()
+    counted, estimated = _largest(w, expected, hits, sure), _largest(w, expected, hits, ~sure)
+    reach, people = answered or Answered(), moved(w)
     best: Told | None = None
-    for after, margin in found:
-        high = [with_answers(min(1.0, float(a) + margin), reach) if a >= 0 else -1.0 for a in after]
+    highest = np.zeros(len(hits))
+    for after, margin in [(counted, 0.0), (estimated, MARGIN)]:
+        plain = np.where(after >= 0, np.minimum(1.0, after + margin), -1.0)
+        highest = np.maximum(highest, plain)
+        high = [with_answers(float(a), reach, people) if a >= 0 else -1.0 for a in plain]
         at = int(np.argmax(np.asarray(high) - before))
         if high[at] >= 0 and (best is None or high[at] - before[at] > best.gain):
-            told = with_answers(min(1.0, float(after[at])), reach)
+            told = with_answers(min(1.0, float(after[at])), reach, people)
             best = Told(float(before[at]), told, high[at], margin == 0.0, len(w.releases))
     assert best is not None
-    return best
+    return replace(best, lifts=front(before, highest, people))
+
+
+def moved(w: Worlds) -> int:
+    """In how many records worlds differ in which somebody has one value or another.
+
+    Two people of a group exchange their values; where groups of releases cross, everybody's groups must come out even.
+    """
+    apart = {tuple(np.unique(column, return_inverse=True)[1].reshape(-1).tolist()) for column in w.groups.T}
+    return 2 if any(len(set(one)) == len(w.size) for one in apart) else int(2 ** len(apart))
+
+
+def front(before: Floats, high: Floats, people: int) -> tuple[Lift, ...]:
+    """Guesses of which no other one starts lower and ends higher; the nearest are joined until few are left."""
+    kept: list[tuple[float, float]] = []
+    for b, h in sorted(zip(before.tolist(), high.tolist(), strict=True), key=lambda pair: (pair[0], -pair[1])):
+        if h > b and (not kept or h > kept[-1][1]):
+            kept.append((b, h))
+    while len(kept) > KEPT:
+        at = min(range(len(kept) - 1), key=lambda i: kept[i + 1][1] - kept[i][0])
+        kept[at : at + 2] = [(kept[at][0], kept[at + 1][1])]
+    return tuple(Lift(b, h, people) for b, h in kept) or (Lift(float(before.max(initial=0.5)), 0.0, people),)
 
 
 def _largest(w: Worlds, expected: Floats, hits: Floats, cells: np.ndarray) -> Floats:

@@ -10,9 +10,9 @@ and is what a policy decides by. *This is the classical composition attack:* two
 k-anonymous tables of the same hospital may each hide a diagnosis among k, and leave one that both groups share.
 
 Answers of the gateway are known by what they cost: (slope, jump) about the attribute. Their likelihood moves by
-at most e^(slope·|x−x'| + jump), so the odds of any guess, with the release or without, move by at most
-e^jump and, for a guess of half-width r on a range of width R, by the slope over at most R. Combined: the odds after the
-release times e^(jump + slope·R). That ceiling holds for every release, every prior and every answer.
+at most e^(slope·|x−x'| + jump) when one record changes. Given a release, another value of the victim is another value
+of somebody else in her group too, so two records change: the odds of any guess move by at most e^(2·(jump + slope·R))
+on a range of width R. Several releases whose groups cross need longer exchanges, of 2 records per release at the least.
 """
 
 import math
@@ -64,11 +64,14 @@ def combined(prior: Floats, posteriors: Sequence[Floats]) -> Floats:
     return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
 
-def with_answers(after: float, answered: Answered) -> float:
-    """The ceiling on a guess that was right with chance `after`, once the answers are known too."""
+def with_answers(after: float, answered: Answered, people: int = 2) -> float:
+    """The ceiling on a guess that was right with chance `after`, once the answers are known too.
+
+    people: records in which worlds differ at least, where the guess is right and where it is wrong.
+    """
     if not 0 <= after <= 1:
         raise Misconfigured(f"a chance lies between 0 and 1, not {after:g}")
-    reach = math.exp(min(answered.reach, 700.0))
+    reach = math.exp(min(people * answered.reach, 700.0))
     return after * reach / (1 - after + after * reach)
 
 
@@ -141,7 +144,8 @@ def intersection(
             )
         )
     if answered is not None:
-        worst = with_answers(out[-1].high if out[-1].high is not None else out[-1].after, answered)
+        after = out[-1].high if out[-1].high is not None else out[-1].after
+        worst = with_answers(after, answered, 2 ** len(releases))
         out.append(
             Guessed("sees all releases and the answers given", sensitive, before, worst, how="bound", within=aim.within)
         )

@@ -18,11 +18,14 @@ from nowiser.microdata.risk.best_guess import Floats, Ints
 BLOCK = 1024  # others at a time: their coordinates and scores stay in the first-level cache
 FEW_DIMENSIONS = 4
 FEW_POINTS = 10_000
+MANY_DIMENSIONS = 16  # in so many a tree looks at everything
 
 
 def nearest(known: Floats, seen: Floats, k: int) -> tuple[Ints, Floats]:
     """For each row of `known` the k nearest rows of `seen` and their squared distances, nearest first."""
     compiled = _compiled() if known.shape[1] > FEW_DIMENSIONS and len(seen) > FEW_POINTS else None
+    if compiled is None and known.shape[1] > MANY_DIMENSIONS:
+        return _by_product(known, seen, k)
     if compiled is None:
         from scipy.spatial import cKDTree
 
@@ -40,6 +43,24 @@ def nearest(known: Floats, seen: Floats, k: int) -> tuple[Ints, Floats]:
         exact[part] = ((known[part, None, :] - seen[rough[part]]) ** 2).sum(axis=2)
     order = np.argsort(exact, axis=1)[:, :k]
     return np.take_along_axis(rough, order, axis=1), np.take_along_axis(exact, order, axis=1)
+
+
+def _by_product(known: Floats, seen: Floats, k: int) -> tuple[Ints, Floats]:
+    """All distances by one matrix product, a block of rows at a time; the best are measured exactly."""
+    centre = seen.mean(axis=0)
+    points, others = known - centre, seen - centre
+    half = (others * others).sum(axis=1) / 2
+    spare = min(len(seen), k + 2)
+    index, squared = np.empty((len(known), k), np.int64), np.empty((len(known), k))
+    for start in range(0, len(known), 500):
+        part = slice(start, start + 500)
+        score = half - points[part] @ others.T
+        rough = np.argpartition(score, spare - 1, axis=1)[:, :spare]
+        exact = ((points[part, None, :] - others[rough]) ** 2).sum(axis=2)
+        order = np.argsort(exact, axis=1, kind="stable")[:, :k]
+        index[part] = np.take_along_axis(rough, order, axis=1)
+        squared[part] = np.take_along_axis(exact, order, axis=1)
+    return index, squared
 
 
 def _padded(points: Floats) -> npt.NDArray[np.float32]:

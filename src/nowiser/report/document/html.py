@@ -9,34 +9,50 @@ from nowiser.report.document.blocks import Block, Document, Facts, Figure, Grid,
 from nowiser.report.visible import on_one_line
 
 # What the colours of our charts are called in style.css, where they change with light and dark.
-NAMES = {theme.INK: "ink", theme.GREY: "quiet", theme.PALE: "line", theme.BLUE: "blue", theme.LIMIT: "red"}
+NAMES = {
+    theme.INK: "ink",
+    theme.GREY: "quiet",
+    theme.PALE: "line",
+    theme.GRID: "line",
+    theme.BLUE: "blue",
+    theme.LIMIT: "red",
+}
 
 
 def style() -> str:
     """The style sheet, and rules that paint drawn charts in its colours."""
-    rules = (
+    return Path(__file__).with_name("style.css").read_text(encoding="utf-8") + painted()
+
+
+def painted() -> str:
+    """Rules that paint drawn charts in the colours of a style sheet."""
+    return "\n".join(
         f'svg [{what}="{colour}" i]{{{what}:var(--{name})}}'
         for colour, name in NAMES.items()
         for what in ("fill", "stroke")
     )
-    return Path(__file__).with_name("style.css").read_text(encoding="utf-8") + "\n".join(rules)
 
 
 def html(document: Document, *, whole_page: bool = True) -> str:
     """The document; without `whole_page` only what a notebook shows, which paints its own page."""
-    parts = [f"<h1>{escape(document.title)}</h1>", f'<p class="sub">{escape(on_one_line(document.subtitle))}</p>']
-    for section in document.sections:
-        mark = ' class="annex"' if section.annex else ""
-        parts += [f"<h2{mark}>{escape(section.title)}</h2>"] if section.title else []
-        parts += [_block_html(block) for block in section.blocks]
-    body = "\n".join(parts)
+    inner = body(document)
     if not whole_page:
         return f'<iframe srcdoc="{escape(html(document))}" style="width:100%;height:60rem;border:0"></iframe>'
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(document.title)}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{style()}</style></head>\n'
-        f"<body>\n{body}\n</body></html>\n"
+        f"<body>\n{inner}\n</body></html>\n"
     )
+
+
+def body(document: Document) -> str:
+    """What stands in the page: text, tables and pictures, everything escaped; no style, no script."""
+    parts = [f"<h1>{escape(document.title)}</h1>", f'<p class="sub">{escape(on_one_line(document.subtitle))}</p>']
+    for section in document.sections:
+        mark = ' class="annex"' if section.annex else ""
+        parts += [f"<h2{mark}>{escape(section.title)}</h2>"] if section.title else []
+        parts += [_block_html(block) for block in section.blocks]
+    return "\n".join(parts)
 
 
 def _block_html(block: Block) -> str:

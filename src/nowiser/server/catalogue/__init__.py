@@ -20,7 +20,7 @@ from sqlglot.errors import SqlglotError
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.server.catalogue.belongs import is_ours, tables, tree_of
+from nowiser.server.catalogue.belongs import is_ours, tables, tree_of, without_values
 from nowiser.server.catalogue.columns import FUNCTION, INT2VECTOR, OIDVECTOR, REGPROC, TEXT
 from nowiser.server.catalogue.database import Database
 from nowiser.server.catalogue.declared import OWN
@@ -67,8 +67,8 @@ class Catalogue:
         return found
 
     def describe(self, seat: Seat, sql: str) -> tuple[tuple[str, int], ...] | None:
-        """The columns that a statement gives; None where it is none of the catalogue's."""
-        found = self.answer(seat, sql, {})
+        """The columns that a statement gives; None where it is none of the catalogue's. $1 may be without a value."""
+        found = self.answer(seat, without_values(sql), {})
         return None if found is None else found.columns
 
     def _of(self, policy: Policy) -> tuple[Database, dict[Any, Table | None]]:

@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from nowiser.errors import NotAnswerable
+from nowiser.sql.read.parameters import starts
 from nowiser.sql.read.parse import measure
 from nowiser.sql.read.tokens import tokens
 
@@ -24,6 +25,18 @@ _ARRAY_OF_NAMES = re.compile(r"::\s*(?:pg_catalog\s*\.\s*)?reg\w{1,12}\[\]", re.
 _LISTS = re.compile(r"::\s*(?:pg_catalog\s*\.\s*)?(oid|name|xid)\s*\[\]", re.IGNORECASE)
 _LIKELY = re.compile(r"pg_|information_schema|nowiser\s*\.|current_|session_user|version|SELECT", re.IGNORECASE)
 _TEXTS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", re.DOTALL)
+
+
+def without_values(text: str) -> str:
+    """The text with NULL for each $1: its columns are the same."""
+    pieces, end = [], 0
+    for start, _ in sorted(starts(text).items()):
+        stop = start + 1
+        while text[stop : stop + 1].isdigit():
+            stop += 1
+        pieces += [text[end:start], "NULL"]
+        end = stop
+    return "".join([*pieces, text[end:]])
 
 
 def tree_of(text: str) -> exp.Select | exp.SetOperation | None:

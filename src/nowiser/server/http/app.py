@@ -13,6 +13,7 @@ from nowiser.server.http.failed import handlers
 from nowiser.server.http.guard import Guard
 from nowiser.server.http.metrics import metrics
 from nowiser.server.http.sessions import Sessions
+from nowiser.server.pages import routes
 
 API = "/api/v1"
 PARTS = (login, asking, board, people, policy)
@@ -48,6 +49,7 @@ def application(desk: Desk) -> FastAPI:
         """For Prometheus."""
         return metrics(ready=desk.ready)
 
+    routes.mount(app, desk)
     handlers(app)
     app.add_middleware(Guard, desk=desk, sessions=sessions)
     return app

@@ -24,7 +24,8 @@ class Braked:
         self.refusal: Exhausted | None = None  # its own, which says what is left today
 
     def reserve(self, charge: Charge, admit: Admit, **named: Any) -> Reservation:
-        if charge and self._per_day < 1:
+        paid = bool(named.get("once")) and charge == self._ledger.abandoned(named["question"], named["data_version"])
+        if charge and not paid and self._per_day < 1:
             used = self._ledger.charged_since(self._analyst, midnight())
             if not allowance.within(self._policy, used + charge, self._per_day):
                 left = max(Fraction(0), self._per_day - allowance.share_used(self._policy, used))

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from rich.console import Console
 
+from nowiser.errors import NotAnswerable
+from nowiser.model.schema import Kind
 from nowiser.percent import percent
 from nowiser.report import failure
 from nowiser.report.answer import Answer, binding_first, points_used, rounded
@@ -18,10 +20,24 @@ from nowiser.server.wire.failures import Failure
 from nowiser.server.wire.options import Options
 from nowiser.server.wire.protocol import values as v
 from nowiser.sql.read.bi import setting
+from nowiser.sql.read.parameters import filled
 
 NUMBERS = ("integer", "real")
 EXPLAINED = "QUERY PLAN"
 WIDE = 110
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question. `values`: of $1, $2, …; None: there are none, or they are not known yet."""
+
+    text: str
+    values: tuple[Any, ...] | None = None
+
+    @property
+    def filled(self) -> str:
+        """With its values written out, for the catalogue."""
+        return filled(self.text, self.values) if self.values else self.text
 
 
 @dataclass(frozen=True)
@@ -61,8 +77,9 @@ class Asker:
     def __init__(self, desk: Desk, account: str, token: str, catalogue: Catalogue | None = None) -> None:
         self.account, self._token, self._desk, self._catalogue = account, token, desk, catalogue
 
-    async def answered(self, text: str, options: Options) -> Result:
+    async def answered(self, asked: Asked, options: Options) -> Result:
         """The rows of a question. Raises Failure and what the gateway raises."""
+        text, wish = asked.filled, options.wish
         if (constant := _ping(text)) is not None:
             return constant
         seat, found = await self._desk.quickly(self._looked_up, text, options.every())
@@ -70,22 +87,31 @@ class Asker:
             raise _gone()
         if found is not None:
             return Result(tuple(Column(*c) for c in found.columns), found.rows)
-        return _result(await self._desk.answered(seat, text, **options.wish), options)
+        answer = await self._desk.answered(seat, asked.text, parameters=asked.values, **wish)
+        return _result(answer, options)
 
-    async def described(self, text: str, options: Options) -> tuple[Column, ...]:
+    async def typed(self, text: str, oids: Sequence[int]) -> tuple[int, ...]:
+        """Types of parameters. Where nobody says them (0), that of what they stand beside; else text."""
+        kinds = await self._desk.quickly(self._kinds, text)
+        beside = [v.TEXT if kind is None else v.KINDS[kind.value] for kind in kinds[: len(oids)]]
+        beside += [v.TEXT] * (len(oids) - len(beside))
+        return tuple(oid or found for oid, found in zip(oids, beside, strict=True))
+
+    async def described(self, asked: Asked, options: Options) -> tuple[Column, ...]:
         """The columns a question will have. Nothing is charged."""
+        text = asked.filled
         if (constant := _ping(text)) is not None:
             assert constant.columns is not None
             return constant.columns
-        found = await self._desk.quickly(self._columns, text, options.bars)
+        found = await self._desk.quickly(self._columns, asked, options.bars)
         if found is None:
             raise _gone()
         return found
 
-    async def explained(self, text: str, options: Options, *, as_json: bool) -> Result:
+    async def explained(self, asked: Asked, options: Options, *, as_json: bool) -> Result:
         """What a question would cost, as rows of text."""
         wish = {name: value for name, value in options.wish.items() if name != "anyway"}
-        answer = await self._desk.quickly(self._explained, text, wish)
+        answer = await self._desk.quickly(self._explained, asked, wish)
         if answer is None:
             raise _gone()
         if as_json:
@@ -113,21 +139,28 @@ class Asker:
             return seat, None
         return seat, self._catalogue.answer(seat, text, settings)
 
-    def _columns(self, text: str, bars: bool) -> tuple[Column, ...] | None:
+    def _kinds(self, text: str) -> tuple[Kind | None, ...]:
+        seat = self._seat()
+        try:
+            return () if seat is None else seat.parameters(text)
+        except NotAnswerable:  # of the catalogue; or its description says why
+            return ()
+
+    def _columns(self, asked: Asked, bars: bool) -> tuple[Column, ...] | None:
         seat = self._seat()
         if seat is None:
             return None
-        found = None if self._catalogue is None else self._catalogue.describe(seat, text)
+        found = None if self._catalogue is None else self._catalogue.describe(seat, asked.filled)
         if found is not None:
             return tuple(Column(*c) for c in found)
-        described = seat.describe(text)
-        exact = seat.explain(text).exact if bars else ()
+        described = seat.describe(asked.text, asked.values)
+        exact = seat.explain(asked.text, parameters=asked.values).exact if bars else ()
         names = [(d.name, d.kind.value) for d in described]
         return _columns_of(names, exact if bars else None)
 
-    def _explained(self, text: str, wish: Mapping[str, Any]) -> Answer | None:
+    def _explained(self, asked: Asked, wish: Mapping[str, Any]) -> Answer | None:
         seat = self._seat()
-        return None if seat is None else seat.explain(text, **wish)
+        return None if seat is None else seat.explain(asked.text, parameters=asked.values, **wish)
 
 
 def _gone() -> Failure:

@@ -1,6 +1,7 @@
 """What goes wrong, as the wire says it: SQLSTATE, message with its hint, and the place in the statement."""
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass
 
 from nowiser.errors import NowiserError
 from nowiser.server.problems import problem_of
@@ -23,9 +24,6 @@ class Failure(Exception):
     at: int | None = None
     fatal: bool = False
 
-    def moved(self, by: int) -> "Failure":
-        return self if self.at is None else replace(self, at=self.at + by)
-
     def said(self, client: str) -> Said:
         message = self.message if self.hint is None or client in SHOW_HINTS else f"{self.message} {self.hint}"
         return Said(self.sqlstate, message, self.hint, None if self.at is None else self.at + 1)
@@ -42,5 +40,19 @@ def failure_of(error: Exception) -> Failure:
             return Failure("08P01", "This message does not keep to PostgreSQL's protocol.")
         case NowiserError():
             at = None if error.span is None else error.span.start
-            return Failure(problem_of(error).sqlstate, error.message, error.hint, at)
+            hint = None if error.hint is None else _as_settings(error.hint)
+            return Failure(problem_of(error).sqlstate, error.message, hint, at)
     return Failure("XX000", "The request could not be carried out. The server's log says where it stopped.")
+
+
+_ARGUMENTS = re.compile(r"\b(spend|error|anyway)=(\"[^\"\n]{1,40}\"|[\w.%+-]{1,40})")
+
+
+def _as_settings(hint: str) -> str:
+    """Arguments of `query` as the wire takes them: `spend="10%"` is `SET nowiser.spend = '10%'`."""
+
+    def said(found: re.Match[str]) -> str:
+        name, value = found[1], found[2].replace('"', "'")
+        return f"SET nowiser.{name} = {'on' if name == 'anyway' else value}"
+
+    return _ARGUMENTS.sub(said, hint)

@@ -102,7 +102,7 @@ class Listener:
             log.error("a connection ended by a fault of ours", extra={"about": {"exception": type(error).__name__}})  # noqa: TRY400
         finally:
             if stream is not None:
-                stream.close()
+                await stream.closed()
             else:
                 sock.close()
 

@@ -69,7 +69,8 @@ async def opened(sock: socket.socket, tls: Tls | None) -> Opened | None:
             found = await _streams(sock, tls)
             alpn = found.writer.get_extra_info("ssl_object").selected_alpn_protocol()
             if alpn != ALPN:  # another protocol may have been led here
-                found.writer.close()
+                found.writer.transport.abort()
+                await asyncio.sleep(0)  # it is closed in the next turn
                 return None
             return found
         head = await _exactly(loop, sock, 8)

@@ -8,7 +8,6 @@ from nowiser.server.wire.asking import Column, Result
 from nowiser.server.wire.failures import Failure
 from nowiser.server.wire.protocol import messages as m, values as v
 from nowiser.server.wire.text.commands import Command
-from nowiser.server.wire.text.parameters import Filled
 from nowiser.server.wire.text.statements import Place
 
 MOST_STATEMENTS, MOST_PORTALS, MOST_PARAMETERS = 1000, 200, 500
@@ -16,9 +15,12 @@ MOST_LETTERS = 4_000_000  # of all statements of a session
 MOST_CELLS = 4_000_000  # of all open cursors
 
 
-@dataclass(frozen=True)
+@dataclass
 class Statement:
-    """`start`: where it begins in the message. `oids`: of its parameters. `command` None: an empty text."""
+    """`start`: where it begins in the message. `oids`: of its parameters, as far as they are known.
+
+    `command` None: an empty text.
+    """
 
     text: str
     command: Command | None
@@ -34,7 +36,7 @@ class Portal:
 
     statement: Statement
     command: Command | None
-    filled: Filled
+    values: tuple[Any, ...] | None = None
     formats: Sequence[int] = ()
     result: Result | None = None
     tag: str = "SELECT"

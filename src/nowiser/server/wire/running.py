@@ -4,14 +4,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from nowiser.server.wire.asking import EXPLAINED, Asker, Column, Result
+from nowiser.server.wire.asking import EXPLAINED, Asked, Asker, Column, Result
 from nowiser.server.wire.failures import Failure
 from nowiser.server.wire.options import Options
 from nowiser.server.wire.portals import Kept, Portal, written
 from nowiser.server.wire.protocol import messages as m, values as v
 from nowiser.server.wire.text import commands as c
 from nowiser.server.wire.text.copying import lines
-from nowiser.server.wire.text.parameters import Filled
 
 T = TypeVar("T")
 
@@ -43,12 +42,12 @@ class Runner:
         portal.result = Result(None)
         match command:
             case c.Question():
-                portal.result = await self._cancellable(self._asker.answered(command.text, self._options))
+                portal.result = await self._answered(command, portal)
             case c.Copy():
-                portal.result = await self._answered(command.inner)
+                portal.result = await self._answered(_only_question(command.inner), portal)
             case c.Explain():
-                _only_question(command.inner)
-                work = self._asker.explained(command.inner.text, self._options, as_json=command.as_json)
+                asked = Asked(_only_question(command.inner).text, portal.values)
+                work = self._asker.explained(asked, self._options, as_json=command.as_json)
                 portal.result, portal.tag = await self._cancellable(work), "EXPLAIN"
             case c.Declare():
                 await self._declare(command, portal)
@@ -61,7 +60,7 @@ class Runner:
         """Of what `run` will give; None where there are no rows."""
         match portal.command:
             case c.Question(text=text):
-                return await self._cancellable(self._asker.described(text, self._options))
+                return await self._cancellable(self._asker.described(Asked(text, portal.values), self._options))
             case c.Explain():
                 return (Column(EXPLAINED, v.TEXT),)
             case c.Show(name=name):
@@ -71,13 +70,12 @@ class Runner:
                 return None if found is None else found.columns
         return None
 
-    async def _answered(self, inner: c.Question) -> Result:
-        _only_question(inner)
-        return await self._cancellable(self._asker.answered(inner.text, self._options))
+    async def _answered(self, question: c.Question, portal: Portal) -> Result:
+        return await self._cancellable(self._asker.answered(Asked(question.text, portal.values), self._options))
 
     async def _declare(self, command: c.Declare, portal: Portal) -> None:
-        result = await self._answered(command.inner)
-        cursor = Portal(portal.statement, command.inner, Filled(command.inner.text), (int(command.binary),), result)
+        result = await self._answered(_only_question(command.inner), portal)
+        cursor = Portal(portal.statement, command.inner, portal.values, (int(command.binary),), result)
         cursor.held = True
         self._kept.add_portal(command.name, cursor)
         portal.result, portal.tag = Result(None, notices=result.notices), "DECLARE CURSOR"
@@ -151,9 +149,10 @@ class Runner:
             self._write(m.parameter(name, value))
 
 
-def _only_question(inner: c.Question) -> None:
+def _only_question(inner: c.Question) -> c.Question:
     if not isinstance(c.command_of(inner.text), c.Question):
         raise Failure("42601", "A question stands here: SELECT …", at=0)
+    return inner
 
 
 def copied(portal: Portal, command: c.Copy) -> Iterator[bytes]:

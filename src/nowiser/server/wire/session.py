@@ -107,7 +107,7 @@ class Session:
             case b"P":
                 self._parse(fields)
             case b"B":
-                self._bind(fields)
+                await self._bind(fields)
             case b"D":
                 await self._describe(fields)
             case b"E":
@@ -137,8 +137,8 @@ class Session:
             self._write(m.EMPTY)
         for part in parts:
             statement = Statement(part.text, command_of(part), part.start)
-            portal = Portal(statement, statement.command, p.Filled(part.text))
-            await self._filled(portal)
+            portal = Portal(statement, statement.command)
+            await self._run(portal)
             if portal.result is not None and portal.result.columns is not None and not _copies(portal):
                 self._write(m.described(portal.shape(portal.result.columns)))
             await self._send(portal, 0)
@@ -167,13 +167,13 @@ class Session:
         self._kept.add_statement(name, Statement(shown, command, start, found, tuple(p.typed(shown, found, oids))))
         self._write(m.PARSED)
 
-    def _bind(self, fields: Fields) -> None:
+    async def _bind(self, fields: Fields) -> None:
         name, of = fields.text(), fields.text()
         codes = [fields.int16() for _ in range(fields.count())]
         raw = [fields.value() for _ in range(fields.count())]
         formats = [fields.int16() for _ in range(fields.count())]
         fields.end()
-        statement = self._kept.statement(of)
+        statement = await self._typed(self._kept.statement(of))
         if any(code not in (0, 1) for code in (*codes, *formats)):
             raise Failure("08P01", "A format is 0 (text) or 1 (binary).")
         if len(raw) != len(statement.oids) or len(codes) not in (0, 1, len(raw)):
@@ -185,19 +185,22 @@ class Session:
                 values.append(p.read(value, oid, form))
             except p.Unreadable:
                 raise Failure("22P02", f"The value of ${i + 1} is none of its type.") from None
-        filled = p.filled(statement.text, statement.places, values)
-        command = command_of(filled.text) if statement.places else statement.command
         if not name:
             self._kept.portals.pop("", None)
-        self._kept.add_portal(name, Portal(statement, command, filled, formats))
+        self._kept.add_portal(name, Portal(statement, statement.command, tuple(values) or None, formats))
         self._write(m.BOUND)
+
+    async def _typed(self, statement: Statement) -> Statement:
+        """The statement, when the types of all its parameters are known."""
+        if 0 in statement.oids:
+            statement.oids = await self._asker.typed(statement.text, statement.oids)
+        return statement
 
     async def _describe(self, fields: Fields) -> None:
         which, name = fields.take(1), fields.text()
         if which == b"S":
-            statement = self._kept.statement(name)
-            filled = p.filled(statement.text, statement.places, [p.stand_in(oid) for oid in statement.oids])
-            portal = Portal(statement, command_of(filled.text) if filled.text else None, filled)
+            statement = await self._typed(self._kept.statement(name))
+            portal = Portal(statement, statement.command)
             columns = await self._columns(portal)
             self._write(m.parameters(statement.oids))
         else:
@@ -225,12 +228,12 @@ class Session:
             self._write(m.EMPTY)
             return
         if portal.result is None:
-            await self._filled(portal)
+            await self._run(portal)
         await self._send(portal, most)
 
     # -- both ------------------------------------------------------------------------------------------------------
 
-    async def _filled(self, portal: Portal) -> None:
+    async def _run(self, portal: Portal) -> None:
         try:
             await self._runner.run(portal)
         except (Failure, NowiserError) as error:
@@ -295,8 +298,8 @@ def _placed(error: Exception, portal: Portal) -> Failure:
     if failed.at is None:
         return failed
     start = getattr(getattr(portal.command, "inner", portal.command), "start", 0)
-    within = portal.filled.original(failed.at + start)
-    return Failure(failed.sqlstate, failed.message, failed.hint, within + portal.statement.start, failed.fatal)
+    at = failed.at + start + portal.statement.start
+    return Failure(failed.sqlstate, failed.message, failed.hint, at, failed.fatal)
 
 
 def _copies(portal: Portal) -> bool:

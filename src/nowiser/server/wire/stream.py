@@ -4,6 +4,7 @@ import asyncio
 
 from nowiser.server.wire.protocol.messages import Malformed
 
+LINGER = 3.0  # seconds
 SLOW = 60.0  # seconds: for the rest of a message that began, and for a client to take what it is sent
 HIGH = 1 << 16  # bytes that are gathered before they are sent
 
@@ -53,3 +54,12 @@ class Stream:
         """What was written is still sent, as far as the client takes it."""
         self._pass_on()
         self._writer.close()
+
+    async def closed(self) -> None:
+        """Close, and wait a little for the client to take what was written."""
+        self.close()
+        try:
+            async with asyncio.timeout(LINGER):
+                await self._writer.wait_closed()
+        except (OSError, TimeoutError):
+            self._writer.transport.abort()

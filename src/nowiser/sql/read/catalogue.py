@@ -55,4 +55,6 @@ def _found(name: str, span: Span, policy: Policy, *, exact: bool) -> "TableFacts
     names = [t.name for t in facts]
     near = get_close_matches(name, names, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
-    raise NotAnswerable(f"There is no table {name}.", hint=f"{meant}Tables: {', '.join(names)}.", span=span)
+    raise NotAnswerable(
+        f"There is no table {name}.", hint=f"{meant}Tables: {', '.join(names)}.", span=span, reason="no table"
+    )

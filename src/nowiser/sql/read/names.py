@@ -66,6 +66,7 @@ def column(scope: Scope, node: exp.Column) -> Expression:
                 f"There is no table {qualifier.name} in this question.",
                 hint=hints.near(qualifier.name, list(scope.sources)),
                 span=span,
+                reason="no table",
             )
     exactly, name = bool(wanted.args.get("quoted")), str(wanted.this)
     name = name if exactly else name.lower()
@@ -74,7 +75,7 @@ def column(scope: Scope, node: exp.Column) -> Expression:
         names = sorted({name for home in homes.values() for name in home})
         everything = [e for home in homes.values() for e in home.values()]
         hint = hints.column(node, names, everything, _beside(scope, node))
-        raise NotAnswerable(f"There is no column {wanted.name}.", hint=hint, span=span)
+        raise NotAnswerable(f"There is no column {wanted.name}.", hint=hint, span=span, reason="no column")
     if len(found) > 1 and wanted.name.lower() not in scope.merged:
         raise NotAnswerable(f"More than one column is called {wanted.name}.", hint="Write table.column.", span=span)
     return replace(found[0], span=span)

@@ -208,6 +208,5 @@ def _unreadable(text: str, error: Exception, tokens: list[Token] | None = None) 
     hint, where = unreadable(text, tokens or [], None if span is None else span.start)
     if hint is None and "`" in text:
         hint = 'Names stand without backticks, or in double quotes: "the name".'
-    return NotAnswerable(
-        message, hint=hint or "Check the brackets, quotes and the order of the clauses.", span=where or span
-    )
+    hint = hint or "Check the brackets, quotes and the order of the clauses."
+    return NotAnswerable(message, hint=hint, span=where or span, reason="syntax")

@@ -232,7 +232,8 @@ class From:
             )
             meant = next(same, node.name)
             hint = hints.near(meant, [t.name for t in tables])
-            raise self.context.refuse(node, f"There is no table {node.name}.", hint)
+            where = place(node, self.context.text)
+            raise NotAnswerable(f"There is no table {node.name}.", hint=hint, span=where, reason="no table")
         name = self.context.fresh(node)
         return Source(
             Scan(name, found[0]), {c.name: Column(name, found[0].name, c, column_type(c)) for c in found[0].columns}

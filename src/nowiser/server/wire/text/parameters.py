@@ -1,13 +1,8 @@
-"""Parameters of a statement: bytes to Python's values, and their place in the text.
-
-A value becomes a literal of SQL in one place (`nowiser.sql.literals`), so it is never read as anything but a value.
-"""
+"""Parameters of a statement: bytes to Python's values, which the gateway takes as values and nothing else."""
 
 import re
 import struct
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -20,12 +15,6 @@ from nowiser.sql.literals import literal
 TRUE, FALSE = ("t", "true", "y", "yes", "on", "1"), ("f", "false", "n", "no", "off", "0")
 TEXTS = (0, v.UNKNOWN, v.TEXT, v.VARCHAR, v.BPCHAR, v.NAME, v.CHAR)
 MOST_DIGITS = 400
-STAND_INS: dict[int, Any] = {
-    v.BOOL: True, v.INT2: 1, v.INT4: 1, v.INT8: 1, v.OID: 1, v.FLOAT4: 1.0, v.FLOAT8: 1.0, v.NUMERIC: Decimal(1),
-    v.DATE: date(2000, 1, 1), v.TIMESTAMP: datetime(2000, 1, 1), v.TIMESTAMPTZ: datetime(2000, 1, 1),  # noqa: DTZ001
-}  # fmt: skip
-
-
 _CAST = re.compile(
     r"\s*::\s*(?:pg_catalog\.)?\"?([A-Za-z]\w*(?:\s+(?:precision|varying)\b)?)", re.ASCII | re.IGNORECASE
 )
@@ -39,13 +28,13 @@ _NAMED = {
 
 
 def typed(text: str, places: Sequence[Place], oids: Sequence[int]) -> list[int]:
-    """The types of parameters: as the client says, else as a cast behind them says, else text, as in PostgreSQL."""
+    """The types of parameters: as the client says, else as a cast behind them says; 0 where neither does."""
     found = [0 if oid == v.UNKNOWN else oid for oid in oids]
     for place in places:
         cast = _CAST.match(text, place.end)
         if not found[place.number - 1] and cast is not None:
             found[place.number - 1] = _NAMED.get(" ".join(cast[1].lower().split()), 0)
-    return [oid or v.TEXT for oid in found]
+    return found
 
 
 class Unreadable(Exception):
@@ -115,35 +104,3 @@ def _bounded(number: Decimal) -> Decimal:
 
 def _unzoned(instant: datetime) -> datetime:
     return instant if instant.tzinfo is None else instant.astimezone(UTC).replace(tzinfo=None)
-
-
-def stand_in(oid: int) -> Any:
-    """A value of the type, for a statement that is described before its parameters are known."""
-    return STAND_INS.get(oid, "")
-
-
-@dataclass(frozen=True)
-class Filled:
-    """A statement with its parameters in place. `starts`, `shifts`: from where on places moved by how much."""
-
-    text: str
-    starts: tuple[int, ...] = (0,)
-    shifts: tuple[int, ...] = (0,)
-
-    def original(self, at: int) -> int:
-        """Where a place of the text stands in the statement that was sent."""
-        return max(0, at - self.shifts[bisect_right(self.starts, at) - 1])
-
-
-def filled(text: str, places: Sequence[Place], values: Sequence[Any]) -> Filled:
-    """The text with a literal for each parameter."""
-    pieces, starts, shifts = list[str](), [0], [0]
-    size = last = 0
-    for place in places:
-        said = literal(values[place.number - 1])
-        pieces += [text[last : place.start], said]
-        size += place.start - last + len(said)
-        last = place.end
-        starts.append(size)
-        shifts.append(size - last)
-    return Filled("".join([*pieces, text[last:]]), tuple(starts), tuple(shifts))

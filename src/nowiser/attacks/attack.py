@@ -1,0 +1,188 @@
+"""`nw.attack`: reads what the custodian has, checks it, and hands the games to the flow `assess`."""
+
+import secrets as system
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nowiser.attacks.assess import SECONDS, VICTIMS, Assessment, Round, assess, quiet
+from nowiser.attacks.checks import check_control, check_secret, check_tables, people, remarks
+from nowiser.attacks.claims import beside, claims
+from nowiser.attacks.registry import attacks as registered
+from nowiser.attacks.rows import Rows
+from nowiser.attacks.view import Rerun
+from nowiser.errors import Misconfigured
+from nowiser.microdata.codebook import KEPT
+from nowiser.microdata.compare import aligned
+from nowiser.microdata.hierarchies.spec import hierarchy
+from nowiser.microdata.recipe import Recipe, columns, near, read as read_recipe
+from nowiser.microdata.risk.labels import rules
+from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.microdata.table.read import load
+
+
+def attack(
+    released: Any = None,
+    *,
+    original: Any = None,
+    quasi: Any = (),
+    sensitive: Any = (),
+    control: Any = None,
+    aux: Any = None,
+    identity: str | None = None,
+    releases: Sequence[Any] = (),
+    codebook: str | Path | None = None,
+    recipe: str | Path | None = None,
+    generator: Callable[..., Any] | None = None,
+    key: str | None = None,
+    in_order: bool = False,
+    person: str | None = None,
+    claim: float | str | None = None,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    victims: int = VICTIMS,
+    seconds: float = SECONDS,
+    seed: int | None = None,
+    progress: Callable[[str], None] = quiet,
+) -> Assessment:
+    """What attackers really reach on a release, held against what was promised.
+
+    `original` is the custodian's table, `quasi` what attackers know of their victims (with hierarchies as `publish`
+    takes them, if words of a hierarchy were released), `sensitive` what they guess (`{"score": 5}`: within 5).
+    `control` holds people who are not in the release: what is guessed of them is what the release teaches about people
+    in general. `claim` is a ceiling for everybody; without it, that of the codebook is held against the attacks.
+    """
+    number = system.randbits(31) if seed is None else int(seed)
+    checked(victims, seconds)
+    run = partial(assess, only=only, skip=skip, victims=victims, seconds=seconds, seed=number, progress=progress)
+    if released is None or original is None:
+        raise Misconfigured(
+            "an attack is scored by the original: name the released table and the original (--original, original=)",
+            hint="`nowiser risk` measures what a table alone can say.",
+        )
+    made = read_recipe(Path(recipe)) if recipe is not None else None
+    specs = dict(made.quasi) if made is not None and not quasi else columns(quasi, "quasi") if quasi else {}
+    within = secrets_of(sensitive, made)
+    new, old = load(released), load(original)
+    book = beside(released, None if codebook is None else Path(codebook))
+    check_tables(old, new, tuple(specs), tuple(within))
+    old, new = whose(old, new, key, book, in_order=in_order)
+    outside = None if control is None else load(control)
+    notes = remarks(old, new, tuple(specs), person)
+    if outside is not None:
+        notes += check_control(old, outside, tuple(specs), tuple(within))
+    listed = people(old, aux, identity, tuple(specs))
+    folder = made.folder if made is not None else None
+    labels = {n: rules(hierarchy(old[n], s, folder)) for n, s in specs.items() if s and n in old}
+    notes += unread(old, new, labels, tuple(specs))
+    base = Rows(
+        old,
+        new,
+        tuple(specs),
+        control=outside,
+        releases=tuple(load(r) for r in releases),
+        aux=listed,
+        identity=identity,
+        codebook=book,
+        labels=labels,
+        rerun=rerun(made, generator),
+        person=person,
+        seed=number,
+    )
+    promised = claims(book, old, within, claim)
+    rounds = []
+    for name, radius in within.items():
+        check_secret(old, name, radius)
+        rounds.append(Round(replace(base, secret=name, within=radius), name, promised.get(name)))
+    if not rounds:
+        rounds = [Round(base)]
+        notes.append("no sensitive column is named: attacks on secret values are not run (--sensitive)")
+    return run("release", rounds, notes=notes)
+
+
+def attacks() -> tuple[Mapping[str, Any], ...]:
+    """Every attack there is: name, goal, what it is against, what it knows, needs, and where it is from."""
+    return tuple(
+        {
+            "name": a.name,
+            "goal": a.goal,
+            "against": a.against,
+            "knows": a.knows,
+            "needs": sorted(a.needs),
+            "source": a.source,
+        }
+        for a in registered().values()
+    )
+
+
+def checked(victims: int, seconds: float) -> None:
+    if victims < 1:
+        raise Misconfigured(f"victims must be at least 1, not {victims}")
+    if not seconds > 0:
+        raise Misconfigured(f"seconds must be positive, not {seconds:g}")
+
+
+def secrets_of(sensitive: Any, recipe: Recipe | None) -> dict[str, float | None]:
+    """Sensitive columns, and how near a guess of a number must come."""
+    if not sensitive and recipe is not None:
+        return {name: recipe.within.get(name) for name in recipe.sensitive}
+    if isinstance(sensitive, Mapping):
+        radii = near(dict(sensitive), "sensitive")[1]
+        return {name: radii.get(name) for name in sensitive}
+    named = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    return dict.fromkeys(named, None)
+
+
+def whose(
+    old: MicroTable, new: MicroTable, key: str | None, book: Mapping[str, Any] | None, *, in_order: bool
+) -> tuple[MicroTable, MicroTable]:
+    """Which released row is whose, where something says so."""
+    kept = book is not None and book.get("order") == KEPT
+    old, new, _ = aligned(old, new, key, in_order=in_order or kept)
+    return old, new
+
+
+def unread(old: MicroTable, new: MicroTable, labels: Mapping[str, Any], quasi: tuple[str, ...]) -> list[str]:
+    """Labels nobody can read make every attack weaker than a real one."""
+    from nowiser.microdata.risk.labels import fit
+
+    out = []
+    for name in quasi:
+        share = fit(old[name], new[name], labels.get(name)).unread
+        if share > 0.001:
+            out.append(
+                f"{name}: the labels of {share:.0%} of the rows cannot be read, so attacks are weaker than a real one;"
+                f" name its hierarchy, as in --quasi {name}:file.csv"
+            )
+    return out
+
+
+def rerun(recipe: Recipe | None, generator: Callable[..., Any] | None) -> Rerun | None:
+    """The release made again from another table: by the recipe, or by a function of a table and a seed."""
+    if generator is not None:
+        return lambda table, random: generated(generator, table, random)
+    if recipe is None:
+        return None
+
+    def made(table: MicroTable, random: np.random.Generator) -> MicroTable:
+        from nowiser.microdata.publish import publish
+
+        again = replace(recipe, seed=random.bytes(16).hex())
+        return publish(MicroTable.of(table.columns), recipe=again).table
+
+    return made
+
+
+def generated(generator: Callable[..., Any], table: MicroTable, random: np.random.Generator) -> MicroTable:
+    try:
+        out = load(generator(table.to_arrow(), int(random.integers(2**31))))
+    except Exception as error:  # noqa: BLE001 (somebody else's code; its words may hold rows)
+        raise Misconfigured(f"the generator failed ({type(error).__name__})") from None
+    missing = [n for n in out.names if n not in table]
+    if missing or not out.rows:
+        raise Misconfigured("the generator must answer rows with the columns it was given")
+    return out

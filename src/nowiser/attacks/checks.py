@@ -1,0 +1,128 @@
+"""What does not fit together is said before anything runs."""
+
+from typing import Any
+
+import numpy as np
+
+from nowiser.errors import Misconfigured, NotAnswerable
+from nowiser.microdata.identifiers import is_unique
+from nowiser.microdata.table.arrays import dense
+from nowiser.microdata.table.column import Column
+from nowiser.microdata.table.micro_table import MicroTable, no_column
+from nowiser.microdata.table.read import load
+
+FEW = 100  # victims
+OTHER_PEOPLE = 0.6  # a classifier that tells outsiders apart so well finds another population
+
+
+def check_tables(old: MicroTable, new: MicroTable, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
+    """Raises Misconfigured for empty tables and for columns that one of them lacks."""
+    for table, what in ((old, "original"), (new, "release")):
+        if not table.rows:
+            raise Misconfigured(f"the {what} has no rows")
+        for name in (*quasi, *secrets):
+            if name not in table:
+                raise no_column(name, table.names, f"the {what}")
+    if not set(old.names) & set(new.names):
+        raise Misconfigured(
+            "the release and the original have no column in common",
+            hint=f"The release has {', '.join(map(repr, new.names))}; the original {', '.join(map(repr, old.names))}.",
+        )
+
+
+def check_secret(old: MicroTable, name: str, within: float | None) -> None:
+    """Raises NotAnswerable where guessing means nothing."""
+    column = old[name]
+    if column.distinct < 2:
+        raise NotAnswerable(f"{name!r} has one value: there is nothing to guess")
+    if within is not None and not column.is_numeric:
+        raise Misconfigured(f"within: {name!r} is not a numeric column")
+    if within is None and is_unique(column) and column.distinct > 20:
+        raise NotAnswerable(
+            f"{name!r} has another value in every row: guessing it exactly is meaningless",
+            hint=f"Say how near a guess must come, as in --sensitive {name}:5." if column.is_numeric else None,
+        )
+
+
+def remarks(old: MicroTable, new: MicroTable, quasi: tuple[str, ...], person: str | None) -> list[str]:
+    """What the custodian should read first."""
+    notes = []
+    common = [n for n in old.names if n in new]
+    if old.rows == new.rows and (np.sort(keys(old, new, common)[0]) == np.sort(keys(old, new, common)[1])).all():
+        notes.append("the release IS the original: all rows are equal in all released columns")
+    if old.rows < FEW:
+        notes.append(f"only {old.rows} people: intervals are wide, and the surest victims are not shown")
+    if person is not None and person not in old:
+        raise no_column(person, old.names, "person")
+    if not quasi:
+        notes.append("no quasi-identifier is named: attacks that know something of a victim are not run (--quasi)")
+    return notes
+
+
+def check_control(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> list[str]:
+    """Outsiders have the columns, are not in the original, and come from the same population."""
+    for name in (*quasi, *secrets):
+        if name not in outside:
+            raise no_column(name, outside.names, "control")
+    common = [n for n in old.names if n in outside]
+    a, b = keys(old, outside, common)
+    shared = int(np.isin(b, a).sum())
+    alone = float((np.bincount(a)[a] == 1).mean())
+    if shared > 0.5 * outside.rows and alone > 0.5:
+        raise Misconfigured(
+            f"control: {shared:,} of its {outside.rows:,} rows are rows of the original; it must hold other people"
+        )
+    apart = told_apart(old, outside, quasi)
+    if apart <= OTHER_PEOPLE:
+        return []
+    told = f"the people of the control are another population (told apart with an AUC of {apart:.2f})"
+    return [f"{told}: members − outside mixes two differences"]
+
+
+def told_apart(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...]) -> float:
+    """The best AUC of a single known column."""
+    best = 0.5
+    for name in quasi:
+        a, b = keys(old, outside, [name])
+        size = int(max(a.max(initial=0), b.max(initial=0))) + 1
+        p, q = np.bincount(a, minlength=size) / len(a), np.bincount(b, minlength=size) / len(b)
+        if size > 50:
+            continue  # too many values to compare without learning chance
+        order = np.argsort(-(p + 1e-12) / (q + 1e-12))
+        p, q = p[order], q[order]
+        best = max(best, float((p * (1 - np.cumsum(q) + q / 2)).sum()))
+    return best
+
+
+def people(old: MicroTable, aux: Any, identity: str | None, quasi: tuple[str, ...]) -> MicroTable | None:
+    """The outside list, with names that the original has too."""
+    if aux is None:
+        if identity is not None:
+            raise Misconfigured("identity names a column of the outside list: name the list too (--aux)")
+        return None
+    table = load(aux)
+    if identity is None:
+        raise Misconfigured("the outside list needs a column that names people (--identity)")
+    for there, what in ((old, "the original"), (table, "aux")):
+        if identity not in there:
+            raise no_column(identity, there.names, what)
+    if not set(quasi) & set(table.names):
+        raise Misconfigured("aux: the outside list has no quasi-identifier", hint=f"It has {', '.join(table.names)}.")
+    return table
+
+
+def keys(first: MicroTable, second: MicroTable, names: list[str]) -> tuple[Any, Any]:
+    """One number for each row of both, equal where all these columns are equal as text."""
+    rows = first.rows
+    key = np.zeros(rows + second.rows, dtype=np.int64)
+    for name in names:
+        a, b = codes(first[name], second[name])
+        both = np.concatenate([a, b]) + 1
+        key, _ = dense(key * (int(both.max(initial=0)) + 1) + both)
+    return key[:rows], key[rows:]
+
+
+def codes(a: Column, b: Column) -> tuple[Any, Any]:
+    from nowiser.microdata.risk.linking import shared_codes
+
+    return shared_codes(a, b)

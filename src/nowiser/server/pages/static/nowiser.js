@@ -1,0 +1,89 @@
+// The pages work without this. With it: questions are explained while they are written, drafts outlive a session.
+"use strict";
+
+const form = document.querySelector("[data-asking]");
+if (form) asking(form);
+
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => window.print());
+}
+
+for (const box of document.querySelectorAll("[data-copy]")) {
+  if (!navigator.clipboard) break;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(box.textContent.trim());
+    button.textContent = "Copied";
+  });
+  box.after(button);
+}
+
+// Drafts stay in this tab only, and go with whoever logs out.
+for (const leaving of document.querySelectorAll("[data-forget]"))
+  leaving.addEventListener("submit", () => sessionStorage.clear());
+
+function asking(form) {
+  const sql = form.elements.sql, mirror = form.querySelector(".mirror");
+  const told = document.getElementById("explained");
+  const draft = "draft of " + form.dataset.account;
+  let timer = 0, latest = 0;
+
+  if (document.querySelector("[data-answered]")) sessionStorage.removeItem(draft);
+  else if (!sql.value) sql.value = sessionStorage.getItem(draft) || "";
+
+  const failed = form.querySelector("[data-start]");
+  if (failed) underline(failed);
+  else if (sql.value && !document.querySelector("[data-answered]")) explain();
+  grow();
+
+  for (const field of [sql, form.elements.spend, form.elements.error])
+    field.addEventListener("input", () => {
+      sessionStorage.setItem(draft, sql.value);
+      clear();
+      grow();
+      clearTimeout(timer);
+      timer = setTimeout(explain, 450);
+    });
+  sql.addEventListener("scroll", () => { mirror.scrollTop = sql.scrollTop; });
+  sql.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      form.requestSubmit(form.querySelector("button.primary"));
+    }
+  });
+  form.addEventListener("submit", () => clearTimeout(timer));
+
+  async function explain() {
+    const mine = ++latest;
+    const fields = new URLSearchParams(new FormData(form));
+    let text = "";
+    try {
+      const answer = await fetch("/ask/explain", { method: "POST", body: fields });
+      text = await answer.text();
+      if (answer.status === 403) text = "<p class=\"note\">This page is out of date. Load it again: your question is kept.</p>";
+    } catch {
+      return; // no connection: what was said last stays
+    }
+    if (mine !== latest) return; // somebody writes faster than we answer
+    told.innerHTML = text; // from our own templates, where everything is escaped
+    clear();
+    const place = told.querySelector("[data-start]");
+    if (place) underline(place);
+  }
+
+  function underline(place) {
+    const text = Array.from(sql.value); // offsets count characters, not halves of them
+    const start = Number(place.dataset.start), end = Math.max(start + 1, Number(place.dataset.end));
+    const mark = document.createElement("mark");
+    mark.textContent = text.slice(start, end).join("") || " ";
+    mirror.replaceChildren(text.slice(0, start).join(""), mark, text.slice(end).join(""));
+    mirror.scrollTop = sql.scrollTop;
+  }
+
+  function clear() { mirror.replaceChildren(); }
+
+  function grow() { sql.rows = Math.min(24, Math.max(5, sql.value.split("\n").length + 1)); }
+}
