@@ -2,12 +2,14 @@
 
 import json
 import re
+from fractions import Fraction
 from html import escape
 
 import pytest
 
 from nowiser.model.charge import Charge
 from nowiser.server.http.app import application
+from nowiser.server.people.account import Role
 from support.web import TestClient
 
 EVIL = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = '<script>alert(1)</script>'"
@@ -260,3 +262,13 @@ def test_a_release_shows_its_report(tmp_path, tokens, entered, desk):
     assert "sandbox" in report.headers["content-security-policy"]
     assert client.get(f"/releases/{seq + 1}/report").status_code == 404
     assert entered("ana").get(f"/releases/{seq}/report").status_code == 403
+
+
+def test_an_analyst_sees_what_her_day_has_left(entered, desk):
+    ben = desk.register.add("ben", Role.analyst, by="test", per_day=Fraction(12, 100))
+    client = TestClient(application(desk), base_url="http://127.0.0.1")
+    client.post("/login", data={"name": "ben", "secret": ben})
+    assert "12.0 % a day, of which 12.0 % is left today" in client.get("/ask").text
+    page = post(client, "/ask", what="anyway", sql=AVERAGE).text
+    assert re.search(r"of which 7\.\d % is left today", page)
+    assert "a day, of which" not in entered("ana").get("/ask").text  # she may use everything

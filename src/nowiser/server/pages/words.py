@@ -20,7 +20,7 @@ def at_most(share: float) -> str:
 
 def left(share: float) -> str:
     """What is left: rounded down."""
-    return f"{floor(1000 * max(0.0, float(share)) + 1e-9) / 10:.1f} %"
+    return f"{floor(1000 * max(0.0, float(share)) + 1e-6) / 10:.1f} %"
 
 
 def used(share: float) -> str:
