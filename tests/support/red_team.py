@@ -11,6 +11,7 @@ import pyarrow as pa
 from nowiser.attacks.rows import Rows
 from nowiser.attacks.victims import Game
 from nowiser.microdata.table.micro_table import MicroTable
+from support.red_team_more import MORE
 
 GAMES: dict[str, Callable[[int], tuple[Game, Game]]] = {}
 
@@ -62,3 +63,4 @@ def rows_games(seed):
 
 
 GAMES["tables"] = rows_games
+GAMES |= MORE

@@ -116,7 +116,7 @@ class Published:
 
 HISTORIES = (
     "Some people have several rows. The figures are about an attacker who finds one group of a person; if all her rows "
-    "share a secret, whoever knows them all compares the groups and may learn more (km-anonymity limits what is common)."
+    "share a secret, whoever knows them all compares the groups and may learn more (`km-anonymity` limits it)."
 )
 
 

@@ -8,6 +8,7 @@ from nowiser.model.advantage import points
 # Okabe and Ito's palette: distinct under the common kinds of colour blindness and in grey print
 BLUE, VERMILION, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#AA4499"
 ORANGE, SKY, INK, GREY, PALE = "#E69F00", "#56B4E9", "#1b1f24", "#6e7781", "#d8dee4"
+GRID = "#eaeef2"
 SEQUENCE = (BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION)
 BEFORE, AFTER = GREY, BLUE  # what was known, what is known now
 LIMIT = VERMILION  # bounds, ceilings, worst cases
@@ -35,7 +36,7 @@ CONFIG: dict[str, Any] = {
     "axis": {
         "domain": False,
         "ticks": False,
-        "gridColor": "#eaeef2",
+        "gridColor": GRID,
         "labelColor": GREY,
         "labelFontSize": 12,
         "labelPadding": 6,

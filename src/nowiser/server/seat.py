@@ -1,6 +1,7 @@
 """A seat: the gateway as one account may use it. Blocking; surfaces call it in threads."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from nowiser.errors import Exhausted, NotAuthorised
@@ -10,7 +11,7 @@ from nowiser.report.account import Account as Statement, Line, account as statem
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.tables import Tables
 from nowiser.server.people.account import Account
-from nowiser.server.people.brake import Braked
+from nowiser.server.people.brake import Braked, left_today
 from nowiser.sql.columns import Described
 
 
@@ -53,6 +54,10 @@ class Seat:
 
     def allowance(self) -> Allowance:
         return self.gate.allowance()
+
+    def left_today(self) -> Fraction:
+        """What the brake leaves until midnight, as a share of the whole allowance."""
+        return left_today(self.gate.ledger, self.gate.policy, self.account.name, self.account.per_day)
 
     def history(self) -> tuple[Line, ...]:
         """What this account asked; what everybody asked, for those who may see it."""

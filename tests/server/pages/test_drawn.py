@@ -1,11 +1,15 @@
 """The pages as HTML: who sees which, that what people typed is shown as text, and forms that need their token."""
 
+import json
 import re
+from fractions import Fraction
 from html import escape
 
 import pytest
 
+from nowiser.model.charge import Charge
 from nowiser.server.http.app import application
+from nowiser.server.people.account import Role
 from support.web import TestClient
 
 EVIL = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = '<script>alert(1)</script>'"
@@ -235,3 +239,36 @@ def test_with_four_eyes_another_custodian_confirms(settings, folder):
         assert desk.gate.policy.attackers[0].gain * 100 == 8
     finally:
         desk.close()
+
+
+def test_a_release_shows_its_report(tmp_path, tokens, entered, desk):
+    from nowiser.microdata.codebook import digest
+
+    data = tmp_path / "released.csv"
+    data.write_text("a,b\n1,2\n", encoding="utf-8")
+    (tmp_path / "released.report.html").write_text("<h1>What the release tells</h1>", encoding="utf-8")
+    book = {"file": {"name": data.name, "sha256": digest(data)}}
+    (tmp_path / "released.codebook.json").write_text(json.dumps(book), encoding="utf-8")
+    (tmp_path / "broken.codebook.json").write_text("[", encoding="utf-8")
+    (tmp_path / "broken.report.html").write_text("", encoding="utf-8")
+    kept = desk.gate.ledger
+    seq = kept.publish(
+        Charge(), lambda *_: None, policy=desk.gate.policy.digest, what="a table", analyst="cleo", digest=digest(data)
+    )
+    client = entered("odo")
+    assert f'href="/releases/{seq}/report"' in client.get("/releases").text
+    report = client.get(f"/releases/{seq}/report")
+    assert "What the release tells" in report.text
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert client.get(f"/releases/{seq + 1}/report").status_code == 404
+    assert entered("ana").get(f"/releases/{seq}/report").status_code == 403
+
+
+def test_an_analyst_sees_what_her_day_has_left(entered, desk):
+    ben = desk.register.add("ben", Role.analyst, by="test", per_day=Fraction(12, 100))
+    client = TestClient(application(desk), base_url="http://127.0.0.1")
+    client.post("/login", data={"name": "ben", "secret": ben})
+    assert "12.0 % a day, of which 12.0 % is left today" in client.get("/ask").text
+    page = post(client, "/ask", what="anyway", sql=AVERAGE).text
+    assert re.search(r"of which 7\.\d % is left today", page)
+    assert "a day, of which" not in entered("ana").get("/ask").text  # she may use everything

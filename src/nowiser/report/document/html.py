@@ -9,7 +9,14 @@ from nowiser.report.document.blocks import Block, Document, Facts, Figure, Grid,
 from nowiser.report.visible import on_one_line
 
 # What the colours of our charts are called in style.css, where they change with light and dark.
-NAMES = {theme.INK: "ink", theme.GREY: "quiet", theme.PALE: "line", theme.BLUE: "blue", theme.LIMIT: "red"}
+NAMES = {
+    theme.INK: "ink",
+    theme.GREY: "quiet",
+    theme.PALE: "line",
+    theme.GRID: "line",
+    theme.BLUE: "blue",
+    theme.LIMIT: "red",
+}
 
 
 def style() -> str:

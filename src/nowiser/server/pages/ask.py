@@ -135,6 +135,8 @@ def _beside(seat: Seat) -> dict[str, Any]:
     mine = [ln for ln in seat.history() if ln.kind == "question" and ln.who == seat.account.name]
     return {
         "left": seat.allowance()["left"],
+        "today": min(float(seat.left_today()), seat.allowance()["left"]),
+        "per_day": float(seat.account.per_day),
         "history": mine[::-1][:HISTORY],
         "tables": seat.tables().facts,
         "usual": float(policy.spend),

@@ -20,7 +20,7 @@ def at_most(share: float) -> str:
 
 def left(share: float) -> str:
     """What is left: rounded down."""
-    return f"{floor(1000 * max(0.0, float(share)) + 1e-9) / 10:.1f} %"
+    return f"{floor(1000 * max(0.0, float(share)) + 1e-6) / 10:.1f} %"
 
 
 def used(share: float) -> str:
@@ -36,6 +36,11 @@ def points(guess: Mapping[str, Any]) -> str:
     gained, most = 100 * (guess["after"] - guess["before"]), 100 * (guess["limit"] - guess["before"])
     said = "0" if gained <= 1e-9 else "less than 0.1" if gained < 0.05 else f"{ceil(10 * gained - 1e-6) / 10:.1f}"
     return f"{said} of {most:.4g} points used"
+
+
+def of_hundred(share: float) -> int:
+    """Of 100 people, rounded up."""
+    return ceil(100 * share - 1e-6)
 
 
 def when(at: str) -> str:
@@ -68,6 +73,7 @@ FILTERS = {
     "left": left,
     "used": used,
     "points": points,
+    "of_hundred": of_hundred,
     "when": when,
     "short": short,
     "many": many,

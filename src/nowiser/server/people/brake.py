@@ -28,7 +28,7 @@ class Braked:
         if charge and not paid and self._per_day < 1:
             used = self._ledger.charged_since(self._analyst, midnight())
             if not allowance.within(self._policy, used + charge, self._per_day):
-                left = max(Fraction(0), self._per_day - allowance.share_used(self._policy, used))
+                left = unused(self._policy, used, self._per_day)
                 self.refusal = Exhausted(
                     f"this would use more than {self._analyst} may use in a day, "
                     f"which is {percent(float(self._per_day))} of the allowance",
@@ -41,6 +41,15 @@ class Braked:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
+
+
+def left_today(ledger: Ledger, policy: Policy, analyst: str, per_day: Fraction) -> Fraction:
+    """The share of the whole allowance that an account may still use until midnight."""
+    return unused(policy, ledger.charged_since(analyst, midnight()), per_day)
+
+
+def unused(policy: Policy, used: Charge, per_day: Fraction) -> Fraction:
+    return max(Fraction(0), per_day - allowance.share_used(policy, used))
 
 
 def midnight() -> datetime:

@@ -1,0 +1,1 @@
+"""Attacks on gateways that answer questions, ours and simple ones that are known to break."""

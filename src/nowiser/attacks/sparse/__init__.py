@@ -1,0 +1,1 @@
+"""Attacks on sparse histories: films somebody rated, words somebody searched for."""
