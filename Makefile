@@ -5,11 +5,11 @@ BIN    := $(VENV)/bin
 UV     := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 JOBS   ?= auto
 
-.PHONY: demo test test-fast test-long lint format docs bench lock clean
+.PHONY: demo serve-demo test test-fast test-long lint format docs bench lock clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo | test | test-fast | test-long | lint | format | docs | bench | lock | clean"
+	@echo "make demo | serve-demo | test | test-fast | test-long | lint | format | docs | bench | lock | clean"
 	@echo "test-fast: while you work, under two minutes; test: everything but the tests that take minutes each"
 
 $(BIN)/uv:
@@ -26,6 +26,10 @@ $(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/uv
 
 demo: $(VENV)/.run
 	@$(BIN)/nowiser demo
+
+# A hospital with three accounts on a port of this machine; Ctrl-C ends it, the folder keeps what was asked.
+serve-demo: $(VENV)/.run
+	@$(BIN)/nowiser serve --demo build/hospital --log-level warning
 
 test: $(VENV)/.dev
 	@$(BIN)/pytest -n $(JOBS) -m "not long"

@@ -108,3 +108,21 @@ def test_a_policy_that_promises_less_is_not_taken_up_without_a_reason(desk, toke
     seat = desk.seat(desk.register.find("ana"))
     with pytest.raises(Misconfigured):
         seat.query(AVERAGE)
+
+
+def test_the_policy_says_when_answers_are_told(settings, tokens):
+    from dataclasses import replace
+
+    file = settings.policy
+    file.write_text(file.read_text().replace("answers: {spend: 5%}", "answers: {spend: 5%, at_least: 400ms}"))
+    desk = Desk(replace(settings, at_least=None))
+    try:
+        seat = desk.seat(desk.register.find("ana"))
+        start = time.monotonic()
+        asyncio.run(desk.answered(seat, AVERAGE, anyway=True))
+        assert time.monotonic() - start >= 0.4
+    finally:
+        desk.close()
+    file.write_text(file.read_text().replace("400ms", "0ms"))
+    with pytest.raises(Misconfigured, match="told after"):  # sooner tells more
+        Desk(settings)

@@ -17,8 +17,12 @@ def serve(
         "nowiser.yaml"
     ),
     host: Annotated[str, typer.Option("--host", help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", help="For pages and API; 0 takes any that is free.")] = 8080,
-    pg_port: Annotated[int, typer.Option("--pg-port", help="For the PostgreSQL wire; 0: any.")] = 5433,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="For pages and API; 0 takes any that is free.")
+    ] = 8080,
+    pg_port: Annotated[
+        int, typer.Option("--pg-port", min=0, max=65535, help="For the PostgreSQL wire; 0: any.")
+    ] = 5433,
     no_wire: Annotated[bool, typer.Option("--no-wire", help="Pages and API only.")] = False,
     certificate: Annotated[Path | None, typer.Option("--certificate", help="TLS certificate (PEM).")] = None,
     key: Annotated[Path | None, typer.Option("--key", help="Its private key (PEM).")] = None,
@@ -26,6 +30,15 @@ def serve(
     four_eyes: Annotated[
         bool, typer.Option("--four-eyes", help="Changes of promises need a second custodian.")
     ] = False,
+    behind_proxy: Annotated[
+        bool, typer.Option("--behind-proxy", help="Addresses and TLS are those that a proxy on this machine says.")
+    ] = False,
+    demo: Annotated[
+        Path | None,
+        typer.Option(
+            "--demo", help="A folder: serve a made-up hospital there, with three accounts; prints how to enter."
+        ),
+    ] = None,
     log_level: Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")] = "info",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each door that is open.")] = False,
 ) -> None:
@@ -45,6 +58,8 @@ def serve(
             hint="Install it: pip install 'nowiser[server]'.",
         ) from None
     configure(log_level)
+    if demo is not None:
+        policy_file = _demo(demo, as_json=as_json)
     settings = Settings(
         policy=policy_file,
         host=host,
@@ -54,8 +69,23 @@ def serve(
         key=key,
         threads=threads,
         four_eyes=four_eyes,
+        proxied=behind_proxy,
     )
     run(settings, partial(_told, as_json=as_json))
+
+
+def _demo(folder: Path, *, as_json: bool) -> Path:
+    from nowiser.server.demo import QUESTION, prepare
+
+    file, people = prepare(folder)
+    for one in people:
+        if as_json:
+            typer.echo(json.dumps({"account": one.name, "token": one.token}))
+        else:
+            typer.echo(f"{one.name:<5} {one.does:<9} {one.token}")
+    if not as_json:
+        typer.echo(f"\nLog in to the pages with a name and its token. Ask as ana, for example:\n  {QUESTION}\n")
+    return file
 
 
 def _told(door: str, address: str, *, as_json: bool) -> None:

@@ -13,6 +13,7 @@ tightening or neutral counts as loosening.* The arguments:
 * **rows_per_person, groups_per_person, grid, domains, spend**: enter the *cost* of each later question, which is
   computed from the policy then in force, and leave the limits alone; costs of earlier answers were right when they
   were charged and stay. Neutral. So are wider ranges of sensitive columns: sums cost more.
+* **at_least**: how long an answer took is told more coarsely the longer it is. Shorter loosens, longer tightens.
 * **source, csv**: which rows are read, and how; limits and costs hold for whatever rows there are. Neutral.
 * **analysts' shares**: divide the allowance; the limit holds for all analysts together whatever they are. Neutral.
 * **one_per_person**: says how values in several rows of a person depend on each other, and makes slopes of all of them
@@ -238,6 +239,9 @@ def _numbers(old: Policy, new: Policy) -> Iterator[Change]:
         if a != b:
             effect = Effect.LOOSENS if b > a else Effect.TIGHTENS
             yield Change(key, effect, f"the promise may fail with probability {float(b):.3g}, was {float(a):.3g}")
+    if old.at_least != new.at_least:
+        effect = Effect.LOOSENS if new.at_least < old.at_least else Effect.TIGHTENS
+        yield Change("at_least", effect, f"answers are told after {float(new.at_least):.3g} s at the earliest")
     for key in ("spend", "reuse", "version", "engine", "ledger", "analysts"):
         yield from _neutral(key, key, getattr(old, key), getattr(new, key))
 

@@ -41,6 +41,7 @@ def canonical(policy: Policy) -> dict[str, Any]:
         "engine": policy.engine,
         "ledger": policy.ledger,
         "spend": str(policy.spend),
+        **({"at_least": str(policy.at_least)} if policy.at_least != Policy.at_least else {}),  # as `reuse`
         **({"reuse": True} if policy.reuse else {}),  # said by no policy before, whose digests stay
         "delta": str(policy.delta),
         "key_delta": str(policy.key_delta),
@@ -79,6 +80,7 @@ def from_canonical(data: dict[str, Any]) -> Policy:
         ledger=data["ledger"],
         spend=Fraction(data["spend"]),
         reuse=data.get("reuse", False),
+        at_least=Fraction(data.get("at_least", Policy.at_least)),
         delta=Fraction(data["delta"]),
         key_delta=Fraction(data["key_delta"]),
         independent=tuple(tuple(group) for group in data["independent"]),

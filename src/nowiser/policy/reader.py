@@ -1,5 +1,6 @@
 """From the text of a policy to its meaning: one page, in the order of the file."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +23,8 @@ _ENGINES = (
     "spark://…",
     "spark-connect://…",
 )
+_DURATION = re.compile(r"(\d{1,5}(?:\.\d{1,3})?) ?(ms|s)", re.ASCII)
+LONGEST_WAIT = 10  # seconds
 _LEDGERS = ("sqlite:///file", "postgresql://…")
 
 
@@ -53,6 +56,7 @@ def _policy(root: Entries, path: Path) -> Policy:
         ledger=_url(root.get("ledger"), "ledger", _LEDGERS),
         spend=_spend(root.get("answers"), bare.spend),
         reuse=_reuse(root.get("answers")),
+        at_least=_at_least(root.get("answers"), bare.at_least),
         delta=_probability(root.get("delta"), "delta", bare.delta),
         key_delta=_probability(root.get("key_delta"), "key_delta", bare.key_delta),
         independent=_independent(root.get("independent"), tables),
@@ -93,6 +97,17 @@ def _no_password(text: str, node: Node, what: str) -> None:
 def _reuse(node: Node | None) -> bool:
     said = values.mapping(node, "answers").get("reuse") if node is not None else None
     return said is not None and values.flag(said, "reuse")
+
+
+def _at_least(node: Node | None, otherwise: Fraction) -> Fraction:
+    said = values.mapping(node, "answers").get("at_least") if node is not None else None
+    if said is None:
+        return otherwise
+    found = _DURATION.fullmatch(values.text(said, "at_least"))
+    seconds = Fraction(found[1]) / (1000 if found[2] == "ms" else 1) if found is not None else None
+    if seconds is None or seconds > LONGEST_WAIT:
+        said.place.wrong(f"at_least is a time from 0ms to {LONGEST_WAIT}s", "For example 100ms, or 0.5s.")
+    return seconds
 
 
 def _spend(node: Node | None, otherwise: Fraction) -> Fraction:

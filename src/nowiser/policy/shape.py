@@ -163,6 +163,8 @@ class Answers(TypedDict, total=False):
     """Default share of the whole allowance per question. Default: 5%."""
     reuse: bool
     """Whether what follows from earlier answers is free. Analysts then see what others asked. Default: false."""
+    at_least: str
+    """When `nowiser serve` tells a new answer: after this time, or twice, four, eight … times it. Default: 100ms."""
 
 
 @_closed

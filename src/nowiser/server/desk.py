@@ -102,7 +102,8 @@ class Desk:
             work.exception()  # seen, also where whoever asked has gone
 
     async def _slot(self, arrived: float) -> None:
-        loop, wait = asyncio.get_running_loop(), self.settings.at_least
+        loop, said = asyncio.get_running_loop(), self.settings.at_least
+        wait = float(self._gate.policy.at_least) if said is None else said
         while wait > 0 and arrived + wait < loop.time():
             wait *= 2
         await asyncio.sleep(max(0.0, arrived + wait - loop.time()))

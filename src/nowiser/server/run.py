@@ -84,6 +84,7 @@ def _config(desk: Desk) -> uvicorn.Config:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=desk.settings.proxied,
         lifespan="off",
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=65536,

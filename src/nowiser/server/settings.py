@@ -9,7 +9,7 @@ from nowiser.errors import Misconfigured
 
 @dataclass(frozen=True)
 class Settings:
-    """`at_least`: seconds until a new answer is told at the earliest (see `desk.py`)."""
+    """`at_least`: seconds until a new answer is told at the earliest (see `desk.py`); None: as the policy says."""
 
     policy: Path = Path("nowiser.yaml")
     host: str = "127.0.0.1"
@@ -19,7 +19,8 @@ class Settings:
     key: Path | None = None
     threads: int = 4  # questions answered at once
     waiting: int = 64  # questions waiting or running, at most
-    at_least: float = 0.1
+    at_least: float | None = None  # instead of the policy's
+    proxied: bool = False  # behind a proxy on this machine that speaks TLS
     connections: int = 200  # of the wire
     per_account: int = 20
     four_eyes: bool = False

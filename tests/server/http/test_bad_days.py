@@ -1,0 +1,287 @@
+"""Bad days: every failure on every surface, many at once, kills, and no word of the data anywhere."""
+
+import contextlib
+import json
+import random
+import shutil
+import sqlite3
+import threading
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+import uvicorn
+
+import nowiser as nw
+from nowiser import gateway
+from nowiser.errors import NowiserError
+from nowiser.ledger import for_policy
+from nowiser.policy import read
+from nowiser.server.http.app import application
+from support.commands import nowiser
+from support.serving import serving
+
+AVERAGE = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math'"
+
+
+class Quiet(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self):
+        yield
+
+
+@pytest.fixture
+def address(desk):
+    """The application in a thread of this process."""
+    config = uvicorn.Config(application(desk), port=0, log_config=None, access_log=False, lifespan="off")
+    server = Quiet(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(10)
+
+
+def post(address, token, path, body):
+    request = urllib.request.Request(
+        f"{address}/api/v1/{path}",
+        json.dumps(body).encode(),
+        {"authorization": f"Bearer {token}", "content-type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, json.load(refused)
+
+
+@dataclass
+class Case:
+    name: str
+    exit: int
+    status: int
+    sql: str = AVERAGE
+    wish: dict = field(default_factory=lambda: {"anyway": True})
+    breaks: str | None = None  # what happens before
+    charged: bool = False
+    command: bool = True  # can be had on the command line, which is another process
+
+
+CASES = [
+    Case("exhausted", 4, 409, wish={"error": 0.001, "anyway": True}),
+    Case("refused", 2, 422, "SELECT student FROM visits"),
+    Case("syntax", 2, 422, "SELEC 1"),
+    Case("no column", 2, 422, "SELECT AVG(tim) FROM visits"),
+    Case("useless", 2, 422, wish={"spend": "0.1%"}),
+    Case("bad argument", 3, 400, wish={"spend": "200%", "anyway": True}),
+    Case("bad policy", 3, 400, breaks="policy"),
+    Case("source gone", 3, 400, breaks="source"),
+    Case("engine down after", 7, 500, breaks="run", charged=True, command=False),
+    Case("ledger tampered", 8, 500, breaks="ledger"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_a_failure_is_the_same_on_every_surface(case, address, desk, folder, tokens, monkeypatch):  # noqa: PLR0917
+    policy = folder / "nowiser.yaml"
+    gate = nw.open(policy)
+    before = desk.gate.ledger.totals()
+    if case.breaks == "policy":
+        policy.write_text(policy.read_text().replace("gain: 5%", "gain: 50%"))
+    elif case.breaks == "source":
+        (folder / "canteen.csv").unlink()
+    elif case.breaks == "ledger":
+        with sqlite3.connect(folder / ".nowiser" / "ledger.sqlite") as raw:
+            raw.execute(
+                "UPDATE nowiser_entries SET body = replace(body, '1', '2') WHERE seq = (SELECT MAX(seq) FROM nowiser_entries)"
+            )
+    elif case.breaks == "run":
+        monkeypatch.setattr(gateway.Gateway, "_run", lambda *_: 1 / 0)
+
+    told = {}
+    with contextlib.suppress(StopIteration), pytest.raises(NowiserError) as here:
+        gate.query(case.sql, analyst="ana", **case.wish)
+    told["python"] = here.value.exit_code, here.value.message
+    status, body = post(address, tokens["ana"], "query", {"sql": case.sql, **case.wish})
+    assert status == case.status
+    told["http"] = body["exit"], body["detail"]
+    with pytest.raises(NowiserError) as there:
+        nw.connect(address, token=tokens["ana"]).query(case.sql, **case.wish)
+    told["remote"] = there.value.exit_code, there.value.message
+    assert type(there.value) is type(here.value)
+    if case.command:
+        words = [f"--{name}={value}" for name, value in case.wish.items() if name != "anyway"]
+        done = nowiser(
+            folder,
+            "query",
+            case.sql,
+            *words,
+            *(["--yes"] if "anyway" in case.wish else []),
+            "--json",
+            "--analyst",
+            "ana",
+        )
+        error = json.loads(done.stdout or done.stderr)["error"]
+        assert done.returncode == case.exit
+        told["command"] = error["exit"], error["message"]
+    assert {exit_code for exit_code, _ in told.values()} == {case.exit}, told
+    if case.breaks != "policy":  # each says what it was opened with
+        assert len({message for _, message in told.values()}) == 1, told
+    if case.breaks != "ledger":
+        now = desk.gate.ledger.totals()
+        assert (now != before) == case.charged
+    gate.close()
+
+
+def test_fifty_threads_with_one_new_question_are_charged_once(address, desk, tokens):
+    body = {"sql": AVERAGE, "spend": "5%", "anyway": True}
+    with ThreadPoolExecutor(50) as pool:
+        found = list(pool.map(lambda _: post(address, tokens["ana"], "query", body), range(50)))
+    assert {status for status, _ in found} == {200}
+    assert len({json.dumps(answer["rows"]) for _, answer in found}) == 1
+    assert sum(e.kind == "reserve" for e in desk.gate.ledger.entries()) == 1
+
+
+def test_two_servers_with_one_new_question_charge_once(folder, tokens):
+    policy = folder / "nowiser.yaml"
+    body = {"sql": AVERAGE, "spend": "5%", "anyway": True}
+    with (
+        serving(policy, log=folder / "a.log") as one,
+        serving(policy, log=folder / "b.log") as other,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        found = list(pool.map(lambda i: post((one, other)[i % 2].address, tokens["ana"], "query", body), range(8)))
+        assert {status for status, _ in found} == {200}
+        assert len({json.dumps(answer["rows"]) for _, answer in found}) == 1
+    with for_policy(read(policy)) as kept:
+        assert sum(e.kind == "reserve" for e in kept.entries()) == 1
+
+
+def _kills(folder, tokens, many, seed):
+    policy, rng, answers = folder / "nowiser.yaml", random.Random(seed), {}
+    for i in range(many):
+        spend = f"{0.4 + i / 1000:.3f}%"
+        body = {"sql": AVERAGE, "spend": spend, "anyway": True}
+        with serving(policy) as server:
+            timer = threading.Timer(rng.random() * 0.5, server.process.kill)
+            timer.start()
+            with contextlib.suppress(OSError):
+                status, answer = post(server.address, tokens["ana"], "query", body)
+                if status == 200:
+                    answers[spend] = answer["rows"]
+            timer.join()
+    with for_policy(read(policy)) as kept:
+        kept.verify()
+        charged = kept.totals()
+        reserved = [e for e in kept.entries() if e.kind == "reserve"]
+    assert len(reserved) >= len(answers)
+    # Asking again: what was told is told again, what was charged and not told is not charged a second time.
+    asked = {f"{0.4 + i / 1000:.3f}%" for i in range(many)}
+    with serving(policy) as server:
+        for spend in sorted(asked):
+            status, answer = post(
+                server.address, tokens["ana"], "query", {"sql": AVERAGE, "spend": spend, "anyway": True}
+            )
+            assert status == 200
+            assert answers.get(spend, answer["rows"]) == answer["rows"]
+        assert server.end() == 0
+    with for_policy(read(policy)) as kept:
+        kept.verify()
+        paid = [e for e in kept.entries() if e.kind == "reserve" and e.body["charge"]]
+        assert len(paid) == len(asked)
+        assert sum(n for _, n in charged.amounts) <= sum(n for _, n in kept.totals().amounts)
+
+
+def test_killed_servers_charge_what_they_told_and_asking_again_is_free(folder, tokens):
+    _kills(folder, tokens, 4, 20261118)
+
+
+@pytest.mark.long
+def test_200_kills(folder, tokens):
+    _kills(folder, tokens, 200, 7)
+
+
+def test_sigterm_ends_in_order_while_questions_run(folder, tokens):
+    policy = folder / "nowiser.yaml"
+    with serving(policy) as server, ThreadPoolExecutor(2) as pool:
+        running = pool.submit(
+            post, server.address, tokens["ana"], "query", {"sql": AVERAGE, "spend": "5%", "anyway": True}
+        )
+        with for_policy(read(policy)) as kept:
+            until = time.monotonic() + 30
+            while not any(e.kind == "reserve" for e in kept.entries()) and time.monotonic() < until:
+                time.sleep(0.005)
+            start = time.monotonic()
+            assert server.end() == 0
+            assert time.monotonic() - start < 10
+            status, _ = running.result()
+            assert status == 200
+            kept.verify()
+
+
+CANARY = "xq7canary"
+
+
+def test_no_word_of_the_data_shows_anywhere(tmp_path):
+    """A canary in every cell: readable rows, rows that cannot be read, a failing run."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    rows = "\n".join(f"{CANARY}{i},{CANARY},{CANARY}" for i in range(50))
+    (folder / "visits.csv").write_text(f"student,faculty,time\n{rows}\n")
+    (folder / "nowiser.yaml").write_text(
+        "nowiser: 1\ntables:\n  visits:\n    source: visits.csv\n    person: student\n    rows_per_person: 1\n"
+        "    columns:\n      student: identifier\n      faculty: {public: [math, computer science]}\n"
+        "      time: {sensitive: [0, 60]}\nattackers:\n  - {guess: visits.time within 2, gain: 5%}\n"
+    )
+    made = nowiser(folder, "user", "add", "ana", "--role", "custodian", "--per-day", "100%", "--json")
+    token = json.loads(made.stdout)["token"]
+    said = []
+    with serving(folder / "nowiser.yaml", "--log-level", "debug") as server:
+        for sql in (
+            AVERAGE,
+            "SELECT COUNT(*) FROM visits",
+            "SELECT MEDIAN(time) FROM visits",
+            "SELECT time FROM visits",
+            "SELECT 1/0",
+        ):
+            for path in ("query", "explain", "describe"):
+                body = {"sql": sql, "anyway": True} if path == "query" else {"sql": sql}
+                said.append(json.dumps(post(server.address, token, path, body)))
+        for path in ("/metrics", "/healthz", "/api/v1/ledger", "/api/v1/tables", "/api/v1/ledger/export", "/"):
+            request = urllib.request.Request(server.address + path, headers={"authorization": f"Bearer {token}"})
+            with contextlib.suppress(urllib.error.HTTPError), urllib.request.urlopen(request) as answer:
+                said.append(answer.read().decode())
+        metrics = said[-6] if len(said) >= 6 else ""
+        assert server.end() == 0
+    said += [(folder / "serve.log").read_text()]
+    said += [f.read_text() for f in (folder / ".nowiser").glob("*.log")]
+    assert not [text for text in said if CANARY in text]
+    assert "visits" not in metrics
+    assert "ana" not in metrics
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--host", "0.0.0.0"), "passwords would be sent in clear"),
+        (("--certificate", "none.pem"), "both"),
+        (("--certificate", "none.pem", "--key", "none.pem"), "no file"),
+        (("--port", "99999999"), ""),
+    ],
+)
+def test_what_is_unsafe_does_not_start(options, words, folder):
+    done = nowiser(folder, "serve", "--no-wire", "--port", "0", *options)
+    assert done.returncode in (2, 3)
+    assert words in " ".join((done.stdout + done.stderr).split())
+
+
+def test_without_its_anchor_it_does_not_start(folder, desk):
+    shutil.move(folder / ".nowiser" / "ledger.head", folder / "elsewhere")
+    done = nowiser(folder, "serve", "--no-wire", "--port", "0")
+    assert done.returncode == 8
