@@ -1,4 +1,4 @@
-"""Two servers in folders of their own, with anchors of their own, on one ledger in PostgreSQL."""
+"""Two servers on one ledger in PostgreSQL."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -15,26 +15,25 @@ AVERAGE = {"sql": "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math
 
 
 def test_two_hosts_have_one_account(postgres_url, tmp_path):
-    """Both read the same file, as from a volume that both have."""
-    text = canteen.write(tmp_path / "data").read_text()
-    text = text.replace("engine: duckdb", f"ledger: '{postgres_url}'\nengine: duckdb")
-    text = text.replace("source: canteen.csv", f"source: {tmp_path / 'data' / 'canteen.csv'}")
-    files = [tmp_path / name / "nowiser.yaml" for name in ("here", "there")]
-    for file in files:
-        file.parent.mkdir()
-        file.write_text(text)
-    with for_policy(read(files[0])) as kept:
-        kept.declare(read(files[0]))
+    """Two processes that read the same prepared data."""
+    file = canteen.write(tmp_path)
+    file.write_text(file.read_text().replace("engine: duckdb", f"ledger: '{postgres_url}'\nengine: duckdb"))
+    with for_policy(read(file)) as kept:
+        kept.declare(read(file))
         token = Register(kept).add("ana", Role.analyst, by="test", per_day=1)
-    with serving(files[0]) as here, serving(files[1]) as there, ThreadPoolExecutor(8) as pool:
+    with (
+        serving(file, log=tmp_path / "a.log") as here,
+        serving(file, log=tmp_path / "b.log") as there,
+        ThreadPoolExecutor(8) as pool,
+    ):
         found = list(pool.map(lambda i: post((here, there)[i % 2].address, token, "query", AVERAGE), range(8)))
         assert {status for status, _ in found} == {200}
         assert len({json.dumps(answer["rows"]) for _, answer in found}) == 1
-        with for_policy(read(files[0])) as kept:
+        with for_policy(read(file)) as kept:
             Register(kept).change("ana", by="test", disabled=True)
         assert post(here.address, token, "query", AVERAGE)[0] == 401  # switched off here and there
         assert post(there.address, token, "query", AVERAGE)[0] == 401
         assert here.end() == there.end() == 0
-    with for_policy(read(files[1])) as kept:
+    with for_policy(read(file)) as kept:
         kept.verify()
         assert sum(e.kind == "reserve" for e in kept.entries()) == 1
