@@ -10,7 +10,8 @@ from hypothesis import given, settings, strategies as st
 import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.microdata.compare import compare
-from nowiser.microdata.risk.linking import covers
+from nowiser.microdata.risk.labels import fit
+from nowiser.microdata.table.column import Column
 
 
 def people(rows=400, seed=0):
@@ -236,4 +237,21 @@ def test_small_tables_are_not_matched_by_order_either(tmp_path):
     ],
 )
 def test_labels_cover_their_values(label, value, fits):
-    assert covers(label, value) is fits
+    read = fit(Column.of("c", [value, "other"]), Column.of("c", [label]))
+    assert read.fits[list(Column.of("c", [value, "other"]).labels).index(value), 0] == fits
+
+
+@pytest.mark.parametrize(
+    ("label", "told", "covered"),
+    [
+        ("flu | cold", {}, {"flu", "cold"}),
+        ("lung", {"lung": frozenset({"asthma", "cold"})}, {"asthma", "cold"}),
+        ("lung | flu", {"lung": frozenset({"asthma"})}, {"asthma", "flu"}),
+        ("nonsense", {}, set()),
+    ],
+)
+def test_unions_and_words_of_a_hierarchy_cover_their_values(label, told, covered):
+    known = Column.of("c", ["flu", "cold", "asthma"])
+    read = fit(known, Column.of("c", [label]), told)
+    assert {v for v, fits in zip(known.labels, read.fits[:-1, 0], strict=True) if fits} == covered
+    assert read.unread == (0.0 if covered else 1.0)

@@ -6,13 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from nowiser.cli import output
+from nowiser.cli.column_list import split_columns
 from nowiser.errors import Misconfigured
 
 
 def compare(  # noqa: PLR0917 (typer passes options by name)
     original: Annotated[Path, typer.Argument(help="The custodian's table: csv or parquet.", readable=False)],
     released: Annotated[Path, typer.Argument(help="The release: csv or parquet.", readable=False)],
-    quasi: Annotated[str, typer.Option(help="What attackers may know: column, …")] = "",
+    quasi: Annotated[str, typer.Option(help="What attackers may know: column[:hierarchy], …")] = "",
     sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:within], …")] = "",
     weights: Annotated[str | None, typer.Option(help="A column with sampling weights.")] = None,
     household: Annotated[str | None, typer.Option(help="A column that says who lives together.")] = None,
@@ -42,7 +43,7 @@ def compare(  # noqa: PLR0917 (typer passes options by name)
     found = held_against(
         original,
         released,
-        quasi=listed(quasi, "--quasi"),
+        quasi=split_columns(quasi, "--quasi") if quasi.strip() else (),
         sensitive=secrets,
         within=within,
         weight=weights,

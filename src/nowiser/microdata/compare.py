@@ -14,6 +14,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.microdata.codebook import KEPT, RANDOM, order_of
+from nowiser.microdata.hierarchies.spec import Spec, hierarchy
 from nowiser.microdata.method_contract import Roles
 from nowiser.microdata.prepare import check_weighed
 from nowiser.microdata.recipe import near
@@ -23,6 +24,7 @@ from nowiser.microdata.risk.fellegi_sunter import MOST_COLUMNS, fellegi_sunter
 from nowiser.microdata.risk.guessing import FOUND, NO_KNOWLEDGE, guesses
 from nowiser.microdata.risk.intersection import Answered, also_answered
 from nowiser.microdata.risk.interval import interval_disclosure
+from nowiser.microdata.risk.labels import Rules, fit, rules
 from nowiser.microdata.risk.linkage import linkage
 from nowiser.microdata.risk.linking import is_aligned, shared_codes
 from nowiser.microdata.table.arrays import Names, chosen, grouped
@@ -39,6 +41,7 @@ from nowiser.microdata.utility.quantiles import quantiles
 from nowiser.microdata.utility.regression import regression
 from nowiser.microdata.utility.ru_map import Point, frontier
 
+LEAST_UNREAD = 0.001  # share of the rows
 BY_ORDER = "by the order of the rows"
 
 
@@ -129,7 +132,7 @@ def compare(
     original: Any,
     released: Any,
     *,
-    quasi: Names = (),
+    quasi: Names | Mapping[str, Spec] = (),
     sensitive: Names | Mapping[str, float | None] = (),
     weight: str | None = None,
     household: str | None = None,
@@ -146,9 +149,10 @@ def compare(
     `quasi` is what attackers may know, `sensitive` what they guess (`{"score": 5}`, or `within`: how near a number).
     Which released row is whose: `key` names a column that tells, `in_order` says that the rows are in the order of the
     original. Without either, and without a codebook that says so, attackers who have found the row, record linkage and
-    interval disclosure are not measured. `target` is what a classifier is asked to predict (the first sensitive column
-    if not named), `answered` what the gateway's answers have cost about a sensitive column: then attackers who also
-    have those stand beside the others.
+    interval disclosure are not measured; others read the labels, and the words of a hierarchy if `quasi` names it, as
+    `publish` takes it (`{"country": "country.csv"}`). `target` is what a classifier is asked to predict (the first
+    sensitive column if not named), `answered` what the gateway's answers have cost about a sensitive column: then
+    attackers who also have those stand beside the others.
     """
     said = order_of(Path(released)) if isinstance(released, str | Path) else None
     if in_order and key is None and said == RANDOM:
@@ -169,7 +173,8 @@ def compare(
     if isinstance(sensitive, Mapping):
         within = {**near(sensitive, "sensitive")[1], **(within or {})}
         sensitive = tuple(sensitive)
-    quasis = chosen(old, quasi, what="quasi") if quasi else ()
+    specs = {q: s for q, s in quasi.items() if s} if isinstance(quasi, Mapping) else {}
+    quasis = chosen(old, tuple(quasi) if isinstance(quasi, Mapping) else quasi, what="quasi") if quasi else ()
     secrets = chosen(old, sensitive, what="sensitive") if sensitive else ()
     missing = [c for c in (*quasis, *secrets) if c not in new]
     if missing:
@@ -186,8 +191,9 @@ def compare(
             raise Misconfigured(f"within: {name!r} is not a numeric sensitive column")
     goals = {name: Goal(name, float(r)) for name, r in (within or {}).items()}
     told: list[Guessed] = []
+    labels = {q: rules(hierarchy(old[q], s, None)) for q, s in specs.items()}
     for name in secrets:
-        here = guesses(old, new, quasis, name, goal=goals.get(name), victims=victims)
+        here = guesses(old, new, quasis, name, goal=goals.get(name), victims=victims, labels=labels)
         told += here
         if answered is not None and name in answered:
             told += also_answered([g for g in here if g.attacker != NO_KNOWLEDGE], answered[name])
@@ -200,7 +206,7 @@ def compare(
         risks(old, new, roles),
         utilities(both, quasis, target or (secrets[0] if secrets else None)),
         title,
-        _notes(old, new, both, checked=alignment == BY_ORDER),
+        (*_notes(old, new, both, checked=alignment == BY_ORDER), *_unread(old, new, quasis, labels)),
     )
 
 
@@ -349,6 +355,19 @@ def _linkable(old: MicroTable, new: MicroTable, name: str) -> bool:
     if a.is_numeric and b.is_numeric:
         return True
     return len(a.values) <= 100 and len(b.values) <= 100 and bool(set(a.labels) & set(b.labels))
+
+
+def _unread(old: MicroTable, new: MicroTable, quasis: Sequence[str], labels: Mapping[str, Rules]) -> tuple[str, ...]:
+    """Labels nobody can read: attackers who know better do better."""
+    if is_aligned(new):
+        return ()
+    shares = {q: fit(old[q], new[q], labels.get(q)).unread for q in quasis}
+    return tuple(
+        f"{q}: the labels of {s:.0%} of the rows cannot be read, so attackers are weaker than real ones; name its"
+        f" hierarchy, as in --quasi {q}:file.csv"
+        for q, s in shares.items()
+        if s > LEAST_UNREAD
+    )
 
 
 def _notes(old: MicroTable, new: MicroTable, both: Pair, *, checked: bool) -> tuple[str, ...]:

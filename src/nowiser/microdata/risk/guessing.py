@@ -25,6 +25,7 @@ from nowiser.microdata.method_contract import Run
 from nowiser.microdata.risk.belief import Belief, Categories, Posterior, believe
 from nowiser.microdata.risk.best_guess import Floats, Goal, Guessed, Ints, clopper_pearson, drawn, usual_goal
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Released, estimated
+from nowiser.microdata.risk.labels import Rules
 from nowiser.microdata.risk.linking import LEVELS, Knowledge, Links, is_aligned, links
 from nowiser.microdata.risk.together import Together, beliefs as beliefs_together, interval_of_mean, most_rows
 from nowiser.microdata.risk.whole_row import by_quasi, whole_row
@@ -59,6 +60,7 @@ def guesses(
     goal: Goal | None = None,
     victims: int = VICTIMS,
     seed: int = 0,
+    labels: Mapping[str, Rules] | None = None,
 ) -> tuple[Guessed, ...]:
     """All attackers on one sensitive column. `released.origin` tells which row is whose."""
     known = dict(channels or {})
@@ -77,7 +79,7 @@ def guesses(
     for level in reversed(LEVELS):
         if level != "not at all" and not quasi:
             continue
-        where = links(original, released, tuple(q for q in quasi if q != sensitive), level, known)
+        where = links(original, released, tuple(q for q in quasi if q != sensitive), level, known, labels=labels)
         tried = people[:: max(1, len(people) // SEARCHED)] if where.soft else people
         right = max(success(belief, where, tried, random) for belief in beliefs)
         low, high = clopper_pearson(right, len(tried))

@@ -12,7 +12,6 @@ were perturbed weigh the rows of the group by the likelihood of what was release
 by the published channel where there is one, else by how often values of that column changed.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -21,6 +20,7 @@ import numpy as np
 
 from nowiser.microdata.risk.best_guess import Floats, Ints
 from nowiser.microdata.risk.channel import Channel, Matrix, Noise, Ranks
+from nowiser.microdata.risk.labels import Rules, fit
 from nowiser.microdata.table.arrays import dense
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
@@ -90,8 +90,13 @@ def links(
     quasi: Sequence[str],
     knowledge: Knowledge,
     channels: Mapping[str, Channel],
+    *,
+    labels: Mapping[str, Rules] | None = None,
 ) -> Links:
-    """Who could be who, for an attacker with this knowledge of the quasi-identifiers."""
+    """Who could be who, for an attacker with this knowledge of the quasi-identifiers.
+
+    `labels` says which values the words of a hierarchy cover, where the order of the rows is unknown.
+    """
     used = [q for q in quasi if q in released and q in original] if knowledge != "not at all" else []
     aligned = is_aligned(released)
     key_true = np.zeros(original.rows, dtype=np.int64)
@@ -109,7 +114,7 @@ def links(
             recoded = true  # the same values: compared as they are
         else:  # nobody can say which row is whose: a label fits the values it covers
             if knowledge == "exactly":
-                soft.append(_covering(old, new))
+                soft.append(_covering(old, new, (labels or {}).get(name)))
             continue
         if recoded is None:
             published = channels.get(name) if knowledge == "exactly" else None
@@ -182,36 +187,19 @@ def _recoding(true: Ints, seen: Ints, origin: Ints) -> Ints | None:
     return np.where(rule[true + 1] == -2, size + 1, rule[true + 1])  # a value nobody released has: no group
 
 
-def _covering(old: Column, new: Column) -> Soft:
-    """A generalised column of a release in unknown order: a row can be hers if its label covers her value."""
-    fits = np.ones((len(old.values) + 1, len(new.values) + 1))  # the last ones are for NULL
-    for j, label in enumerate(new.labels):
-        covered = np.array([covers(label, value) for value in old.labels], dtype=bool)
-        if covered.any():  # a label that covers nothing we can read may cover anything
-            fits[:-1, j] = covered
-    fits[:-1, -1] = 1.0 if new.nulls > old.nulls else 0.0  # suppressed cells may be anybody's
+def _covering(old: Column, new: Column, told: Rules | None = None) -> Soft:
+    """A generalised column of a release in unknown order: a row can be hers if its label covers her value.
+
+    A label that covers few people says more than one that covers many (Bayes).
+    """
+    read = fit(old, new, told)
+    fits = read.fits.astype(np.float64)
+    fits[:, ~read.readable] = 1.0  # a label nobody can read may cover anything
+    people = np.append(old.counts(), old.nulls) / max(1, len(old))
+    fits /= np.maximum(people @ fits, 1 / max(1, len(old)))
     seen = new.codes.astype(np.int64)
     channel = Matrix(old.labels, fits[None], np.zeros(len(seen), dtype=np.int64), seen)
     return Soft(seen, old.codes.astype(np.int64), channel, 0.5)
-
-
-def covers(label: str, value: str) -> bool:
-    """Whether a generalised label covers a value: itself, `*`, a prefix such as `12**`, a range such as `20-29`."""
-    if label in (value, "*"):
-        return True
-    if label.endswith("*"):
-        return value.startswith(label.rstrip("*"))
-    ends = _RANGE.fullmatch(label)
-    if ends is None:
-        return False
-    try:
-        return float(ends[1]) <= float(value) <= float(ends[2])
-    except ValueError:
-        return False
-
-
-_NUMBER = r"([+-]?[0-9]+(?:\.[0-9]+)?)"
-_RANGE = re.compile(rf"[\[(]?\s*{_NUMBER}\s*(?:-|–|,|\.\.)\s*{_NUMBER}\s*[\])]?")
 
 
 def _soft(old: Column, new: Column, codes: tuple[Ints, Ints], origin: Ints, channel: Channel | None) -> Soft:
