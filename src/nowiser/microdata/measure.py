@@ -16,6 +16,7 @@ from nowiser.microdata.groups.groups import Groups, groups_of, target_of
 from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.spec import Spec, hierarchy
 from nowiser.microdata.method_contract import Guessing, Roles
+from nowiser.microdata.models.blank_k_anonymity import BlankKAnonymity
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.prepare import check_weighed, persons_of
 from nowiser.microdata.recipe import Recipe, columns, near
@@ -23,6 +24,8 @@ from nowiser.microdata.table.arrays import grouped
 from nowiser.microdata.table.column import Floats, Ints
 from nowiser.microdata.table.micro_table import MicroTable, group_codes
 from nowiser.microdata.table.read import load
+
+FEW_BLANK = 6  # columns with blanks up to which blanks are also counted as anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +140,8 @@ def all_models(groups: Groups, people: int | None, within: Mapping[str, float]) 
         fields = cls.__dataclass_fields__
         if getattr(cls, "needs_population", False):
             continue  # counts a population that is not here
+        if cls is BlankKAnonymity and (groups.people is not None or blank_columns(groups) > FEW_BLANK):
+            continue
         if "goal" in fields:
             continue  # about a goal that nobody stated
         if "fraction" in fields:
@@ -167,6 +172,11 @@ def all_models(groups: Groups, people: int | None, within: Mapping[str, float]) 
                 told = cls(about=target.column, distance="hierarchical").to_json(groups)
                 out.append(told | {"distance": "hierarchical"})
     return out
+
+
+def blank_columns(groups: Groups) -> int:
+    """Quasi-identifiers with blanks: every set of them is joined with every other where blanks may be anything."""
+    return sum(bool((np.asarray(groups.codes[:, j]) < 0).any()) for j in range(groups.codes.shape[1]))
 
 
 def gains_by_row(

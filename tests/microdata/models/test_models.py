@@ -22,6 +22,7 @@ from support.tables import problem_of, random_table
 LIMITS = {
     "k-anonymity": {"k": 4},
     "alpha-k-anonymity": {"alpha": 0.6, "k": 4},
+    "blank-k-anonymity": {"k": 4},
     "k-map": {"k": 6},
     "k-map-estimate": {"k": 6, "fraction": 0.3, "error": 0.2},
     "km-anonymity": {"k": 3},

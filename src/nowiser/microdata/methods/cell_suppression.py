@@ -1,8 +1,9 @@
 """Cell suppression: blank single cells until every row has enough look-alikes, with few blanks.
 
-**The rule for blanks.** A suppressed cell becomes NULL, and NULL looks alike only to NULL. (The common
-alternative, letting a blank match anything, calls a row safe because it *might* be one of others that an
-attacker can tell apart.) So the promise holds for the file exactly as it is written.
+**The rule for blanks.** A suppressed cell becomes NULL, and NULL looks alike only to NULL. So the promise holds for
+the file exactly as it is written. The common alternative lets a blank match anything. It needs fewer blanks, and calls
+a row safe because it *might* be one of others that an attacker can tell apart: `blank: any` does so, for
+`blank-k-anonymity`, and says so in the codebook.
 
 Patterns of blanks are tried in the order of how many cells they blank; among equals the one that settles
 most rows goes first. With many quasi-identifiers the patterns are not listed but climbed to, one at a time.
@@ -10,16 +11,18 @@ most rows goes first. With many quasi-identifiers the patterns are not listed bu
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from nowiser.errors import NotAnswerable
+from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.hierarchies.climbing import flat
 from nowiser.microdata.method_contract import Run, Step
+from nowiser.microdata.methods.blank_cells import blanked
 from nowiser.microdata.methods.generalise import Generalise
 from nowiser.microdata.methods.local_recoding import row_nodes
 from nowiser.microdata.methods.settle import Settling, climb
+from nowiser.microdata.models.blank_k_anonymity import BlankKAnonymity
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
 
@@ -28,12 +31,15 @@ LISTED = 12  # quasi-identifiers up to which all patterns are tried
 
 @dataclass(frozen=True)
 class CellSuppression:
-    """`important`: columns to blank last."""
+    """`important`: columns to blank last; `blank`: what a blank matches."""
 
     important: tuple[str, ...] = ()
+    blank: Literal["blank", "any"] = "blank"
     name: ClassVar[str] = "cell_suppression"
 
     def apply(self, table: MicroTable, run: Run) -> Step:
+        if self.blank == "any":
+            return self._anything(table, run)
         cells = {q: flat(table[q]) for q in run.roles.quasi}
         problem = Generalise().problem(table, replace(run, hierarchies={**run.hierarchies, **cells}))
         settling = Settling(problem)
@@ -58,6 +64,23 @@ class CellSuppression:
         out = table.with_columns(*columns)
         book = {"blank cells": blanks, "blank cells in all": sum(blanks.values()), "a blank matches": "only a blank"}
         return Step(out.take(keep) if lost else out, self.name, book, lost, settling.loss())
+
+    def _anything(self, table: MicroTable, run: Run) -> Step:
+        wanted = next((m for m in run.models if isinstance(m, BlankKAnonymity) and m.k is not None), None)
+        if wanted is None or len(run.models) > 1 or len(run.roles.quasi) > LISTED:
+            raise Misconfigured(
+                f"{self.name} with `blank: any` keeps blank-k-anonymity alone, on at most {LISTED} quasi-identifiers",
+                hint="models: {blank-k-anonymity: 5}. Other models count groups, and take blank: blank.",
+            )
+        names, k = run.roles.quasi, wanted.k or 1
+        if table.rows < k:
+            raise NotAnswerable(f"the table has {table.rows} rows, and each must look like {k}")
+        before = np.stack([table[q].codes for q in names], axis=1)
+        after = blanked(before, k, [names.index(n) for n in self.important if n in names])
+        columns = [Column.of_codes(q, after[:, j], table[q].values) for j, q in enumerate(names)]
+        blanks = {q: int((after[:, j] != before[:, j]).sum()) for j, q in enumerate(names)}
+        book = {"blank cells": blanks, "blank cells in all": sum(blanks.values()), "a blank matches": "anything"}
+        return Step(table.with_columns(*columns), self.name, book)
 
     def _by_number(self, settling: Settling, run: Run) -> None:
         names = run.roles.quasi

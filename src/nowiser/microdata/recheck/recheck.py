@@ -176,6 +176,12 @@ class _Check:
     def _k_anonymity(self, _: dict[str, Any]) -> float:
         return self.one("SELECT min(n) FROM groups")
 
+    def _blank_k_anonymity(self, _: dict[str, Any]) -> float:
+        """Every row against every other: they agree wherever both have a value."""
+        agree = " AND ".join(f"(a.{k} = b.{k} OR a.{k} IS NULL OR b.{k} IS NULL)" for k in self.keys) or "true"
+        each = f"SELECT sum(b.n) AS v FROM groups a JOIN groups b ON {agree} GROUP BY a.rowid"
+        return self.one(f"SELECT min(v) FROM ({each})")
+
     def _alpha_k_anonymity(self, options: dict[str, Any]) -> float:
         if self.one("SELECT min(n) FROM groups") < options.get("k", 1):
             return float("inf")
