@@ -114,6 +114,12 @@ class Published:
         }
 
 
+HISTORIES = (
+    "Some people have several rows. The figures are about an attacker who finds one group of a person; if all her rows "
+    "share a secret, whoever knows them all compares the groups and may learn more (`km-anonymity` limits it)."
+)
+
+
 def release(
     data: Any,
     recipe: Recipe,
@@ -157,6 +163,8 @@ def release(
     steps = dict(pipelines(recipe, every=every))[candidates[at].title]
     candidates[at] = measured_choice(steps, table, run, candidates[at])
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
+    if run.persons is not None and len(np.unique(run.persons)) < len(run.persons):
+        notice(HISTORIES)
     if check is not None:
         check(chosen, run)
     made = Published(

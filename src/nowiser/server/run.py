@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 import uvicorn
 
 from nowiser.errors import Misconfigured
+from nowiser.server.catalogue import Catalogue
 from nowiser.server.desk import Desk
 from nowiser.server.http.app import application
 from nowiser.server.settings import Settings
@@ -48,7 +49,7 @@ async def _serve(desk: Desk, said: Callable[[str, str], None]) -> None:
     said("pages and API", f"{scheme}://{settings.host}:{sockets[0].getsockname()[1]}/")
     if settings.pg_port is not None:
         sockets.append(bound(settings.host, settings.pg_port))
-        wire = Listener(desk)
+        wire = Listener(desk, Catalogue(desk))
         tasks.append(asyncio.create_task(wire.serve(sockets[1])))
         said("PostgreSQL wire", f"{settings.host}:{sockets[1].getsockname()[1]}")
     desk.ready = True

@@ -122,7 +122,7 @@ def test_answers_raise_the_odds():
     values, people = [[v] for v in "aabb"], np.arange(4).astype(np.uint64)
     one = released(people, np.array([0, 0, 0, 0]), values)
     told = together([one], ILL, Answered(jump=1.0))
-    assert told.high == pytest.approx(np.e / (1 + np.e))
+    assert told.high == pytest.approx(np.e**2 / (1 + np.e**2))  # another value of hers is another one of somebody else
 
 
 def test_maximum_entropy_misses_the_largest_gain_by_less_than_the_margin_in_19_of_20_tables(monkeypatch):

@@ -50,8 +50,9 @@ def test_contradicting_releases_tell_nothing():
 
 
 def test_answers_multiply_the_odds():
-    assert with_answers(0.25, Answered(jump=0.8)) == pytest.approx(0.425897, abs=1e-6)
-    assert with_answers(0.5, Answered(slope=0.1, width=10, jump=1)) == pytest.approx(1 / (1 + math.exp(-2)))
+    assert with_answers(0.25, Answered(jump=0.8), 1) == pytest.approx(0.425897, abs=1e-6)
+    assert with_answers(0.25, Answered(jump=0.4)) == pytest.approx(0.425897, abs=1e-6)  # two records change
+    assert with_answers(0.5, Answered(slope=0.1, width=10, jump=1), 1) == pytest.approx(1 / (1 + math.exp(-2)))
     assert with_answers(1.0, Answered(jump=5)) == 1
 
 

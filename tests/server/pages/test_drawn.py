@@ -272,3 +272,25 @@ def test_an_analyst_sees_what_her_day_has_left(entered, desk):
     page = post(client, "/ask", what="anyway", sql=AVERAGE).text
     assert re.search(r"of which 7\.\d % is left today", page)
     assert "a day, of which" not in entered("ana").get("/ask").text  # she may use everything
+
+
+def test_what_is_not_worth_its_price_comes_with_prices_that_are(entered, desk):
+    client = entered("ana")
+    page = post(client, "/ask", what="ask", sql=AVERAGE, spend="0.1").text
+    assert "would not be worth its price" in page
+    better = re.findall(r'name="use" value="([^"]+)"', page)
+    assert better
+    assert "anyway=True" not in page  # words of another surface
+    page = post(client, "/ask", use=better[-1], sql=AVERAGE).text
+    assert "Before you ask" in page
+    assert "would not be worth its price" not in page
+    assert not list(desk.gate.ledger.totals().amounts)
+    for fields in (
+        {"spend": "500"},
+        {"spend": "x"},
+        {"spend": "nan"},
+        {"error": "-1"},
+        {"error": "inf"},
+        {"error": "x"},
+    ):
+        assert post(client, "/ask", what="ask", sql=AVERAGE, **fields).status_code == 400

@@ -19,7 +19,8 @@ def blanked(codes: Codes, k: int, last: Sequence[int] = ()) -> Codes:
     rows, width = out.shape
     sets = _by_cost(width, last)
     bits = 1 << np.arange(width, dtype=np.int64)
-    counts = could_be([out[:, j].astype(np.int64) for j in range(width)], np.ones(rows, np.int64))
+    distinct, place, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    counts = could_be([distinct[:, j].astype(np.int64) for j in range(width)], sizes)[place.reshape(-1)]
     for i in np.argsort(counts, kind="stable"):
         if counts[i] >= k:
             break

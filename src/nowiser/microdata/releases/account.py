@@ -122,7 +122,7 @@ class Counting:
                 f"Measured together with {_count(len(earlier))} of {self.table.name!r} and the answers given so far: "
                 "an attacker who knows all quasi-identifiers but not the others' rows gains at most "
                 f"{percent(worst.gain)} ({percent(worst.before)} → {percent(worst.high)}"
-                f"{'' if worst.exact else ', the upper end of an estimate'})."
+                f"{'' if worst.exact else '; estimated, not bounded'})."
             )
 
 
@@ -134,7 +134,7 @@ def _admit(text: str, limit: float, told: Told, *, answered: bool) -> None:
     beside = f" together with {' and '.join(others)}" if others else ""
     raise NotAnswerable(
         f"the policy lets `{text}` gain {percent(limit)}, and this release{beside} may tell {percent(told.gain)} "
-        f"({percent(told.before)} → {percent(told.high)}{'' if told.exact else ', the upper end of an estimate'})",
+        f"({percent(told.before)} → {percent(told.high)}{'' if told.exact else '; estimated, not bounded'})",
         hint="Give out an earlier release again, use the same levels as before, or generalise more (a larger k, a "
         "smaller gain).",
     )

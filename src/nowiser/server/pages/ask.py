@@ -6,6 +6,7 @@ A page that is loaded again asks the same question again: the stored answer, fre
 import io
 from base64 import b64encode
 from dataclasses import dataclass
+from math import isfinite
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form
@@ -44,13 +45,23 @@ class Asked:
         """As `query` takes it. Raises Misconfigured where it is no number."""
         found: dict[str, Any] = {}
         if self.spend.strip():
-            found["spend"] = self.spend.replace(" ", "").removesuffix("%") + "%"
+            share = _number(self.spend.strip().removesuffix("%"))
+            if share is None or not 0 < share <= 100:
+                raise Misconfigured("What to spend is more than 0 % and at most 100 %.", hint="For example 5 %.")
+            found["spend"] = f"{share}%"
         if self.error.strip():
-            try:
-                found["error"] = float(self.error)
-            except ValueError:
-                raise Misconfigured("The error bar is a number.", hint="For example 1.5.") from None
+            found["error"] = _number(self.error)
+            if found["error"] is None:
+                raise Misconfigured("The error bar is a number above 0.", hint="For example 1.5.")
         return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if isfinite(found) and found > 0 else None
 
 
 @router.get("/ask")
@@ -61,9 +72,18 @@ async def form(request: Request, desk: TheDesk, account: Anybody, entry: int = 0
 
 @router.post("/ask")
 async def answered(
-    request: Request, desk: TheDesk, *, what: Wish, sql: Sql = "", spend: Wish = "", error: Wish = ""
+    request: Request,
+    desk: TheDesk,
+    *,
+    what: Wish = "explain",
+    sql: Sql = "",
+    spend: Wish = "",
+    error: Wish = "",
+    use: Wish = "",
 ) -> Response:
-    asked, account = Asked(sql.replace("\r\n", "\n"), spend, error), current(request)
+    """Asks, explains, or (`anyway`) asks although it is hardly worth it; `use` explains at another price."""
+    asked = Asked(sql.replace("\r\n", "\n"), use or spend, "" if use else error)
+    account = current(request)
     if account is None:  # the session has ended: the question comes back after logging in
         kept: dict[str, Any] = {"following": "/ask", "draft": asked.sql, "empty": False}
         return drawing.page(request, "login.html", status=401, wrong=None, **kept)

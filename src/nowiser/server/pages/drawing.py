@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from nowiser.errors import NowiserError
+from nowiser.errors import NowiserError, Useless
 from nowiser.report.document import html
 from nowiser.server.http.sessions import csrf_token, current
 from nowiser.server.pages import words
@@ -91,7 +91,21 @@ def failed(error: NowiserError) -> Mapping[str, Any]:
         "hint": error.hint or "",
         "span": span,
         "kind": problem_of(error).kind,
+        "levers": _levers(error) if isinstance(error, Useless) else [],
     }
+
+
+def _levers(error: Useless) -> list[dict[str, Any]]:
+    """What would give narrower bars: in words, and as the price that a button asks for."""
+    return [
+        {
+            "spend": lever["ask"].get("spend", "") if lever["ask"] else "",
+            "what": lever["what"].replace("`", ""),
+            "who": lever["who"],
+            "error": lever["error"],
+        }
+        for lever in error.levers
+    ]
 
 
 # -- what does not change while the server runs ---------------------------------------------------------------------

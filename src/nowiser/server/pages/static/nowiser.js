@@ -34,14 +34,15 @@ function asking(form) {
   if (document.querySelector("[data-answered]")) sessionStorage.removeItem(draft);
   else if (!sql.value) sql.value = sessionStorage.getItem(draft) || "";
 
-  const failed = form.querySelector("[data-start]");
-  if (failed) underline(failed);
-  else if (sql.value && !document.querySelector("[data-answered]")) explain();
+  const failed = form.querySelector(".failed"), place = form.querySelector("[data-start]");
+  if (place) underline(place);
+  if (sql.value && !failed && !told.querySelector(".foretold") && !document.querySelector("[data-answered]")) explain();
   grow();
 
   for (const field of [sql, form.elements.spend, form.elements.error])
     field.addEventListener("input", () => {
       sessionStorage.setItem(draft, sql.value);
+      if (failed) failed.remove(); // it was about another text
       clear();
       grow();
       clearTimeout(timer);
