@@ -146,7 +146,6 @@ class Gateway(Opened):
 
     def _ask(self, question: Query, sql: str, wish: precision.Wish, who: str | None, *, anyway: bool) -> Answer:
         with self._before_charging():
-            planned = self._plan(question)
             version = self._engine.prepared_version()
             name = digest(question, str(wish))
         kept = self._ledger.stored(name, version)
@@ -155,6 +154,7 @@ class Gateway(Opened):
         said = self._ledger.totals().without(self._ledger.abandoned(name, version))
         # Everything that can be said without the data is said now: a fault in it refuses, before anything is charged.
         with self._before_charging():
+            planned = self._plan(question)
             size = None if anyway else self._sizes.of(question, planned, version)
             if without_rows(planned, size):
                 return self._told.empty(planned, said)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from nowiser.server.catalogue import Catalogue
 from nowiser.server.desk import Desk
 from nowiser.server.run import bound
 from nowiser.server.wire.listener import Listener
@@ -48,7 +49,7 @@ def serving(desk: Desk, tokens: dict[str, str]):
     ready, found = threading.Event(), {}
 
     async def run() -> None:
-        listener = Listener(desk)
+        listener = Listener(desk, Catalogue(desk))
         listening = bound("127.0.0.1", 0)
         found.update(listener=listener, port=listening.getsockname()[1], loop=asyncio.get_running_loop())
         desk.ready = True

@@ -30,6 +30,7 @@ class Telling:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.unguarded = allowance.unguarded(policy)
+        self._last: tuple[Charge, tuple[dict[str, Any], ...], float] | None = None  # where everybody stood last time
 
     def dry(self, planned: Plan, chosen: Chosen, totals: Charge) -> Answer:
         """The answer but for its rows, as if its charge came on top of these totals."""
@@ -50,7 +51,12 @@ class Telling:
 
     def standing(self, answer: Answer, totals: Charge, charge: Charge = FREE) -> Answer:
         """With how every attacker stands after these totals, of which the last charge is part, and what is left."""
-        return replace(answer, guesses=self.guesses(totals, charge), left=self.left(totals))
+        if charge:
+            return replace(answer, guesses=self.guesses(totals, charge), left=self.left(totals))
+        last = self._last
+        if last is None or last[0] != totals:  # stored answers are asked for again and again
+            self._last = last = totals, self.guesses(totals), self.left(totals)
+        return replace(answer, guesses=tuple(map(dict, last[1])), left=last[2])
 
     def would_follow(self, planned: Plan, old: Blurred, totals: Charge) -> Answer:
         """The same but for its rows."""

@@ -23,6 +23,7 @@ from nowiser.policy import read
 from nowiser.server.http.app import application
 from support.commands import nowiser
 from support.serving import serving
+from support.web import post
 
 AVERAGE = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math'"
 
@@ -45,20 +46,6 @@ def address(desk):
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join(10)
-
-
-def post(address, token, path, body):
-    request = urllib.request.Request(
-        f"{address}/api/v1/{path}",
-        json.dumps(body).encode(),
-        {"authorization": f"Bearer {token}", "content-type": "application/json"},
-    )
-    try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as refused:
-        with refused:
-            return refused.code, json.load(refused)
 
 
 @dataclass
