@@ -6,7 +6,7 @@ question that is sent again is free, so nothing is lost when the line breaks.
 
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import ip_address
@@ -33,6 +33,7 @@ from nowiser.report.answer import Allowance, Answer
 from nowiser.report.sent import received, useless
 from nowiser.report.tables import Tables
 from nowiser.sql.columns import Described
+from nowiser.sql.read.parameters import filled
 
 PATIENCE = 120.0  # seconds; engines give up after 60
 MOST = 1 << 30  # bytes of an answer
@@ -67,6 +68,7 @@ class Remote:
         self,
         sql: Any,
         *,
+        parameters: Sequence[Any] | None = None,
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
@@ -75,7 +77,7 @@ class Remote:
     ) -> Answer:
         """As `Gateway.query`. Who asks is whose token it is."""
         _nobody_else(analyst)
-        text = text_of(sql)
+        text = _text(sql, parameters)
         asked = {"sql": text, **_wish(error, spend), "clipped": clipped, "anyway": anyway}
         return received(self._asked("POST", "query", asked, text))
 
@@ -83,13 +85,14 @@ class Remote:
         self,
         sql: Any,
         *,
+        parameters: Sequence[Any] | None = None,
         error: float | Fraction | None = None,
         spend: float | Fraction | str | None = None,
         analyst: str | None = None,
     ) -> Answer:
         """As `Gateway.explain`."""
         _nobody_else(analyst)
-        text = text_of(sql)
+        text = _text(sql, parameters)
         return received(self._asked("POST", "explain", {"sql": text, **_wish(error, spend)}, text))
 
     def describe(self, sql: Any) -> tuple[Described, ...]:
@@ -200,6 +203,10 @@ def _span(where: Any, sql: str) -> Span | None:
     lines = sql.split("\n")
     start = sum(len(line) + 1 for line in lines[: where["line"] - 1]) + where["column"] - 1
     return Span(sql, start, start + where["length"])
+
+
+def _text(sql: Any, parameters: Sequence[Any] | None) -> str:
+    return text_of(sql) if parameters is None else filled(text_of(sql), parameters)
 
 
 def _wish(error: float | Fraction | None, spend: float | Fraction | str | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from nowiser.microdata.table.read import load
 def attack(
     released: Any = None,
     *,
+    gateway: Any = None,
     original: Any = None,
     quasi: Any = (),
     sensitive: Any = (),
@@ -55,10 +56,14 @@ def attack(
     takes them, if words of a hierarchy were released), `sensitive` what they guess (`{"score": 5}`: within 5).
     `control` holds people who are not in the release: what is guessed of them is what the release teaches about people
     in general. `claim` is a ceiling for everybody; without it, that of the codebook is held against the attacks.
+
+    `gateway`, a policy (or its file, or what `nw.open` gives), attacks a copy of its gateway with an account in memory.
     """
     number = system.randbits(31) if seed is None else int(seed)
     checked(victims, seconds)
     run = partial(assess, only=only, skip=skip, victims=victims, seconds=seconds, seed=number, progress=progress)
+    if gateway is not None:
+        return on_gateway(gateway, number, run)
     if released is None or original is None:
         raise Misconfigured(
             "an attack is scored by the original: name the released table and the original (--original, original=)",
@@ -102,6 +107,22 @@ def attack(
         rounds = [Round(base)]
         notes.append("no sensitive column is named: attacks on secret values are not run (--sensitive)")
     return run("release", rounds, notes=notes)
+
+
+def on_gateway(gateway: Any, seed: int, run: Callable[..., Assessment]) -> Assessment:
+    """Attack copies of a policy's gateway. Nothing is asked of the real one; its ledger is not opened."""
+    from tempfile import TemporaryDirectory
+
+    from nowiser import policy
+    from nowiser.attacks.gateways.copied import rounds
+
+    held = getattr(gateway, "policy", gateway)
+    held = policy.read(Path(held)) if isinstance(held, str | Path) else held
+    with TemporaryDirectory(prefix="nowiser-attack-") as folder:
+        found, notes = rounds(held, Path(folder), seed)
+        if not found:
+            raise Misconfigured("there is no attacker of this policy that an attack is known for: " + "; ".join(notes))
+        return run("gateway", found, notes=notes)
 
 
 def attacks() -> tuple[Mapping[str, Any], ...]:

@@ -18,6 +18,7 @@ WIDTH = 118  # a line of the table that is not broken
 
 def attack(  # noqa: PLR0917 (typer passes options by name)
     released: Annotated[Path | None, typer.Argument(help="The released table.", readable=False)] = None,
+    gateway: Annotated[Path | None, typer.Option(help="A policy: attack a copy of its gateway.")] = None,
     original: Annotated[Path | None, typer.Option(help="The custodian's table: it tells who guessed right.")] = None,
     quasi: Annotated[str, typer.Option(help="What attackers know: column[:hierarchy], …")] = "",
     sensitive: Annotated[str, typer.Option(help="What they guess: column[:within], …")] = "",
@@ -64,6 +65,7 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
     limit = None if fail_above is None else float(_share(fail_above, "--fail-above"))
     found = attacked(
         released,
+        gateway=gateway,
         original=original,
         quasi=split_columns(quasi, "--quasi") if quasi else {},
         sensitive={s: within.get(s) for s in secrets},

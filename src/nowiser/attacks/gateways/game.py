@@ -31,7 +31,7 @@ class Gateways:
     opened: Callable[[np.random.Generator], Asked]  # a new gateway, whose account is empty
     exact: Callable[[np.random.Generator], Asked]  # one that answers without noise
     near: float = 0.0  # how near a guess must come to be right
-    most: int | None = None  # victims that are tried at most: each costs a gateway
+    askings: int | None = None  # about so many questions for one run at most; then fewer victims are tried
     against: str = field(default="gateways", init=False)
 
     @property
@@ -41,10 +41,11 @@ class Gateways:
     def trial(
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
     ) -> Trial | str:
-        del attack
         if run == "outside":
             return "whoever is not in the table has no secret there"
-        many = min(victims, len(self.truth), self.most or victims)
+        many = min(victims, len(self.truth))
+        if self.askings is not None:
+            many = max(1, min(many, self.askings // getattr(attack, "questions", 1)))
         who = drawn(len(self.truth), many, random, fresh=fresh)
         way = self.exact if run == "unprotected" else self.opened
         seeds = random.integers(0, 2**62, many)

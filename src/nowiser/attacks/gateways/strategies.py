@@ -90,6 +90,7 @@ class Asking:
     knows: str
     source: str
     minutes: float
+    questions: int = 1  # for each victim
     goal: Goal = "value"
     against: str = "gateways"
     needs: frozenset[str] = frozenset({"desks"})
@@ -107,9 +108,9 @@ class Asking:
 _ALL = "every other person's secret, and how values are distributed"
 ATTACKS = (
     Asking("one question", one_shot, _ALL, "THEORY section 2", 0.3),
-    Asking("repeating", repeat, _ALL, "folklore; averaging of fresh noise", 1.0),
-    Asking("rewording", reword, _ALL, "Fellegi and Phillips 1974; Gadotti et al. 2019", 1.0),
-    Asking("differencing", differencing, _ALL, "Denning 1982: all, and all but one", 0.5),
-    Asking("tracker", tracker, _ALL, "Denning, Denning and Schwartz 1979", 0.6),
-    Asking("partitions", partitions, _ALL, "Gadotti et al. 2019", 1.5),
+    Asking("repeating", repeat, _ALL, "folklore; averaging of fresh noise", 1.0, ASKINGS),
+    Asking("rewording", reword, _ALL, "Fellegi and Phillips 1974; Gadotti et al. 2019", 1.0, ASKINGS),
+    Asking("differencing", differencing, _ALL, "Denning 1982: all, and all but one", 0.5, 2),
+    Asking("tracker", tracker, _ALL, "Denning, Denning and Schwartz 1979", 0.6, 4),
+    Asking("partitions", partitions, _ALL, "Gadotti et al. 2019", 1.5, ASKINGS),
 )

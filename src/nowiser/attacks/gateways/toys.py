@@ -28,14 +28,14 @@ Rule = Literal["exact", "size rule", "fresh", "sticky text", "sticky sets", "flo
 class People:
     """A table of people in memory, with whole numbers and texts."""
 
-    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+    def __init__(self, columns: Mapping[str, NDArray[Any]], name: str = "people") -> None:
         self.rows = len(next(iter(columns.values())))
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
         names = ", ".join(columns)
-        self._database.execute(f"CREATE TABLE people (place, {names})")
+        self._database.execute(f"CREATE TABLE {name} (place, {names})")
         marks = ", ".join("?" * (len(columns) + 1))
         rows = zip(range(self.rows), *(v.tolist() for v in columns.values()), strict=True)
-        self._database.executemany(f"INSERT INTO people VALUES ({marks})", rows)  # noqa: S608 (a toy)
+        self._database.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)  # noqa: S608 (a toy)
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         return self._database.execute(sql).fetchall()

@@ -21,7 +21,7 @@ from sqlglot.errors import SqlglotError
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
 from nowiser.server.catalogue.belongs import is_ours, tables, tree_of, without_values
-from nowiser.server.catalogue.columns import FUNCTION, INT2VECTOR, OIDVECTOR, REGPROC, TEXT
+from nowiser.server.catalogue.columns import FUNCTION, INT2VECTOR, OIDVECTOR, REGPROC, SIMPLER, TEXT
 from nowiser.server.catalogue.database import Database
 from nowiser.server.catalogue.declared import OWN
 from nowiser.server.catalogue.own import RELATIONS
@@ -134,6 +134,7 @@ def _table(
     """With the types PostgreSQL has: functions by name, vectors as it writes them."""
     known = declared if len(declared) == len(columns) else [None] * len(columns)
     oids = [database.base.get(said or 0, said) or oid for (_, oid, _), said in zip(columns, known, strict=True)]
+    oids = [SIMPLER.get(oid, oid) for oid in oids]
     functions = [i for i, (_, _, shown) in enumerate(columns) if shown == FUNCTION]
     vectors = [i for i, oid in enumerate(oids) if oid in (INT2VECTOR, OIDVECTOR)]
     for i in functions:

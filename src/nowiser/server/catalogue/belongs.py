@@ -84,8 +84,9 @@ def home_of(table: exp.Table, known: dict[str, set[str]], declared: set[str]) ->
 
 def tables(tree: exp.Expr) -> Iterator[exp.Table]:
     """The tables of a statement: neither names of WITH nor functions that give rows."""
-    named = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
-    for table in tree.find_all(exp.Table):
+    found = list(tree.find_all(exp.CTE, exp.Table))
+    named = {node.alias_or_name.lower() for node in found if isinstance(node, exp.CTE)}
+    for table in (node for node in found if isinstance(node, exp.Table)):
         if isinstance(table.this, exp.Identifier) and (table.db or table.name.lower() not in named):
             yield table
 

@@ -16,8 +16,8 @@ _OF_DUCKDB = {
     "TIMESTAMP WITH TIME ZONE": 1184, "INTERVAL": 1186, "TIME": 1083,
     "BOOLEAN[]": 1000, "SMALLINT[]": 1005, "INTEGER[]": 1007, "BIGINT[]": 1016, "UINTEGER[]": 1028, "VARCHAR[]": 1009,
 }  # fmt: skip
-# Types of the information schema, as clients see them: domains over name, text and integer
-DOMAINS = {"sql_identifier": NAME, "character_data": TEXT, "yes_or_no": TEXT, "cardinal_number": 23, "time_stamp": 1184}
+# Types that drivers ask further about; what they hold is text
+SIMPLER = {1034: 1009, 1003: 1009, 1002: 1009, 194: TEXT, 2277: TEXT, 1033: TEXT}
 
 
 def duckdb_type(oid: int) -> str:

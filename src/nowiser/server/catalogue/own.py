@@ -27,7 +27,7 @@ def allowances(seat: Seat) -> Rows:
 def guesses(seat: Seat) -> Rows:
     """One row for each attacker's goal: guessed right in per cent, before, now, and at most."""
     guessed = seat.allowance()["guesses"]
-    return [(g["guess"], 100 * g["before"], 100 * g["after"], 100 * g["limit"]) for g in guessed]
+    return [(g["guess"], *(round(100 * g[k], 6) for k in ("before", "after", "limit"))) for g in guessed]
 
 
 def questions(seat: Seat) -> Rows:

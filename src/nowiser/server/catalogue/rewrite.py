@@ -64,7 +64,7 @@ def rewritten(tree: exp.Expr, known: Known) -> str:
             raise missing("relation", table.sql("postgres")[:60])
     for node in tree.find_all(exp.Parameter, exp.Placeholder, exp.SessionParameter, exp.Command, exp.Into, exp.Lock):
         raise missing("meaning of", node.sql("postgres")[:60])
-    return tree.sql("duckdb", identify=False)
+    return tree.sql("duckdb", copy=False)
 
 
 def missing(what: str, name: str) -> NotAnswerable:
