@@ -169,7 +169,7 @@ def test_results_are_computed_after_the_noise(canteen):
 
 def test_clipped_rows_are_estimated_on_request_and_charged(canteen):
     answer = canteen.query("SELECT SUM(time) FROM visits", clipped=True, spend="2%", anyway=True)
-    assert any(re.search(r"outside the declared range: [0-9.]+% of all, between", note) for note in answer.bounding)
+    assert any(re.search(r"outside the declared range: [0-9.]+ % of all, between", note) for note in answer.bounding)
     assert answer.cost["visits"]["time"]["jump"] > 1e-4
     assert answer.left < 0.99
 
@@ -223,7 +223,7 @@ def test_rows_left_out_are_counted_free_where_who_is_there_is_public(busy):
         # of each person no more than were kept: 300 persons have 2 left out, 200 have 16, counted as 4
         assert answer.bounding[-1] == (
             "visits: about 1,400 rows were left out because their persons have more than may count "
-            "(of each person no more counted than were kept): 31.8% of all."
+            "(of each person no more counted than were kept): 31.8 % of all."
         )
         half = gate.query("SELECT COUNT(*) FROM visits WHERE ward = 'A'", clipped=True, anyway=True).bounding[-1]
         counted = int(re.search(r"about ([\d,]+) rows", half)[1].replace(",", ""))
