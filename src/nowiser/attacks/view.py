@@ -62,12 +62,19 @@ class Guesses:
 class Attack(Protocol):
     """One attacker. A module of a room exposes it as `ATTACK`, or several as `ATTACKS`."""
 
-    name: str
-    goal: Goal
-    against: str  # the game he plays: tables, sparse, published tables, gateways, graphs
-    knows: str  # in words
-    source: str  # the paper
-    needs: frozenset[str]  # what the game must offer
-    minutes: float  # about how long it takes on 30,000 rows
+    @property
+    def name(self) -> str: ...
+    @property
+    def goal(self) -> Goal: ...
+    @property
+    def against(self) -> str: ...  # the game he plays: tables, sparse, published tables, gateways, graphs
+    @property
+    def knows(self) -> str: ...  # in words
+    @property
+    def source(self) -> str: ...  # the paper
+    @property
+    def needs(self) -> frozenset[str]: ...  # what the game must offer
+    @property
+    def minutes(self) -> float: ...  # about how long it takes on 30,000 rows
 
     def guess(self, view: View, random: np.random.Generator) -> Guesses: ...

@@ -263,6 +263,20 @@ def why_first(offered: Sequence[Any]) -> str:
     )
 
 
+def learnt(made: Any) -> Any:
+    """What a model learnt from the release guesses; nothing where the rows stayed in a file or nothing is sensitive."""
+    if made.original is None or not made.recipe.sensitive or not made.recipe.quasi:
+        return ()
+    from nowiser.attacks.taught import taught
+    from nowiser.microdata.hierarchies.spec import hierarchy
+    from nowiser.microdata.risk.labels import rules
+
+    recipe, table = made.recipe, made.original
+    labels = {q: rules(hierarchy(table[q], spec, recipe.folder)) for q, spec in recipe.quasi.items() if q in table}
+    secrets = {name: recipe.within.get(name) for name in recipe.sensitive}
+    return taught(table, made.table, recipe.roles.quasi, secrets, labels=labels)
+
+
 def tell(made: Any) -> None:
     """What was released, in words."""
     from nowiser.report.released_table import sentence
@@ -272,6 +286,8 @@ def tell(made: Any) -> None:
     if chosen["levels"]:
         typer.echo("levels: " + ", ".join(f"{name} {level}" for name, level in chosen["levels"].items()))
     typer.echo(sentence(content, chosen))
+    for told in learnt(made):
+        typer.echo(told.words)
     if made.left_out:
         why = "they seem to name people" if "*" in made.recipe.keep else "nobody gave them a role"
         typer.echo(f"Left out, because {why}: {', '.join(made.left_out)} (see --keep).")

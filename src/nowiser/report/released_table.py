@@ -75,6 +75,10 @@ def html(content: Mapping[str, Any], *, whole_page: bool, figures: Sequence[str]
     )
 
 
+# groups of look-alikes bound what her own look-alikes tell, and nothing else
+TAUGHT = ", by the rows that look like hers alone; what the release teaches about people in general comes on top"
+
+
 def sentence(content: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
     """What happened, in one breath."""
     rows, kept = content["rows"], chosen["rows"]
@@ -92,7 +96,8 @@ def about_guess(guess: Mapping[str, Any]) -> str:
     gained, way = points(guess["after"] - guess["before"]), f"{percent(guess['before'])} to {percent(guess['after'])}"
     who, column = _who(guess["attacker"]), guess.get("goal") or guess["column"]
     if guess["how"] in EVERYBODY:
-        return f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
+        said = f"{who} guesses nobody's {column} more than {gained} better: at most from {way}"
+        return said + (TAUGHT if guess["how"] == "counted" else "")
     high = guess.get("high")
     unsure = "" if high is None else f", up to {percent(high)} within 95 % confidence"
     return f"{who} guesses {column} right at least {gained} better, on average over victims: from {way}{unsure}"

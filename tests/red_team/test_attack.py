@@ -1,0 +1,266 @@
+"""`nw.attack` and `nowiser attack`: verdicts, words, exit codes, and what bad input gets."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pytest
+
+import nowiser as nw
+from nowiser.attacks.intervals import counted
+from nowiser.attacks.outcome import Claim, judged
+from nowiser.microdata.table.read import load
+from support.commands import nowiser
+from support.red_team import people, shuffled
+
+QUASI = ["age", "town", "sex", "job"]
+
+
+@pytest.fixture(scope="module")
+def tables():
+    random = np.random.default_rng(5)
+    return tuple(people(random, 1200, telling=True) for _ in range(2))
+
+
+@pytest.fixture
+def files(tables, tmp_path):
+    inside, outside = tables
+    for name, table in {"original": inside, "released": inside, "others": outside}.items():
+        pc.write_csv(table, tmp_path / f"{name}.csv")
+    return tmp_path
+
+
+def test_the_original_released_as_it_is_refutes_every_claim(tables):
+    inside, outside = tables
+    found = nw.attack(
+        inside,
+        original=inside,
+        quasi=QUASI,
+        sensitive="disease",
+        control=outside,
+        claim="40%",
+        seed=1,
+        only=["look-alikes"],
+    )
+    (o,) = found.outcomes
+    assert found.notes[0].startswith("the release IS the original")
+    assert found.refuted
+    assert o.verdict == "refuted"
+    assert o.again
+    assert o.control.value < o.after.value > o.before.value
+    assert o.advantage.low > 0
+
+
+def test_columns_without_any_relation_refute_nothing(tables):
+    inside, outside = tables
+    noise = shuffled(inside, np.random.default_rng(2))
+    found = nw.attack(noise, original=inside, quasi=QUASI, sensitive="disease", control=outside, claim="40%", seed=1)
+    assert not found.refuted
+    assert {o.verdict for o in found.outcomes if o.goal == "value"} <= {"reached up to", "not decided"}
+    for o in found.outcomes:
+        assert o.advantage is None or o.advantage.low <= 0
+
+
+def test_a_chance_hit_is_not_a_refutation(tables):
+    inside, _ = tables
+    (o,) = nw.attack(inside, original=inside, quasi=QUASI, sensitive="disease", seed=1, only=["look-alikes"]).outcomes
+    claim = Claim("disease", 0.30, True, "")
+    first = dataclasses.replace(o, surest={0.01: counted(20, 30, 0.99), 1.0: counted(250, 1000, 0.99)})
+    assert judged(first, claim) == "above, not confirmed"
+    second = {0.01: counted(8, 30, 0.99), 1.0: counted(250, 1000, 0.99)}
+    assert judged(dataclasses.replace(first, again=second), claim) == "not decided"
+    confirmed = {0.01: counted(19, 30, 0.99), 1.0: counted(250, 1000, 0.99)}
+    assert judged(dataclasses.replace(first, again=confirmed), claim) == "refuted"
+    average = dataclasses.replace(claim, every=False)
+    assert judged(first, average) == "reached up to"  # held against all victims together
+
+
+def test_an_attack_that_cannot_win_says_nothing(tables):
+    inside, _ = tables
+    (o,) = nw.attack(inside, original=inside, quasi=QUASI, sensitive="disease", seed=1, only=["look-alikes"]).outcomes
+    weak = dataclasses.replace(
+        o, unprotected=counted(130, 1000, 0.99), before=counted(135, 1000, 0.99), surest={1.0: counted(130, 1000, 0.99)}
+    )
+    assert judged(weak, Claim("disease", 0.30, True, "")) == "could not have won"
+
+
+def test_the_same_seed_gives_the_same_figures(tables):
+    inside, outside = tables
+    options = {"original": inside, "quasi": QUASI, "sensitive": "disease", "control": outside, "victims": 200}
+    first, second = (nw.attack(inside, **options, seed=4).to_json() for _ in range(2))
+    for found in (first, second):
+        for o in found["outcomes"]:
+            del o["seconds"]
+    assert first == second
+    assert json.dumps(first)
+
+
+def test_homogeneity_and_background_of_a_small_table():
+    """Eleven patients in look-alike groups: four of them are certain."""
+    table = pa.table(
+        {
+            "zip": ["476**"] * 3 + ["4790*"] * 4 + ["476**"] * 4,
+            "age": ["2*"] * 3 + [">=40"] * 4 + ["3*"] * 4,
+            "ill": ["heart", "heart", "cold", "flu", "cancer", "flu", "cold", "cancer", "cancer", "cancer", "cancer"],
+        }
+    )
+    found = nw.attack(table, original=table, quasi=["zip", "age"], sensitive="ill", seed=0, only=["look-alikes"])
+    (o,) = found.outcomes
+    assert o.after.right == 2 + 2 + 4
+    assert any("only 11 people" in n for n in found.notes)
+
+
+def test_two_releases_tell_more_than_one():
+    random = np.random.default_rng(0)
+    n = 900
+    a, b = random.integers(0, 120, n), random.integers(0, 120, n)
+    ill = np.array(["flu", "cold", "gout", "none", "burn", "ache"])[random.integers(0, 6, n)]
+    original = pa.table({"a": a, "b": b, "ill": ill})
+    first = pa.table({"a": a.astype(str), "b": ["*"] * n, "ill": ill})
+    second = pa.table({"a": ["*"] * n, "b": b.astype(str), "ill": ill})
+    found = nw.attack(first, original=original, releases=[second], quasi=["a", "b"], sensitive="ill", seed=0)
+    got = {o.attack: o.after for o in found.outcomes}
+    assert got["intersection"].low > got["look-alikes"].high
+
+
+def test_voters_give_names_back():
+    random = np.random.default_rng(1)
+    n = 1500
+    voters = pa.table(
+        {
+            "name": [f"n{i}" for i in range(n)],
+            "born": random.integers(0, 20_000, n),
+            "zip": random.integers(0, 30, n),
+            "sex": random.integers(0, 2, n),
+        }
+    )
+    sick = voters.slice(0, 500).append_column("ill", pa.array([f"i{i % 9}" for i in range(500)]))
+    options = {"original": sick, "aux": voters, "identity": "name", "sensitive": "ill", "seed": 0, "in_order": True}
+    released = sick.drop_columns(["name"])
+    (o,) = nw.attack(released, quasi=["born", "zip", "sex"], only=["linkage"], **options).outcomes
+    assert o.after.value > 0.95
+    assert o.precision.value > 0.99
+    year = {"quasi": ["sex", "zip"], "only": ["linkage"]}
+    (o,) = nw.attack(released, **year, **options).outcomes
+    assert o.claimed < 0.01
+
+
+def test_a_recipe_gives_people_outside(tables, tmp_path):
+    inside, _ = tables
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text(
+        "quasi: [town, sex]\nsensitive: [disease]\nmodels: {k-anonymity: {k: 3}}\nsteps: [local_recoding]\n"
+    )
+    made = nw.publish(inside, recipe=recipe)
+    found = nw.attack(made.table, original=inside, recipe=recipe, seed=1, only=["look-alikes"])
+    (o,) = found.outcomes
+    assert o.control is not None
+    assert o.advantage.value > -0.1
+
+
+class TestCommand:
+    def test_exit_code_nine(self, files):
+        args = ["attack", "released.csv", "--original", "original.csv", "--quasi", ",".join(QUASI), "--sensitive"]
+        args += ["disease", "--control", "others.csv", "--seed", "1", "--only", "look-alikes"]
+        told = nowiser(files, *args, "--claim", "40%")
+        assert told.returncode == 9
+        assert "REFUTED twice" in told.stdout
+        assert nowiser(files, *args).returncode == 0
+        assert nowiser(files, *args, "--fail-above", "50%").returncode == 9
+        assert nowiser(files, *args, "--fail-above", "99.9%").returncode == 0
+        out = nowiser(files, *args, "--json", "-o", "report.html")
+        content = json.loads(out.stdout)
+        assert {"claims", "outcomes", "not_run", "seed", "version"} <= set(content)
+        assert set(content["outcomes"][0]["after"]) == {"value", "low", "high", "right", "of"}
+        page = (files / "report.html").read_text()
+        assert "custodian only" in page
+        assert "http" not in page.replace("http://www.w3.org", "")
+
+    def test_words_never_promise(self, files):
+        args = ["attack", "released.csv", "--original", "original.csv", "--quasi", "town", "--sensitive", "disease"]
+        said = " ".join(nowiser(files, *args, "--seed", "1").stdout.split())
+        assert "An attack that fails proves nothing" in said
+        assert "needs people outside the release" in said
+        for word in ("safe", "anonymous", "private", "passed", "no risk"):
+            assert word not in said
+
+    def test_the_catalogue(self, files):
+        listed = json.loads(nowiser(files, "attack", "--list", "--json").stdout)
+        assert {"look-alikes", "model"} <= {a["name"] for a in listed}
+        assert "look-alikes" in nowiser(files, "attack", "--list").stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"original": None}, nw.Misconfigured, "scored by the original"),
+        ({"quasi": ["zip"]}, nw.Misconfigured, "no column 'zip'"),
+        ({"sensitive": "wage"}, nw.Misconfigured, "no column 'wage'"),
+        ({"claim": "140%"}, nw.Misconfigured, "not between 0 and 100"),
+        ({"only": ["magic"]}, nw.Misconfigured, "there is no attack 'magic'"),
+        ({"victims": 0}, nw.Misconfigured, "at least 1"),
+        ({"aux": pa.table({"n": [1]})}, nw.Misconfigured, "identity"),
+        ({"control": "same"}, nw.Misconfigured, "must hold other people"),
+        ({"sensitive": "flat"}, nw.NotAnswerable, "one value"),
+        ({"sensitive": "number"}, nw.NotAnswerable, "another value in every row"),
+        ({"generator": lambda table, seed: 1 / 0}, nw.Misconfigured, "the generator failed"),
+    ],
+)
+def test_bad_input_is_told(tables, options, error, match):
+    inside = tables[0].append_column("flat", pa.array(["x"] * 1200)).append_column("number", pa.array(range(1200)))
+    given = {"original": inside, "quasi": ["age", "town", "job"], "sensitive": "disease", "seed": 1} | options
+    if options.get("control") == "same":
+        given |= {"control": inside, "quasi": ["age", "number"]}
+    with pytest.raises(error, match=match):
+        nw.attack(inside, **given)
+
+
+def test_labels_nobody_can_read_are_said(tables):
+    inside, _ = tables
+    coarse = inside.set_column(1, "town", pa.array([["north", "south"][i % 2] for i in range(1200)]))
+    found = nw.attack(coarse, original=inside, quasi=QUASI, sensitive="disease", seed=1, only=["look-alikes"])
+    assert any("100% of the rows cannot be read" in n for n in found.notes)
+
+
+def test_time_that_is_over_is_said(tables):
+    inside, _ = tables
+    found = nw.attack(inside, original=inside, quasi=QUASI, sensitive="disease", seed=1, seconds=1e-6)
+    assert len(found.outcomes) == 1
+    assert any("the time is over" in n.why for n in found.not_run)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["local_recoding", "mondrian"])
+def test_look_alikes_on_adult(real_data, step):
+    names = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
+    table = load(real_data("adult/adult.csv"))
+    half = np.random.default_rng(0).permutation(table.rows)
+    a, b = (table.take(np.sort(h)).to_arrow() for h in np.array_split(half, 2))
+    quasi = {n: str(real_data(f"adult/adult_hierarchy_{n}.csv")) for n in names}
+    made = nw.publish(a, quasi=quasi, sensitive="occupation", k=5, steps=[step])
+    found = nw.attack(
+        made.table, original=a, control=b, quasi=quasi, sensitive="occupation", only=["look-alikes"], seed=0
+    )
+    (o,) = found.outcomes
+    want, due = {"local_recoding": (0.418, 0.15), "mondrian": (0.405, 0.17)}[step]
+    assert o.after.value == pytest.approx(want, abs=0.025)
+    assert o.advantage.value == pytest.approx(due, abs=0.03)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_gain_of_twenty_points_is_refuted_by_a_model(real_data, seed):
+    names = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
+    table = load(real_data("adult/adult.csv"))
+    half = np.random.default_rng(0).permutation(table.rows)
+    a, b = (table.take(np.sort(h)).to_arrow() for h in np.array_split(half, 2))
+    quasi = {n: str(real_data(f"adult/adult_hierarchy_{n}.csv")) for n in names}
+    made = nw.publish(b, quasi=quasi, sensitive="occupation", k=5, gain="20%", steps=["local_recoding"])
+    found = nw.attack(
+        made.table, original=b, control=a, quasi=quasi, sensitive="occupation", claim=0.336, only=["model"], seed=seed
+    )
+    assert found.refuted
+    assert found.outcomes[0].surest[0.05].low > 0.336
+    assert found.outcomes[0].advantage.low < 0.02  # it is what the release teaches about people in general
