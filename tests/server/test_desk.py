@@ -45,6 +45,33 @@ def test_new_answers_are_told_on_the_grid_and_stored_ones_at_once(settings, toke
         desk.close()
 
 
+def test_nobody_hears_of_an_answer_before_it_is_told(settings, tokens):
+    """Who asks the same question at the same time, or right after giving up, gets the stored answer: on the same beat."""
+    from dataclasses import replace
+
+    desk = Desk(replace(settings, at_least=1.0))
+    try:
+        seat = desk.seat(desk.register.find("ana"))
+
+        async def told(begin, wait):
+            await asyncio.sleep(wait)
+            answer = await desk.answered(seat, AVERAGE, anyway=True)
+            return time.monotonic() - begin, answer.stored
+
+        async def both():
+            begin = time.monotonic()
+            return await asyncio.gather(told(begin, 0.0), told(begin, 0.05), told(begin, 0.6))
+
+        first, second, third = asyncio.run(both())
+        assert [first[1], second[1], third[1]].count(False) == 1
+        assert min(first[0], second[0], third[0]) >= 0.9
+        later = asyncio.run(told(time.monotonic(), 0.0))
+        assert later[1]
+        assert later[0] < 0.9  # it is told: now it comes at once
+    finally:
+        desk.close()
+
+
 def test_failures_are_told_on_the_grid_too(settings, tokens, monkeypatch):
     from dataclasses import replace
 

@@ -38,6 +38,7 @@ from nowiser.ledger.daily import charged_since
 from nowiser.ledger.declaration import declaration
 from nowiser.ledger.flight import abandoned, check_flight
 from nowiser.ledger.store import Store, Work
+from nowiser.ledger.untold import until_told
 from nowiser.model.charge import Charge, to_json
 from nowiser.model.policy import Policy
 
@@ -358,6 +359,10 @@ class SqlLedger:
         with self._store.read() as work:
             row = work.execute(_STORED, {"question": question, "data_version": data_version}).fetchone()
         return None if row is None else _checked_answer(row)
+
+    def until_told(self, at_least: float) -> float:
+        with self._store.read() as work:
+            return until_told(work, at_least)
 
     def abandoned(self, question: str, data_version: str) -> Charge:
         with self._store.read() as work:

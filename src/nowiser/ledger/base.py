@@ -220,6 +220,9 @@ class Ledger(Protocol):
     def charged_since(self, analyst: str, at: datetime) -> Charge:
         """What an analyst was charged since a time of day; by entries whose clock says so."""
 
+    def until_told(self, at_least: float) -> float:
+        """Seconds until all answers kept lately are told by a server whose grid of times begins with `at_least`."""
+
     def check_access(self, *, policy: str, analyst: str | None = None) -> None:
         """Raise as `reserve` would: for another policy in force, and for an analyst (if named) with many failures."""
 

@@ -5,7 +5,8 @@
     await desk.quickly(f, …)               explain, catalogue, board: in the other pool
 
 *The clock.* How long a new answer takes depends a little on the rows. So it is told `at_least` after it was asked, or
-twice, four, eight … times that; failures too. Stored answers, refusals and explanations depend on no row: at once.
+twice, four, eight … times that; failures too. Stored answers, refusals and explanations depend on no row: at once,
+but for stored ones while an answer that was just kept is not told yet (`ledger/untold.py`).
 """
 
 import asyncio
@@ -67,6 +68,12 @@ class Desk:
         return opened  # the other one is closed when its last question is answered and nobody holds it
 
     @property
+    def at_least(self) -> float:
+        """Seconds until a new answer is told at the earliest."""
+        said = self.settings.at_least
+        return float(self._gate.policy.at_least) if said is None else said
+
+    @property
     def folder(self) -> Path:
         """Where what belongs to the policy is kept."""
         return ledger.state_folder(self._gate.policy)
@@ -82,19 +89,27 @@ class Desk:
             raise TooMany("Too many questions are waiting. Nothing was charged.", hint="Ask again in a moment.")
         self._waiting += 1
         try:
-            work = loop.run_in_executor(self._slow, partial(self._walled, seat.query, sql, **wish))
+            work = loop.run_in_executor(self._slow, partial(self._walled, self._ask, seat, sql, **wish))
             work.add_done_callback(self._done)
         except RuntimeError:
             self._waiting -= 1
             raise
         try:
-            answer = await asyncio.shield(work)
+            answer, untold = await asyncio.shield(work)
         except NotEvaluated:
             await self._slot(arrived)
             raise
-        if not (answer.stored or answer.follows or answer.price == 0.0):
+        if untold > 0:
+            await asyncio.sleep(untold)
+        elif not (answer.stored or answer.follows or answer.price == 0.0):
             await self._slot(arrived)
         return answer
+
+    def _ask(self, seat: Seat, sql: Any, **wish: Any) -> tuple[Answer, float]:
+        """The answer; of a stored one, how long it waits for an answer that is kept and not told yet."""
+        answer = seat.query(sql, **wish)
+        old = answer.stored or answer.follows
+        return answer, seat.gate.ledger.until_told(self.at_least) if old else 0.0
 
     def _done(self, work: "asyncio.Future[Any]") -> None:
         self._waiting -= 1
@@ -102,8 +117,7 @@ class Desk:
             work.exception()  # seen, also where whoever asked has gone
 
     async def _slot(self, arrived: float) -> None:
-        loop, said = asyncio.get_running_loop(), self.settings.at_least
-        wait = float(self._gate.policy.at_least) if said is None else said
+        loop, wait = asyncio.get_running_loop(), self.at_least
         while wait > 0 and arrived + wait < loop.time():
             wait *= 2
         await asyncio.sleep(max(0.0, arrived + wait - loop.time()))
