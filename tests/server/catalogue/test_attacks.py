@@ -128,6 +128,41 @@ def test_questions_of_others_stay_theirs(served, catalogue):
     assert "1234" not in str(catalogue.answer(ana, "SELECT * FROM pg_stat_activity", {}).rows)
 
 
+@pytest.mark.parametrize("name", ["questions", "every_role", "duckdb_tables", "sqlite_master"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "WITH {0} AS (SELECT * FROM {0}) SELECT * FROM {0}",
+        "WITH a AS (SELECT * FROM {0}), {0} AS (SELECT 1) SELECT * FROM a",
+        "SELECT (WITH {0} AS (SELECT 1 AS n) SELECT n FROM {0}) AS n, q.* FROM {0} AS q",
+        "(WITH {0} AS (SELECT '1' AS n) SELECT n FROM {0}) UNION ALL SELECT CAST(q.* AS text) FROM {0} AS q",
+    ],
+)
+def test_a_name_of_with_holds_only_where_it_holds(served, catalogue, sql, name):
+    """Elsewhere it would be a table of the database in memory: rows of whoever asked in this thread before."""
+    ana, bob = (served.seat(served.register.find(n)) for n in ("ana", "bob"))
+    ana.query("SELECT COUNT(*) FROM stays WHERE cost > 4321", spend="1%", anyway=True)
+    assert "4321" in str(catalogue.answer(ana, "SELECT question FROM nowiser.questions", {}).rows)
+    assert catalogue.answer(bob, sql.format(name), {}) is None
+
+
+def test_names_of_with_are_found_where_they_hold(catalogue, ana):
+    for sql in (
+        "WITH q AS (SELECT 1 AS n), r AS (SELECT n FROM q) SELECT n FROM r UNION ALL SELECT n FROM q",
+        "WITH RECURSIVE q AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM q WHERE n < 2) SELECT n FROM (SELECT * FROM q) x",
+    ):
+        assert len(catalogue.answer(ana, sql, {}).rows) == 2
+
+
+def test_rows_of_whoever_asked_before_do_not_stay(served):
+    """The second wall: what a thread was given for one account is gone when it works for the next."""
+    database = Database(served.gate.policy)
+    asked = "SELECT question FROM temp.questions"
+    _, rows = database.run(asked, "ana", {"questions": [(None, "ana", "SELECT 4321", 0.0)]})
+    assert rows == [("SELECT 4321",)]
+    assert database.run(asked, "bob")[1] == []
+
+
 def test_names_of_other_accounts_are_not_shown(served, catalogue, ana):
     roles = catalogue.answer(ana, "SELECT rolname FROM pg_roles WHERE rolcanlogin", {}).rows
     assert set(roles) == {("nowiser",), ("ana",)}

@@ -83,12 +83,27 @@ def home_of(table: exp.Table, known: dict[str, set[str]], declared: set[str]) ->
 
 
 def tables(tree: exp.Expr) -> Iterator[exp.Table]:
-    """The tables of a statement: neither names of WITH nor functions that give rows."""
-    found = list(tree.find_all(exp.CTE, exp.Table))
-    named = {node.alias_or_name.lower() for node in found if isinstance(node, exp.CTE)}
-    for table in (node for node in found if isinstance(node, exp.Table)):
-        if isinstance(table.this, exp.Identifier) and (table.db or table.name.lower() not in named):
+    """The tables of a statement: neither names of WITH where they hold, nor functions that give rows."""
+    for table in list(tree.find_all(exp.Table)):
+        if isinstance(table.this, exp.Identifier) and (table.db or not _named_by_with(table)):
             yield table
+
+
+def _named_by_with(table: exp.Table) -> bool:
+    """Whether the name is that of a WITH around it. Within the WITH itself, only what comes before counts."""
+    name, inner, outer = table.name.lower(), table, table.parent
+    while outer is not None:
+        if isinstance(outer, exp.With):
+            at = next(i for i, one in enumerate(outer.expressions) if one is inner)
+            named = outer.expressions[: at + bool(outer.args.get("recursive"))]
+            inner, outer = outer.parent, None if outer.parent is None else outer.parent.parent
+        else:
+            found = outer.args.get("with_")
+            named = found.expressions if isinstance(found, exp.With) else []
+            inner, outer = outer, outer.parent
+        if any(one.alias_or_name.lower() == name for one in named):
+            return True
+    return False
 
 
 def is_ours(tree: exp.Expr, known: dict[str, set[str]], declared: set[str]) -> bool:

@@ -56,8 +56,9 @@ class Database:
         """Columns as (name, type, type of DuckDB) and rows. `own`: rows of the account's own relations."""
         cursor = self._cursor()
         cursor.execute("SET VARIABLE me = ?", [me])
-        for name, rows in (own or {}).items():
+        for name in declared.OWN:  # of whoever asked before
             cursor.execute(f"DELETE FROM temp.{name}")  # noqa: S608 (a name of ours)
+        for name, rows in (own or {}).items():
             if rows:
                 cursor.executemany(f"INSERT INTO temp.{name} VALUES ({', '.join('?' * len(rows[0]))})", rows)  # noqa: S608
         timer = threading.Timer(SECONDS, cursor.interrupt)
