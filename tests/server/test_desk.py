@@ -1,12 +1,15 @@
 """The desk: questions in threads, told on a grid of times; brakes; roles; a policy that changes while it serves."""
 
 import asyncio
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import pytest
 
 from nowiser.errors import Exhausted, Misconfigured, NotAuthorised, NotEvaluated
+from nowiser.examples import canteen
 from nowiser.server.desk import Desk
 from nowiser.server.people.account import Role
 
@@ -96,6 +99,35 @@ def test_the_brake_holds_an_account_for_the_day(desk):
     assert 0 <= refusal.value.left < 0.06
     assert seat.query(AVERAGE, spend="5%", anyway=True).stored  # what is free stays free
     assert seat.query(COUNT).rows
+
+
+def test_questions_at_the_same_moment_pass_the_brake_one_by_one(desk, monkeypatch):
+    """Several connections look up what is left of the day before any of them is charged."""
+    desk.register.add("ben", Role.analyst, by="test", per_day=Fraction(6, 100))
+    seat, kept, together = desk.seat(desk.register.find("ben")), desk.gate.ledger, threading.Barrier(4)
+    looked_up = type(kept).charged_since
+
+    def at_once(self, analyst, at):
+        found = looked_up(self, analyst, at)
+        together.wait(timeout=60)
+        return found
+
+    monkeypatch.setattr(type(kept), "charged_since", at_once)
+
+    def ask(sql):
+        try:
+            seat.query(sql, spend="5%", anyway=True)
+        except Exhausted as refusal:
+            return str(refusal)
+        return "answered"
+
+    asked = [AVERAGE.replace("AVG", f).replace("math", g) for f in ("AVG", "SUM") for g in canteen.FACULTIES]
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(ask, asked))
+    monkeypatch.undo()
+    assert told.count("answered") == 1
+    assert sum("in a day" in said for said in told) == 3
+    assert seat.left_today() > 0
 
 
 def test_an_auditor_asks_nothing_and_sees_everything(desk, seat, tokens):

@@ -91,7 +91,9 @@ def tables(tree: exp.Expr) -> Iterator[exp.Table]:
 
 def _named_by_with(table: exp.Table) -> bool:
     """Whether the name is that of a WITH around it. Within the WITH itself, only what comes before counts."""
-    name, inner, outer = table.name.lower(), table, table.parent
+    name = table.name.lower()
+    inner: exp.Expr | None = table
+    outer: exp.Expr | None = table.parent
     while outer is not None:
         if isinstance(outer, exp.With):
             at = next(i for i, one in enumerate(outer.expressions) if one is inner)

@@ -19,7 +19,7 @@ class Register:
 
     def find(self, name: str) -> Account | None:
         """The account, if there is one and it is not switched off."""
-        stored = self._ledger.account(name) if len(name) <= 63 else None
+        stored = self._ledger.account(name) if len(name) <= 63 and name.isprintable() else None
         account = None if stored is None else Account.of(stored)
         return None if account is None or account.disabled else account
 

@@ -1,5 +1,6 @@
 """Questions of one session: to the catalogue, to the gateway, or explained; and what is said beside the rows."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -19,6 +20,7 @@ from nowiser.server.seat import Seat
 from nowiser.server.wire.failures import Failure
 from nowiser.server.wire.options import Options
 from nowiser.server.wire.protocol import values as v
+from nowiser.server.wire.words import every_text, in_settings
 from nowiser.sql.read.bi import setting
 from nowiser.sql.read.parameters import filled
 
@@ -110,16 +112,16 @@ class Asker:
 
     async def explained(self, asked: Asked, options: Options, *, as_json: bool) -> Result:
         """What a question would cost, as rows of text."""
-        wish = {name: value for name, value in options.wish.items() if name != "anyway"}
+        wish = {name: value for name, value in options.wish.items() if name not in ("anyway", "clipped")}
         answer = await self._desk.quickly(self._explained, asked, wish)
         if answer is None:
             raise _gone()
         if as_json:
-            return Result((Column(EXPLAINED, v.TEXT),), [(answer.to_json(),)])
+            return Result((Column(EXPLAINED, v.TEXT),), [(json.dumps(every_text(json.loads(answer.to_json()))),)])
         out = StringIO()
         print_explanation(answer, Console(file=out, width=WIDE, highlight=False, color_system=None))
         lines = out.getvalue().rstrip().split("\n")
-        return Result((Column(EXPLAINED, v.TEXT),), [(line.rstrip(),) for line in lines])
+        return Result((Column(EXPLAINED, v.TEXT),), [(in_settings(line.rstrip()),) for line in lines])
 
     def record(self, error: Exception) -> None:
         """Where a fault of ours stopped, for the server's log."""
@@ -220,7 +222,7 @@ def _notices(answer: Answer) -> tuple[str, ...]:
     else:
         binding = "".join(f" {g['guess']}: {points_used(g)}." for g in binding_first(answer.guesses)[:1])
         found.append(f"{left[0].upper()}{left[1:]}.{binding}")
-    return (*found, *(f"Note: {note}" for note in answer.news))
+    return (*found, *(f"Note: {in_settings(note)}" for note in answer.news))
 
 
 def _bar(bar: Any) -> str:

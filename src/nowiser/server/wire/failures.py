@@ -1,12 +1,12 @@
 """What goes wrong, as the wire says it: SQLSTATE, message with its hint, and the place in the statement."""
 
-import re
 from dataclasses import dataclass
 
 from nowiser.errors import NowiserError
 from nowiser.server.problems import problem_of
 from nowiser.server.wire.options import BadSetting
 from nowiser.server.wire.protocol.messages import Malformed, Said
+from nowiser.server.wire.words import in_settings
 
 SHOW_HINTS = ("psql",)  # clients that print the field with the hint; many others drop it, so it is in the message too
 
@@ -40,19 +40,6 @@ def failure_of(error: Exception) -> Failure:
             return Failure("08P01", "This message does not keep to PostgreSQL's protocol.")
         case NowiserError():
             at = None if error.span is None else error.span.start
-            hint = None if error.hint is None else _as_settings(error.hint)
+            hint = None if error.hint is None else in_settings(error.hint)
             return Failure(problem_of(error).sqlstate, error.message, hint, at)
     return Failure("XX000", "The request could not be carried out. The server's log says where it stopped.")
-
-
-_ARGUMENTS = re.compile(r"\b(spend|error|anyway)=(\"[^\"\n]{1,40}\"|[\w.%+-]{1,40})")
-
-
-def _as_settings(hint: str) -> str:
-    """Arguments of `query` as the wire takes them: `spend="10%"` is `SET nowiser.spend = '10%'`."""
-
-    def said(found: re.Match[str]) -> str:
-        name, value = found[1], found[2].replace('"', "'")
-        return f"SET nowiser.{name} = {'on' if name == 'anyway' else value}"
-
-    return _ARGUMENTS.sub(said, hint)

@@ -4,6 +4,7 @@ nowiser.spend    the share of the allowance each new question may use, such as 1
 nowiser.error    or the 95 % half-width wanted, such as 1.5; what was set last counts
 nowiser.bars     on: after each number a column with its error bar
 nowiser.anyway   on: also answers that would tell next to nothing
+nowiser.clipped  on: also estimate how many rows were clipped or left out
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,13 @@ from nowiser.errors import Misconfigured
 from nowiser.sql.plan.precision import number
 from nowiser.sql.read.bi import SETTINGS
 
-OURS = {"nowiser.spend": "", "nowiser.error": "", "nowiser.bars": "off", "nowiser.anyway": "off"}
+OURS = {
+    "nowiser.spend": "",
+    "nowiser.error": "",
+    "nowiser.bars": "off",
+    "nowiser.anyway": "off",
+    "nowiser.clipped": "off",
+}
 ACCEPTED = {
     "array_nulls": "on", "backslash_quote": "safe_encoding", "default_tablespace": "", "escape_string_warning": "on",
     "geqo": "on", "is_superuser": "off", "jit": "off", "lc_monetary": "C", "lc_numeric": "C", "lc_time": "C",
@@ -23,7 +30,8 @@ ACCEPTED = {
     "session_authorization": "", "synchronous_commit": "on", "synchronize_seqscans": "on", "tcp_keepalives_idle": "60",
     "transaction_deferrable": "off", "work_mem": "4MB", "xmloption": "content",
 }  # fmt: skip
-FIXED = ("server_version", "server_encoding", "integer_datetimes", "is_superuser", "max_identifier_length")
+FIXED = ("server_version", "server_encoding", "integer_datetimes", "is_superuser", "max_identifier_length",
+         "session_authorization", "nowiser.database")  # fmt: skip
 SPELLED = {"datestyle": "DateStyle", "timezone": "TimeZone", "intervalstyle": "IntervalStyle"}
 REPORTED = (
     "application_name", "client_encoding", "datestyle", "default_transaction_read_only", "in_hot_standby",
@@ -109,7 +117,7 @@ class Options:
         match name:
             case "nowiser.spend" | "nowiser.error" if value:
                 return _number(name, value)
-            case "nowiser.bars" | "nowiser.anyway":
+            case "nowiser.bars" | "nowiser.anyway" | "nowiser.clipped":
                 return "on" if _switch(name, value) else "off"
             case "client_encoding":
                 if value.lower().replace("-", "").replace("'", "") not in ("utf8", "unicode", "sql_ascii", "auto"):
@@ -130,7 +138,7 @@ class Options:
     @property
     def wish(self) -> dict[str, Any]:
         """How a question is asked, as arguments of the gateway."""
-        found: dict[str, Any] = {"anyway": self["nowiser.anyway"] == "on"}
+        found: dict[str, Any] = {n: self[f"nowiser.{n}"] == "on" for n in ("anyway", "clipped")}
         if self["nowiser.spend"]:
             found["spend"] = self["nowiser.spend"]
         if self["nowiser.error"]:
