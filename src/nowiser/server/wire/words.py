@@ -1,4 +1,4 @@
-"""What the library says, in the words of the wire: `SET nowiser.spend = '10%'` for the argument `spend="10%"` of Python."""
+"""What the library says, in the words of the wire: `SET nowiser.spend = '10%'` for `spend="10%"` of Python."""
 
 import re
 from typing import Any
