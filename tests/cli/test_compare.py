@@ -59,7 +59,7 @@ def test_json_and_report(files):
     ("arguments", "words"),
     [
         (("original.csv", "nowhere.csv"), "nowhere.csv"),
-        (("original.csv", "released.csv", "--quasi", "age,,ill"), "empty name"),
+        (("original.csv", "released.csv", "--quasi", "age,,ill"), "empty column name"),
         (("original.csv", "released.csv", "--sensitive", "pay:much"), "no number"),
         (("original.csv", "released.csv", "--quasi", "size"), "size"),
         (("original.csv", "released.csv", "--victims", "0"), "--victims"),

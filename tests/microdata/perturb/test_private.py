@@ -187,7 +187,9 @@ def test_a_release_is_judged_together_with_what_was_answered(custodian):
     told = {g["attacker"]: g for g in json.loads(done.stdout)["guesses"]}
     alone = told["has found the victim's row"]
     both = told["has found the victim's row, and has the answers given so far"]
-    odds = alone["high"] / (1 - alone["high"]) * math.exp(0.5)
+    odds = (
+        alone["high"] / (1 - alone["high"]) * math.exp(2 * 0.5)
+    )  # given rows, another value of hers is another person's too
     assert both["after"] == pytest.approx(odds / (1 + odds), rel=1e-6)
     assert both["how"] == "bound"
 

