@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 from nowiser.errors import NotAnswerable
+from nowiser.server.catalogue import Catalogue
 from nowiser.server.catalogue.database import Database
 
 BEYOND = [
@@ -210,3 +211,12 @@ def test_columns_are_described_before_values_are_known(catalogue, ana):
     assert catalogue.describe(ana, asked) == (("oid", 26), ("relname", 19))
     with pytest.raises(NotAnswerable):
         catalogue.answer(ana, asked, {})
+
+
+def test_answers_that_are_kept_have_an_end(served, ana, monkeypatch):
+    """The same statement in a thousand spellings does not fill the memory."""
+    monkeypatch.setattr("nowiser.server.catalogue.MOST_KEPT_CELLS", 1000)
+    found = Catalogue(served)
+    for number in range(20):
+        assert len(found.answer(ana, f"SELECT oid, typname FROM pg_type LIMIT 100 -- {number}", {}).rows) == 100
+    assert 0 < sum(len(t.rows) * len(t.columns) for t in found._kept.values()) <= 1000

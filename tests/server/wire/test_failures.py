@@ -175,3 +175,9 @@ def test_the_log_says_where_a_log_in_failed_and_no_name(served, caplog):
         assert fields(body)["C"] == "28P01"
     assert any("log-in failed" in r.getMessage() for r in caplog.records)
     assert "nw_secret" not in "".join(map(logging.Formatter().format, caplog.records))
+
+
+def test_a_statement_with_parameters_everywhere_is_refused(connection):
+    """Filling them in would hold up everybody."""
+    with pytest.raises(psycopg.errors.ProgramLimitExceeded):
+        connection.execute("SELECT relname FROM pg_class WHERE oid IN (" + "%(a)s," * 3000 + "1)", {"a": 1})

@@ -33,6 +33,7 @@ _log = logging.getLogger(__name__)
 _FAILS = (duckdb.Error, SqlglotError, LookupError, TypeError, AttributeError, ValueError, RecursionError)
 MOST_KEPT = 1000  # answers
 MOST_CELLS = 200_000  # of an answer that is kept
+MOST_KEPT_CELLS = 2_000_000  # of all of them
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,12 @@ class Catalogue:
         if (asked := (sql, seat.account.name, said)) in kept:
             return kept[asked]
         found, lasts = self._found(database, seat, sql, dict(said))
-        if lasts and (found is None or len(found.rows) * len(found.columns) <= MOST_CELLS):
-            if len(kept) >= MOST_KEPT:
-                kept.clear()
-            kept[asked] = found
+        if lasts and _cells(found) <= MOST_CELLS:
+            cells = _cells(found)
+            with self._lock:
+                if len(kept) >= MOST_KEPT or sum(map(_cells, kept.values())) + cells > MOST_KEPT_CELLS:
+                    kept.clear()
+                kept[asked] = found
         return found
 
     def describe(self, seat: Seat, sql: str) -> tuple[tuple[str, int], ...] | None:
@@ -114,6 +117,10 @@ class Catalogue:
         _log.warning(
             "not in the catalogue", extra={"about": {"account": seat.account.name, "missing": what, "why": why}}
         )
+
+
+def _cells(found: Table | None) -> int:
+    return 0 if found is None else len(found.rows) * len(found.columns)
 
 
 def _first_line(error: Exception) -> str:

@@ -11,6 +11,7 @@ from nowiser.server.wire.text.commands import Command
 from nowiser.server.wire.text.statements import Place
 
 MOST_STATEMENTS, MOST_PORTALS, MOST_PARAMETERS = 1000, 200, 500
+MOST_PLACES = 2000  # where parameters stand in one statement
 MOST_LETTERS = 4_000_000  # of all statements of a session
 MOST_CELLS = 4_000_000  # of all open cursors
 

@@ -9,7 +9,7 @@ from nowiser.errors import NowiserError
 from nowiser.server.wire.asking import Asker, Column
 from nowiser.server.wire.failures import Failure, failure_of
 from nowiser.server.wire.options import BadSetting, Options
-from nowiser.server.wire.portals import MOST_PARAMETERS, Kept, Portal, Statement, data_rows
+from nowiser.server.wire.portals import MOST_PARAMETERS, MOST_PLACES, Kept, Portal, Statement, data_rows
 from nowiser.server.wire.protocol import messages as m
 from nowiser.server.wire.protocol.messages import Fields, Malformed
 from nowiser.server.wire.running import Runner, copied, finished
@@ -160,6 +160,8 @@ class Session:
         number = max((place.number for place in found), default=0)
         if max(number, len(oids)) > MOST_PARAMETERS or any(place.number == 0 for place in found):
             raise Failure("54000", f"A statement has at most {MOST_PARAMETERS} parameters, from $1 on.")
+        if len(found) > MOST_PLACES:
+            raise Failure("54000", f"Parameters stand in {len(found):,} places.", f"At most {MOST_PLACES:,} are read.")
         oids += [0] * (number - len(oids))
         command = command_of(shown) if parts else None
         if not name:
