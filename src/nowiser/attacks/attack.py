@@ -23,6 +23,7 @@ from nowiser.microdata.recipe import Recipe, columns, near, read as read_recipe
 from nowiser.microdata.risk.labels import rules
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.microdata.table.read import load
+from nowiser.percent import percent
 
 
 def attack(
@@ -176,7 +177,7 @@ def unread(old: MicroTable, new: MicroTable, labels: Mapping[str, Any], quasi: t
         share = fit(old[name], new[name], labels.get(name)).unread
         if share > 0.001:
             out.append(
-                f"{name}: the labels of {share:.0%} of the rows cannot be read, so attacks are weaker than a real one;"
+                f"{name}: the labels of {percent(share)} of the rows cannot be read, so attacks are weaker than a real one;"
                 f" name its hierarchy, as in --quasi {name}:file.csv"
             )
     return out

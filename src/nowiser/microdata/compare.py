@@ -40,6 +40,7 @@ from nowiser.microdata.utility.propensity import propensity
 from nowiser.microdata.utility.quantiles import quantiles
 from nowiser.microdata.utility.regression import regression
 from nowiser.microdata.utility.ru_map import Point, frontier
+from nowiser.percent import percent
 
 LEAST_UNREAD = 0.001  # share of the rows
 BY_ORDER = "by the order of the rows"
@@ -363,7 +364,7 @@ def _unread(old: MicroTable, new: MicroTable, quasis: Sequence[str], labels: Map
         return ()
     shares = {q: fit(old[q], new[q], labels.get(q)).unread for q in quasis}
     return tuple(
-        f"{q}: the labels of {s:.0%} of the rows cannot be read, so attackers are weaker than real ones; name its"
+        f"{q}: the labels of {percent(s)} of the rows cannot be read, so attackers are weaker than real ones; name its"
         f" hierarchy, as in --quasi {q}:file.csv"
         for q, s in shares.items()
         if s > LEAST_UNREAD
