@@ -177,8 +177,8 @@ def unread(old: MicroTable, new: MicroTable, labels: Mapping[str, Any], quasi: t
         share = fit(old[name], new[name], labels.get(name)).unread
         if share > 0.001:
             out.append(
-                f"{name}: the labels of {percent(share)} of the rows cannot be read, so attacks are weaker than a real one;"
-                f" name its hierarchy, as in --quasi {name}:file.csv"
+                f"{name}: the labels of {percent(share)} of the rows cannot be read, so attacks are weaker than"
+                f" a real one; name its hierarchy, as in --quasi {name}:file.csv"
             )
     return out
 
