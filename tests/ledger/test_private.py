@@ -25,7 +25,9 @@ def test_a_new_ledger_is_its_owners_alone(tmp_path, lax):
     with open_ledger(f"sqlite:///{tmp_path / 'mine.sqlite'}") as ledger:
         ledger.publish(Charge(), lambda *_: None, policy="", what="x", analyst="", digest="")
         found = {path.name: mode(path) for path in tmp_path.iterdir()}
-    assert found == dict.fromkeys(["mine.sqlite", "mine.sqlite-wal", "mine.sqlite-shm", "mine.head"], 0o600)
+    assert found == dict.fromkeys(
+        ["mine.sqlite", "mine.sqlite-wal", "mine.sqlite-shm", "mine.head", "mine.spent"], 0o600
+    )
 
 
 @pytest.mark.parametrize(("was", "becomes"), [(0o644, 0o640), (0o666, 0o660), (0o600, 0o600), (0o660, 0o660)])

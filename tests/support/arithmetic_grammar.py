@@ -116,7 +116,8 @@ TEMPLATES: dict[str, list[str]] = {
         *["LEAST(GREATEST(<I>, <i>), <i>)"] * 3, *of("I", CHOICE), "WIDTH_BUCKET(<N>, <r>, <r>, <m>)",
         "WIDTH_BUCKET(<R>, 0, 60, 10)", "LENGTH(<T>)", "POSITION(<t> IN <T>)", "STRPOS(<T>, <t>)", "CAST(<B> AS INTEGER)",
         "CAST(<T> AS BIGINT)", "EXTRACT(<part> FROM <D>)", "EXTRACT(<part> FROM <S>)", "EXTRACT(<hour> FROM <S>)",
-        "(<D> - <D>)", "CAST(ROUND(<R>) AS INTEGER)", "CAST(FLOOR(<R>) AS BIGINT)",
+        "EXTRACT(YEAR FROM AGE(<D>, <D>))", "EXTRACT(YEAR FROM AGE(<S>, <S>))", "DATE_DIFF('month', <D>, <D>)",
+        "DATE_DIFF('month', <S>, <S>)", "(<D> - <D>)", "CAST(ROUND(<R>) AS INTEGER)", "CAST(FLOOR(<R>) AS BIGINT)",
     ],
     "B": [
         *["(<R> <cmp> <R>)", "(<I> <cmp> <I>)", "(<N> <cmp> <r>)", "(<N> <cmp> <i>)", "(<I> > 0)", "(<R> > 0)"] * 2,

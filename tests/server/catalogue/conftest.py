@@ -37,7 +37,7 @@ def catalogue(served):
     return Catalogue(served)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # it renames the role that others know
 def oracle(postgres_server, served):
     """URL of a real server's database with the same tables, as ana; what she may do is as in nowiser."""
     root = postgres_server.format(database="postgres")
