@@ -26,6 +26,7 @@ from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
 KNOWS = "knows all quasi-identifiers but not the others' rows"  # whom a table of look-alikes defends against
+ONE_ROW = "knows the quasi-identifiers of one row of a person, but not the others' rows"  # where people have several
 TRIES, SLACK = 6, 1e-6  # searches for a limit that holds among the released rows, each stricter than the one before
 
 
@@ -114,6 +115,7 @@ def counted(
 ) -> tuple[Guessing, ...]:
     """Before → after by counting: the guess that gains most, per sensitive column and how near it must come."""
     out = []
+    who = KNOWS if groups.people is None else ONE_ROW
     for target in single(groups):
         for radius in distances(target, models, within or {}):
             asked = Gain(about=target.column, within=radius)
@@ -123,7 +125,7 @@ def counted(
             best = int(lifts.max(axis=0).argmax())
             before = float(asked.before(target)[best])
             most = before + float(lifts.max())
-            out.append(Guessing(KNOWS, target.column, before, most, within=radius, number=target.ordered))
+            out.append(Guessing(who, target.column, before, most, within=radius, number=target.ordered))
     return tuple(out)
 
 

@@ -160,9 +160,13 @@ class Possible:
         labels = [
             [(c.labels[c.codes[i]] if c.codes[i] >= 0 else "", bool(c.codes[i] < 0)) for c in secret] for i in first
         ]
-        rank = np.empty(len(first), np.int64)  # by their texts: in what order the original has them is secret
-        rank[sorted(range(len(first)), key=lambda i: labels[i])] = np.arange(len(first))
-        kinds, table = rank[found.reshape(-1)], chosen.table
+        table = chosen.table
+        shown = set(found.reshape(-1)[table.origin].tolist())
+        # By their texts, the released ones first: in what order the original has them, and which it has besides, is
+        # secret.
+        rank = np.empty(len(first), np.int64)
+        rank[sorted(range(len(first)), key=lambda i: (i not in shown, labels[i]))] = np.arange(len(first))
+        kinds = rank[found.reshape(-1)]
         looks_alike, _ = group_codes([table[q].codes for q in quasi], [len(table[q].values) for q in quasi])
         together = np.split(
             table.origin[np.argsort(looks_alike, kind="stable")],
@@ -265,6 +269,12 @@ def _counted(possible: Possible, accepted: Callable[[MicroTable, MicroTable], bo
             total += weight
             for name, tally in tallies.items():
                 tally[everyone, world[name].codes + 1] += weight
+    if not total:
+        raise NotAnswerable(
+            "only secrets that none of the released rows shows lead to this version: whoever runs the method would "
+            "know that somebody who was left out has one of them",
+            hint="Use --blind (blind: true in a recipe): it chooses by sizes alone. Or leave nobody out.",
+        )
     out = []
     for name, tally in tallies.items():
         before = possible.shown(name)

@@ -115,8 +115,8 @@ class Published:
 
 
 HISTORIES = (
-    "Some people have several rows. The figures are about an attacker who finds one group of a person; if all her rows "
-    "share a secret, whoever knows them all compares the groups and may learn more (`km-anonymity` limits it)."
+    "Some people have several rows. The figures are about an attacker who knows one row of a person. Whoever knows how "
+    "many she has, or all of them, compares the groups and may learn more (`km-anonymity` limits it)."
 )
 
 

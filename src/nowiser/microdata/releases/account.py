@@ -11,10 +11,11 @@ from nowiser.errors import NotAnswerable
 from nowiser.guess.budget import told as shared
 from nowiser.guess.budget.exposure import exposure, up
 from nowiser.ledger.base import Release
-from nowiser.microdata.candidates import Candidate, private_columns
+from nowiser.microdata.candidates import KNOWS, ONE_ROW, Candidate, private_columns
 from nowiser.microdata.groups.compound import columns_of, tree_of
 from nowiser.microdata.method_contract import Run
 from nowiser.microdata.releases.measure import Told, together
+from nowiser.microdata.releases.persons import Ever, have_several, same
 from nowiser.microdata.releases.record import Keys, Record, keys, record
 from nowiser.microdata.risk.intersection import Answered
 from nowiser.model.charge import PICO, Account, Charge
@@ -33,6 +34,7 @@ class Counting:
     seen: int = 0  # the last publication that was measured
     told: dict[str, Told] = field(default_factory=dict)
     tried: dict[str, tuple[shared.Lift, ...]] = field(default_factory=dict)  # by attackers of perturbed columns
+    ever: dict[str, Ever] = field(default_factory=dict)  # by attackers, where people have several rows
     columns: tuple[str, ...] = ()  # sensitive ones that are released without a charge
 
     @property
@@ -52,7 +54,8 @@ class Counting:
         known = [c for c in table.names if c in run.roles.quasi or c in public]
         secret = [c for c in table.names if c not in known and c not in private and c in run.original]
         changed = [c for c in secret if not run.original[c].same_rows(table[c], table.origin)]
-        self.record = record(table, self._people(run), known, secret, changed=changed)
+        several = have_several(table, run)
+        self.record = record(table, self._people(run), known, secret, changed=changed, several=several)
 
     def warn(self, heard: Callable[[str], None]) -> None:
         """Say, before it is written, after which releases nothing more can be measured."""
@@ -113,17 +116,32 @@ class Counting:
             if self.record is None or (not earlier and set(columns_of(tree)) & set(self.record.changed)):
                 continue  # perturbed: the attackers of `nowiser.microdata.risk` are tried instead
             reach = Answered(jump=up(exposure(self.policy, attacker, totals).reach))
-            told = together([*records, self.record], tree, reach)
+            if self.record.several or any(r.several for r in records):
+                told = self._by_person(attacker.text, records, reach)
+            else:
+                told = together([*records, self.record], tree, reach)
             self.told[attacker.text] = told
             _admit(attacker.text, float(attacker.gain), told, answered=reach.jump > 0)
         if earlier and self.told:
             worst = max(self.told.values(), key=lambda t: t.gain)
             heard(
                 f"Measured together with {_count(len(earlier))} of {self.table.name!r} and the answers given so far: "
-                "an attacker who knows all quasi-identifiers but not the others' rows gains at most "
+                f"an attacker who {ONE_ROW if self.ever else KNOWS} gains at most "
                 f"{percent(worst.gain)} ({percent(worst.before)} → {percent(worst.high)}"
                 f"{'' if worst.exact else '; estimated, not bounded'})."
             )
+
+    def _by_person(self, text: str, earlier: Sequence[Record], reach: Answered) -> Told:
+        """Raises NotAnswerable unless all earlier releases were the same as this one."""
+        mine = self.record
+        if text not in self.ever or mine is None or not all(same(mine, r) for r in earlier):
+            raise NotAnswerable(
+                f"people of {self.table.name!r} have several rows in this release or an earlier one, and different "
+                f"releases of such rows cannot be measured together: the policy limits `{text}`",
+                hint="Give out the earlier release again, or publish one row of each person (rows_per_person: 1) from "
+                "the first release on.",
+            )
+        return self.ever[text].told(reach)
 
 
 def _admit(text: str, limit: float, told: Told, *, answered: bool) -> None:

@@ -31,13 +31,14 @@ class Record:
     labels: dict[str, tuple[str | None, ...]]  # per released column that is no quasi-identifier
     codes: dict[str, Ints]
     changed: tuple[str, ...] = ()  # columns whose values a step changed: no count of the true ones
+    several: bool = False  # whether somebody has several rows: whose they are is not in here
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.labels)
 
     def to_bytes(self) -> bytes:
-        head = {"version": VERSION, "labels": self.labels, "changed": self.changed}
+        head = {"version": VERSION, "labels": self.labels, "changed": self.changed, "several": self.several}
         file = io.BytesIO()
         arrays: dict[str, Any] = {f"c{i}": self.codes[c].astype(np.int32) for i, c in enumerate(self.labels)}
         np.savez_compressed(
@@ -57,7 +58,8 @@ class Record:
             labels = {name: tuple(values) for name, values in head["labels"].items()}
             codes = {name: found[f"c{i}"].astype(np.int64) for i, name in enumerate(labels)}
             member, group = found["member"].astype(np.int64), found["group"].astype(np.int64)
-            return Record(found["people"], member, group, labels, codes, tuple(head["changed"]))
+            changed, several = tuple(head["changed"]), bool(head.get("several"))
+            return Record(found["people"], member, group, labels, codes, changed, several)
 
 
 def record(
@@ -67,6 +69,7 @@ def record(
     secret: Sequence[str],
     *,
     changed: Sequence[str] = (),
+    several: bool = False,
 ) -> Record:
     """Of a released table. `people`: the keys of the original's rows; `secret`: columns that no attacker knows."""
     known = [released[q] for q in quasi]
@@ -90,6 +93,7 @@ def record(
         labels,
         {name: c[rows] for name, c in codes.items()},
         tuple(c for c in changed if c in labels),
+        several,
     )
 
 
