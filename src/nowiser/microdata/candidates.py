@@ -377,14 +377,15 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             out.append(candidate)
         else:
             broken = ", ".join(f"{v['model']} is {v['value']}" for v in candidate.verdicts if not v["holds"])
-            refusals.append(
-                NotAnswerable(
-                    f"after {title} the table does not keep what the recipe promises: {broken}",
-                    hint="A larger k may help: with `blind` only the sizes of groups choose the version."
-                    if recipe.blind
-                    else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
-                )
+            refusal = NotAnswerable(
+                f"after {title} the table does not keep what the recipe promises: {broken}",
+                hint="A larger k may help: with `blind` only the sizes of groups choose the version."
+                if recipe.blind
+                else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
             )
+            if recipe.blind and not out:  # going on to the next method would tell that this one broke a limit
+                raise refusal
+            refusals.append(refusal)
     if not out:
         raise refusals[0]
     out.sort(key=lambda c: says_nothing(c, run))  # never the usual choice where another keeps the promises too

@@ -46,12 +46,20 @@ UNMEASURED = (
     "The version was chosen by looking at sensitive values, and what that tells was not measured{}: an attacker who "
     "runs the method himself may learn more than the figures say. `blind` chooses by the sizes of groups alone."
 )
+SEVERAL = " (it was chosen among versions of several methods; name one method to have it measured)"
 
 
-def measured_choice(steps: Sequence[Any], table: MicroTable, run: Run, chosen: Candidate) -> Candidate:
-    """The version with what its choice tells. Raises NotAnswerable where that, counted, breaks a gain of the recipe."""
+def measured_choice(
+    steps: Sequence[Any], table: MicroTable, run: Run, chosen: Candidate, *, ruled: bool = True
+) -> Candidate:
+    """The version with what its choice tells. Raises NotAnswerable where that, counted, breaks a gain of the recipe.
+
+    `ruled`: the version is that of the first method, whatever the others would have led to.
+    """
     if sized(run.models) == list(run.models) and run.loss != "gain":
         return replace(chosen, choice=SIZES)
+    if not ruled:  # in another world other methods lead to other versions, and this one may lose against them
+        return replace(chosen, choice=UNMEASURED.format(SEVERAL))
     if run.weights is not None or run.persons is not None or {s.name for s in steps} - PURE:
         return replace(chosen, choice=UNMEASURED.format(""))
     if run.loss != "gain" and _same(_made(steps, table, run, blind=True), chosen, run):

@@ -16,7 +16,7 @@ from nowiser.microdata.groups.compound import columns_of, tree_of
 from nowiser.microdata.method_contract import Run
 from nowiser.microdata.releases.measure import Told, together
 from nowiser.microdata.releases.persons import Ever, have_several, same
-from nowiser.microdata.releases.record import Keys, Record, keys, record
+from nowiser.microdata.releases.record import Record, keys, record
 from nowiser.microdata.risk.intersection import Answered
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
@@ -54,8 +54,9 @@ class Counting:
         known = [c for c in table.names if c in run.roles.quasi or c in public]
         secret = [c for c in table.names if c not in known and c not in private and c in run.original]
         changed = [c for c in secret if not run.original[c].same_rows(table[c], table.origin)]
-        several = have_several(table, run)
-        self.record = record(table, self._people(run), known, secret, changed=changed, several=several)
+        several, whose = have_several(table, run), self._whose(run)
+        people = keys(run.original, whose)
+        self.record = record(table, people, known, secret, changed=changed, several=several, whose=whose)
 
     def warn(self, heard: Callable[[str], None]) -> None:
         """Say, before it is written, after which releases nothing more can be measured."""
@@ -77,14 +78,14 @@ class Counting:
                 "needed at once, or give out this release again."
             )
 
-    def _people(self, run: Run) -> Keys:
+    def _whose(self, run: Run) -> tuple[str, ...]:
         names = owner(self.table, self.policy)
         if self.table.link is not None and any(n not in run.original for n in names):
             names = self.table.link.columns
         if not names or any(n not in run.original for n in names):  # every row is a person: all that is not secret
             secret = {c.name for c in self.table.columns if c.role is Role.SENSITIVE}
             names = tuple(n for n in run.original.names if n not in secret)
-        return keys(run.original, names)
+        return tuple(names)
 
     def charge(self, totals: Charge) -> Charge:
         """What this release adds to the account, so that answers that follow are held to the promise with it."""
@@ -116,6 +117,8 @@ class Counting:
             if self.record is None or (not earlier and set(columns_of(tree)) & set(self.record.changed)):
                 continue  # perturbed: the attackers of `nowiser.microdata.risk` are tried instead
             reach = Answered(jump=up(exposure(self.policy, attacker, totals).reach))
+            for other in records:
+                self._same_people(attacker.text, other.whose, self.record.whose)
             if self.record.several or any(r.several for r in records):
                 told = self._by_person(attacker.text, records, reach)
             else:
@@ -129,6 +132,16 @@ class Counting:
                 f"an attacker who {ONE_ROW if self.ever else KNOWS} gains at most "
                 f"{percent(worst.gain)} ({percent(worst.before)} → {percent(worst.high)}"
                 f"{'' if worst.exact else '; estimated, not bounded'})."
+            )
+
+    def _same_people(self, text: str, before: Sequence[str], now: Sequence[str]) -> None:
+        """Raises NotAnswerable where an earlier release cannot tell who of this one was in it."""
+        if before != now:
+            raise NotAnswerable(
+                f"an earlier release of {self.table.name!r} told people apart by {', '.join(before) or 'nothing'}, "
+                f"this one by {', '.join(now)}: they cannot be measured together, and the policy limits `{text}`",
+                hint="Tell people apart as before: by `person` of the policy, or where each row is a person by the "
+                "same columns of the file.",
             )
 
     def _by_person(self, text: str, earlier: Sequence[Record], reach: Answered) -> Told:
