@@ -59,8 +59,8 @@ class Source:
         return self.data
 
 
-def from_policy(path: Path, table: str | None, data: str | None) -> Source:
-    """The policy's table: public columns are what attackers know, sensitive ones what they guess."""
+def from_policy(path: Path, table: str | None, data: str | None, by: str = "custodian") -> Source:
+    """The policy's table, published by `by`: public columns are what attackers know, sensitive ones what they guess."""
     from nowiser.microdata.table.counting import Counting
     from nowiser.policy.reader import read
 
@@ -85,7 +85,7 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
         lambda recipe: promised(policy, chosen, recipe),
         lambda candidate, run: check(policy, chosen, candidate, run, counted),
         Counting(policy, chosen),
-        lambda candidate, digest: enter(policy, candidate, digest, counted),
+        lambda candidate, digest: enter(policy, candidate, digest, counted, by),
     )
 
 
@@ -301,7 +301,7 @@ def charged(candidate: Candidate) -> Charge:
     return charge
 
 
-def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Counting) -> None:
+def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Counting, by: str = "custodian") -> None:
     """The publication in the policy's ledger, before the file appears.
 
     Admitted like an answer, under the ledger's lock: raises Exhausted or NotAnswerable, with nothing charged, if a
@@ -331,7 +331,7 @@ def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Co
                     admit,
                     policy=policy.digest,
                     what=counted.what,
-                    analyst="custodian",
+                    analyst=by,
                     digest=digest,
                     shown=shown,
                     after=counted.seen,

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 AVERAGE = "SELECT AVG(time) AS minutes FROM visits"
-EVERY = ("/board", "/ask", "/tables", "/limits", "/releases", "/accounts", "/ledger", "/report")
+EVERY = ("/you", "/board", "/ask", "/tables", "/limits", "/releases", "/accounts", "/ledger", "/report")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class House:
 
 
 @contextlib.contextmanager
-def house(folder, *questions):
+def house(folder, *questions, options=()):
     canteen.write(folder)
     settings = Settings(policy=folder / "nowiser.yaml", port=0, pg_port=None, at_least=0.0)
     desk = Desk(settings)
@@ -42,7 +42,7 @@ def house(folder, *questions):
     for sql in questions:
         desk.seat(desk.register.find("ana")).query(sql, anyway=True)
     desk.close()
-    with serving(settings.policy) as server:
+    with serving(settings.policy, *options) as server:
         yield House(server.address, settings, tokens)
 
 
@@ -271,3 +271,24 @@ def test_an_account_that_is_switched_off_is_out_at_once(chrome, served):
         desk.close()
         page.goto("/tables")
         assert page.get_by_role("button", name="Log in").is_visible()
+
+
+def test_single_sign_on_at_another_site(chrome, tmp_path):
+    """The session is there after coming back from elsewhere, though its cookie is kept from other sites."""
+    from support.open_id import CLIENT, SECRET, provider
+
+    with provider("localhost") as their:  # for a browser another site than 127.0.0.1
+        (tmp_path / "secret").write_text(SECRET)
+        options = ("--sign-on", their.issuer, "--client", CLIENT, "--client-secret", str(tmp_path / "secret"))
+        with house(tmp_path / "house", options=options) as served, window(chrome, served) as page:
+            desk = Desk(served.settings)
+            desk.register.change("cleo", by="test", subject=f"{their.issuer} {their.subject}")
+            desk.close()
+            page.goto("/ledger")
+            assert violations(page) == []
+            page.get_by_role("link", name="Log in by single sign-on").click()
+            page.wait_for_url("**/ledger")
+            assert page.get_by_role("heading", name="Ledger", exact=True).is_visible()
+            page.get_by_role("link", name="cleo custodian").click()
+            page.get_by_role("button", name="Make a token").click()
+            assert page.locator(".token").inner_text().startswith("nw_")
