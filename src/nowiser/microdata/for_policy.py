@@ -52,6 +52,7 @@ class Source:
     check: Callable[[Candidate, Run], None] | None = None  # raises unless a version keeps it
     counting: "Counting | None" = None  # which rows count
     enter: Callable[[Candidate, str], None] | None = None
+    price: Callable[[Candidate], tuple[float, float]] | None = None  # after `check`: what it would use, what is left
 
     def needed(self) -> Any:
         if self.data is None:
@@ -86,6 +87,7 @@ def from_policy(path: Path, table: str | None, data: str | None, by: str = "cust
         lambda candidate, run: check(policy, chosen, candidate, run, counted),
         Counting(policy, chosen),
         lambda candidate, digest: enter(policy, candidate, digest, counted, by),
+        lambda candidate: price(policy, candidate, counted),
     )
 
 
@@ -337,6 +339,19 @@ def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Co
                     after=counted.seen,
                 )
                 return
+
+
+def price(policy: Policy, candidate: Candidate, counted: account.Counting) -> tuple[float, float]:
+    """The share of the allowance that a version would use if it were published now, and what would be left of it."""
+    from nowiser.guess.budget.allowance import share_used
+    from nowiser.ledger.opening import for_policy
+
+    charge = charged(candidate)
+    with for_policy(policy) as ledger:
+        before = ledger.totals()
+        counted.measure(ledger.releases(), before + charge, silent)
+    charge = charge + counted.charge(before)
+    return float(share_used(policy, charge)), max(0.0, 1 - float(share_used(policy, before + charge)))
 
 
 def _nothing_more(_all: Charge, _own: Charge) -> None:

@@ -31,6 +31,12 @@ def events(served, token, job):
 
 def test_a_table_is_published_and_compared(served, tokens, folder):
     cleo, odo = tokens["cleo"], tokens["odo"]
+    _, job = post(served.address, cleo, "jobs/publish", WISH | {"look": True})
+    looked = events(served, odo, job["id"])[-1]["result"]
+    with for_policy(read(folder / "nowiser.yaml")) as kept:
+        assert not any(e.kind == "publication" for e in kept.entries())
+        assert not kept.totals()
+    assert not (folder / "releases").exists()
     status, job = post(served.address, cleo, "jobs/publish", WISH)
     assert (status, job["state"]) == (202, "waits")
     last = events(served, odo, job["id"])[-1]
@@ -40,6 +46,8 @@ def test_a_table_is_published_and_compared(served, tokens, folder):
         kept.verify()
         (entry,) = [e for e in kept.entries() if e.kind == "publication"]
     assert entry.body["analyst"] == "cleo"
+    with got(served, odo, "/api/v1/allowance") as answer:
+        assert abs(json.load(answer)["left"] - looked["left"]) < 1e-6  # what was said before is what was used
     assert post(served.address, cleo, "jobs/publish", WISH)[0] == 400  # it is there
     _, job = post(served.address, cleo, "jobs/compare", {"release": entry.seq, "table": "visits"})
     assert events(served, cleo, job["id"])[-1]["state"] == "done"

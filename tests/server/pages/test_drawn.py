@@ -190,7 +190,7 @@ def test_a_token_is_shown_once_and_opens_the_pages(entered, desk):
     assert desk.register.of_token(text).name == "dora"
     assert "nw_" not in client.get("/accounts").text
     assert post(client, "/accounts", **fields).status_code == 400  # there is one already
-    assert "lock yourself out" in post(client, "/accounts", what="off", name="cleo").text
+    assert "the own account off" in post(client, "/accounts", what="off", name="cleo").text
     assert desk.register.find("cleo") is not None
     post(client, "/accounts", what="drop", name="dora")
     assert desk.register.of_token(text) is None

@@ -292,3 +292,23 @@ def test_single_sign_on_at_another_site(chrome, tmp_path):
             page.get_by_role("link", name="cleo custodian").click()
             page.get_by_role("button", name="Make a token").click()
             assert page.locator(".token").inner_text().startswith("nw_")
+
+
+def test_a_custodian_publishes_a_table_and_reads_its_report(chrome, fresh):
+    with window(chrome, fresh) as page:
+        log_in(page, fresh, "cleo")
+        page.goto("/releases")
+        page.get_by_label("Name of the file").fill("first")
+        page.get_by_role("button", name="See what it tells and uses").click()
+        assert page.get_by_text("look at visits as releases/first.csv").is_visible()
+        assert (violations(page), sideways(page)) == ([], 0)
+        page.get_by_role("button", name="Publish first").wait_for(timeout=120_000)
+        assert "would use" in page.locator(".history").inner_text()
+        assert (violations(page), sideways(page)) == ([], 0)
+        page.get_by_role("button", name="Publish first").click()
+        assert page.get_by_text("publish visits as releases/first.csv").is_visible()
+        assert (violations(page), sideways(page)) == ([], 0)
+        page.get_by_role("link", name="Read").wait_for(timeout=120_000)  # the page is drawn anew when the job is over
+        page.get_by_role("link", name="Read").click()
+        assert page.get_by_role("heading", level=1).is_visible()
+    assert (fresh.settings.policy.parent / "releases" / "first.csv").is_file()

@@ -39,6 +39,7 @@ class Job:
     share: float = 0.0
     message: str = ""
     result: Mapping[str, Any] = field(default_factory=dict)
+    wish: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def over(self) -> bool:
@@ -72,7 +73,7 @@ class Jobs:
         if self._closed or sum(not job.over for job in self._jobs.values()) >= WAITING:
             raise TooMany("Too many jobs are waiting.", hint="Begin it when one is done.")
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        job = Job(token_hex(6), wish.kind, wish.what, wish.by, now)
+        job = Job(token_hex(6), wish.kind, wish.what, wish.by, now, wish=asdict(wish))
         self._jobs[job.id] = job
         for old in [j.id for j in self._jobs.values() if j.over][: max(0, len(self._jobs) - REMEMBERED)]:
             del self._jobs[old]

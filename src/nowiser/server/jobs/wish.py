@@ -20,6 +20,7 @@ class Publish:
     k: int = 5
     suppress: str = "5%"
     seconds: float = 60.0  # how long a proof is looked for
+    look: bool = False  # say what it would tell and use; write and charge nothing
 
     kind = "publish"
 
@@ -34,7 +35,7 @@ class Publish:
 
     @property
     def what(self) -> str:
-        return f"publish {self.table} as {FOLDER}/{self.name}.csv"
+        return f"{'look at' if self.look else 'publish'} {self.table} as {FOLDER}/{self.name}.csv"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NowiserError
+from nowiser.percent import percent
 from nowiser.report import failure
 from nowiser.server.jobs.wish import FOLDER, Compare, Publish, Wish
 
@@ -34,11 +35,12 @@ def publish(policy: Path, wish: Publish) -> dict[str, Any]:
     }
     recipe = source.promised(parse(given, where="the release"))
     folder = policy.resolve().parent / FOLDER
-    folder.mkdir(exist_ok=True)
+    if not wish.look:
+        folder.mkdir(exist_ok=True)
     made = release(
         source.needed(),
         recipe,
-        output=folder / f"{wish.name}.csv",
+        output=None if wish.look else folder / f"{wish.name}.csv",
         progress=told,
         check=source.check,
         enter=source.enter,
@@ -46,7 +48,13 @@ def publish(policy: Path, wish: Publish) -> dict[str, Any]:
         every=False,
     )
     content = made.report()
-    return {"file": f"{FOLDER}/{wish.name}.csv", "words": sentence(content, content["candidates"][content["chosen"]])}
+    words = sentence(content, content["candidates"][content["chosen"]])
+    if not wish.look:
+        return {"file": f"{FOLDER}/{wish.name}.csv", "words": words}
+    assert source.price is not None
+    used, left = source.price(made.chosen)
+    price = f"Publishing it would use {percent(used)} of the allowance for answers and leave {percent(left)}. "
+    return {"used": used, "left": left, "words": price + words}
 
 
 def compare(policy: Path, wish: Compare) -> dict[str, Any]:

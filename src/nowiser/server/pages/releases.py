@@ -42,9 +42,11 @@ async def publish(
     name: Word,
     k: Annotated[int, Form(ge=1, le=1_000_000)] = 5,
     suppress: Word = "5 %",
+    what: Word = "look",
 ) -> Response:
-    """Begin a job, and back to the page that shows it."""
-    wish = Publish(account.name, table, name.strip(), k, suppress.replace(" ", "").removesuffix("%") + "%")
+    """Begin a job, and back to the page that shows it. What a release would tell and use is looked at first."""
+    share = suppress.replace(" ", "").removesuffix("%") + "%"
+    wish = Publish(account.name, table, name.strip(), k, share, look=what != "publish")
     return await _begun(request, desk, account, lambda: desk.jobs.begin(wish, desk.folder))
 
 

@@ -24,6 +24,9 @@ class Publication(Body):
     name: Annotated[str, Field(max_length=63, description="The file becomes `releases/<name>.csv` beside the policy")]
     k: Annotated[int, Field(ge=1, le=1_000_000, description="Every row looks like k - 1 others")] = 5
     suppress: Annotated[str, Field(max_length=20, description="Rows that may be left out")] = "5%"
+    look: Annotated[bool, Field(description="Only say what it would tell and use; nothing is written or charged")] = (
+        False
+    )
 
 
 class Comparison(Body):
@@ -42,7 +45,7 @@ async def every(desk: TheDesk, _: Overseer) -> dict[str, Any]:
 @router.post("/publish", status_code=202)
 async def publish(desk: TheDesk, by: Custodian, new: Publication) -> dict[str, Any]:
     """Begin to publish a table. It enters the ledger under your name, before the file is there."""
-    wish = Publish(by.name, new.table, new.name, new.k, new.suppress)
+    wish = Publish(by.name, **new.model_dump())
     return desk.jobs.begin(wish, desk.folder).to_json()
 
 
