@@ -1,8 +1,8 @@
 """What `nowiser verify` answers: proved, refuted or unknown. Never "ok" for "nothing found".
 
-Proved    a certificate that `verify/check` accepts; `sizes` is None where it holds for lists of every length
-Refuted   two neighbouring inputs, an event, how often it happens on each, and the ratio that is surely exceeded
-Unknown   the line and the construct, and what would be accepted
+* Proved: a certificate that `verify/check` accepts; `sizes` is None where it holds for lists of every length.
+* Refuted: two neighbouring inputs, an event, how often it happens on each, and the ratio that is surely exceeded.
+* Unknown: the line and the construct, and what would be accepted.
 """
 
 import math
@@ -154,7 +154,7 @@ class Refuted:
 
     @property
     def guess(self) -> tuple[float, float]:
-        """Before → after, at least: what an attacker knows who held both inputs for equally likely and saw the event."""
+        """Before → after, at least: what an attacker knows who thought 50 % and saw the event."""
         if math.isinf(self.ratio):
             return BEFORE, 1.0
         return BEFORE, self.ratio / (1 + self.ratio)
