@@ -1,9 +1,9 @@
-"""The auditor: does a black box keep its claim? It finds two inputs and an event that refute it, or says how hard it looked.
+"""The auditor: does a black box keep its claim? It finds two inputs and an event that refute it, or says how it looked.
 
     run a little on every pair → choose an event → bet on fresh runs → choose again from all runs → … → confirm
 
-It can refute and never prove. On a mechanism that keeps its claim it says "refuted" with probability at most 1 − confidence,
-whatever it looks at and whenever it stops: the bets are placed before the runs they are about (`betting.py`).
+It can refute and never prove. Of a mechanism that keeps its claim it says "refuted" with probability at most
+1 − confidence, whatever it looks at and whenever it stops: bets are placed before the runs they are about.
 """
 
 import math
@@ -25,7 +25,20 @@ from nowiser.verify.auditor.outputs import Outputs, Raised, outputs
 Mechanism = Callable[[Any], Any]
 FIRST = 100  # runs on each input of every pair before the first bet
 LEVELS = np.geomspace(1 / 64, 8, 73)  # of the claim: where the lower bound is looked for
-SILENT: Callable[[int, int], None] = lambda done, most: None  # noqa: E731 (a default that does nothing)
+
+
+def silent(_done: int, _most: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """Outputs of one kind: how often they came on the first and on the second input, and whether they are the event."""
+
+    label: str
+    first: float
+    second: float
+    inside: bool
 
 
 @dataclass(frozen=True)
@@ -40,9 +53,10 @@ class Audit:
     least: float  # with this confidence the level is at least that
     inputs: tuple[Any, Any]  # the event is likelier on the first of them
     event: str
-    often: tuple[Rate, Rate]  # how often the event happened on fresh runs, with exact intervals
+    often: tuple[Rate, Rate]  # how often the event happened, with exact intervals; on fresh runs if it refutes
     seconds: float
-    counts: tuple[NDArray[np.float64], ...] = field(default=(), compare=False, repr=False)
+    column: str = ""  # the outputs' column that the event is about
+    classes: tuple[Class, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def guess(self) -> tuple[float, float]:
@@ -64,6 +78,12 @@ class Audit:
         from nowiser.verify.auditor.picture import html
 
         return html(self)
+
+    def chart(self) -> Any:
+        """The two histograms of outputs, with the event shaded."""
+        from nowiser.verify.auditor.picture import chart
+
+        return chart(self)
 
 
 def claim_of(
@@ -101,20 +121,21 @@ def audit(
     samples: int = 100_000,
     seconds: float = 60.0,
     confidence: float = 0.95,
-    progress: Callable[[int, int], None] = SILENT,
+    progress: Callable[[int, int], None] = silent,
 ) -> Audit:
     """Look for an event that is likelier on one of two neighbouring inputs than the mechanism claims.
 
-    The mechanism is called with one input and returns its output; whatever it keeps between calls is its own affair.
-    `pairs`: further pairs of neighbours. It ends after so many samples (runs on each input) or seconds, or as soon as the
-    claim is refuted at this confidence.
+    The mechanism is called with one input and returns its output. `pairs`: further pairs of neighbours. The audit ends
+    after so many samples (runs on each input) or seconds, or as soon as the claim is refuted at this confidence.
     """
     claim = claim_of(epsilon, delta, rho, mu)
     if not 0.5 <= confidence < 1:
         raise Misconfigured(f"confidence must be at least 50 % and below 100 %, not {confidence:g}")
     every = [*([(first, second)] if first is not None or second is not None or not pairs else []), *pairs]
     if samples < 4 * FIRST * len(every):
-        raise Misconfigured(f"{samples} samples are too few for {len(every)} pairs: take {4 * FIRST * len(every)} at least")
+        raise Misconfigured(
+            f"{samples} samples are too few for {len(every)} pairs: take {4 * FIRST * len(every)} at least"
+        )
     begun = time.monotonic()
     end = begun + seconds
     rooms = [_Room(mechanism, a, b) for a, b in every]
@@ -137,7 +158,9 @@ def audit(
         progress(done, samples)
         if purse.won or late:
             break
-    fresh = room.fresh(event, min(20_000, max(1_000, room.size // 2)), end + seconds / 4)
+    fresh = (
+        room.fresh(event, min(20_000, max(2 * FIRST, room.size)), end + seconds) if purse.won else room.counted(event)
+    )
     a, b = (room.second, room.first) if event.swapped else (room.first, room.second)
     return Audit(
         claim=str(claim),
@@ -150,7 +173,8 @@ def audit(
         event=str(event),
         often=(rate(*fresh[0], confidence), rate(*fresh[1], confidence)),
         seconds=time.monotonic() - begun,
-        counts=room.counts(event),
+        column=event.classes.name,
+        classes=room.classes(event),
     )
 
 
@@ -186,7 +210,9 @@ class _Purse:
         """The largest level that is refuted together with all below it; a true level is so with the risk at most."""
         refuted = self._most[1:] >= self._needed
         below = int(np.argmin(refuted)) if not refuted.all() else len(refuted)
-        level = self._claims[below].level if below else 0.0  # claims[0] is the claim itself, so [below] is the last refuted
+        level = (
+            self._claims[below].level if below else 0.0
+        )  # claims[0] is the claim itself, so [below] is the last refuted
         return max(level, self._claims[0].level) if self.won else level
 
 
@@ -239,11 +265,21 @@ class _Room:
             return [(0, 0), (0, 0)]
         return [(int(np.count_nonzero(side)), len(side)) for side in other.happened(event, 0)]
 
-    def counts(self, event: Event) -> tuple[NDArray[np.float64], ...]:
-        """Runs per class of the event's column on both inputs, and which classes are the event: for a picture."""
+    def counted(self, event: Event) -> list[tuple[int, int]]:
+        """How often it happened in all runs so far."""
+        return [(int(np.count_nonzero(side)), self.size) for side in self.happened(event, 0)]
+
+    def classes(self, event: Event) -> tuple[Class, ...]:
+        """The outputs seen so far by classes of the event's column, for a picture."""
         n = event.classes.count
-        a, b = (np.bincount(event.classes.of(side), minlength=n).astype(np.float64) for side in self.seen())
-        return (b, a, event.inside.astype(float)) if event.swapped else (a, b, event.inside.astype(float))
+        a, b = (np.bincount(event.classes.of(side), minlength=n) / self.size for side in self.seen())
+        if event.swapped:
+            a, b = b, a
+        return tuple(
+            Class(event.classes.label(i), float(a[i]), float(b[i]), bool(event.inside[i]))
+            for i in range(n)
+            if a[i] or b[i]
+        )
 
 
 def _promising(rooms: Sequence[_Room], claim: Claim) -> tuple[_Room, Event]:

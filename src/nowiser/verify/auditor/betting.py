@@ -1,10 +1,10 @@
 """Bets against a claim: money that grows only where the claim is false.
 
-The claim says that an event's probabilities p and q on two inputs satisfy p ≤ rise·q + start. One run on each input pays
-x − rise·y − start, where x and y are 1 if the event happened: on average at most 0 if the claim holds. Who stakes a share
-λ of what he has, chosen before the runs, multiplies it by 1 + λ·(x − rise·y − start). If the claim holds, his money ever
-reaches 1/α with probability at most α (Ville's inequality), however the events and stakes are chosen from earlier runs
-and whenever he stops.
+The claim says that an event's probabilities p and q on two inputs satisfy p ≤ rise·q + start. One run on each input
+pays x − rise·y − start, where x and y are 1 if the event happened: on average at most 0 if the claim holds. Who
+stakes a share λ of what he has, chosen before the runs, multiplies it by 1 + λ·(x − rise·y − start). If the claim
+holds, his money ever reaches 1/α with probability at most α (Ville's inequality), however the events and stakes are
+chosen from earlier runs and whenever he stops.
 """
 
 from dataclasses import dataclass

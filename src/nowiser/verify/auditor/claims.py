@@ -150,7 +150,8 @@ def _curve(rho: float) -> Floats:
         middle = (low + high) / 2
         fits = _allowed(middle, q, rho)
         low, high = np.where(fits, middle, low), np.where(fits, high, middle)
-    return high
+    above: Floats = high
+    return above
 
 
 def _allowed(p: Floats, q: Floats, rho: float) -> NDArray[np.bool_]:

@@ -21,16 +21,21 @@ Ints = NDArray[np.int64]
 CLASSES = 40  # of a column of numbers
 KNOWN = 200  # categories of a column of labels; rarer ones are one class
 RIDGE = 1e-2
+CARE = 1.0  # standard errors
+FAVOUR = 0.9  # a list of texts must promise so much more than an interval
 ROUNDS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """A column as classes: which class each output is in, and the class in words."""
+    """A column as classes: which class each output is in, and some classes in words."""
 
+    name: str
     of: Callable[[Outputs], Ints]
     count: int
     words: Callable[[Sequence[int]], str]
+    label: Callable[[int], str]  # of one class, without the name of the column
+    plain: bool = False  # numbers: an interval is easier to read than a list of texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +61,12 @@ def best_event(first: Outputs, second: Outputs, claim: Claim) -> Event:
     half = len(first) // 2
     fit, judge = slice(None, half), slice(half, None)
     counted = [
-        (classes, *_counts(classes, first, second, fit), *_counts(classes, first, second, judge))
+        (classes, _counts(classes, first, second, fit), _counts(classes, first, second, judge))
         for classes in _columns(first.take(fit), second.take(fit))
     ]
     for _ in range(12):
         found = [event for each in counted for event in _events(*each, claim)]
-        best = max(found, key=lambda event: event.growth)
+        best = max(found, key=lambda event: event.growth * (1 if event.classes.plain else FAVOUR))
         if best.growth > 0:
             break
         claim = claim.at(claim.level / 2)
@@ -74,24 +79,29 @@ def _counts(classes: Classes, first: Outputs, second: Outputs, part: slice) -> t
     return a, b
 
 
-def _events(
-    classes: Classes, fit_a: Floats, fit_b: Floats, seen_a: Floats, seen_b: Floats, claim: Claim
-) -> Iterator[Event]:
+def _events(classes: Classes, fit: tuple[Floats, Floats], seen: tuple[Floats, Floats], claim: Claim) -> Iterator[Event]:
     """For each direction the best union of classes that are likeliest there. The last class is that of the unknown."""
     for swapped in (False, True):
-        likely, other = (fit_b, fit_a) if swapped else (fit_a, fit_b)
-        up, down = (seen_b, seen_a) if swapped else (seen_a, seen_b)
+        likely, other = reversed(fit) if swapped else fit
+        up, down = reversed(seen) if swapped else seen
         order = np.argsort(-((likely + 0.5) / (other + 0.5)), kind="stable")
         order = order[(likely + other)[order] > 0]
         if not len(order):
             continue
-        p = (np.cumsum(up[order]) + 0.5) / (up.sum() + 1)
-        q = (np.cumsum(down[order]) + 0.5) / (down.sum() + 1)
+        p = _careful(np.cumsum(up[order]), up.sum(), -1)
+        q = _careful(np.cumsum(down[order]), down.sum(), 1)
         _, growth = growths(p, q, *claim.line(q))
         best = int(growth.argmax())
         inside = np.zeros(classes.count, dtype=bool)
         inside[order[: best + 1]] = True
         yield Event(classes, inside, swapped, float(p[best]), float(q[best]), float(growth[best]))
+
+
+def _careful(happened: Floats, of: float, sign: int) -> Floats:
+    """A rate moved against us by a part of its standard error: of many events the luckiest looks better than it is."""
+    share = (happened + 0.5) / (of + 1)
+    moved: Floats = share + sign * CARE * np.sqrt(share * (1 - share) / of)
+    return np.clip(moved, 0.25 / (of + 1), 1 - 0.25 / (of + 1))
 
 
 def _columns(first: Outputs, second: Outputs) -> Iterator[Classes]:
@@ -122,13 +132,16 @@ def _labelled(name: str, values: NDArray[np.object_]) -> Classes:
             return np.full(len(seen), len(kept), dtype=np.int64)
         return np.array([place.get(str(value), len(kept)) for value in column], dtype=np.int64)
 
+    def label(i: int) -> str:
+        return kept[i] if i < len(kept) else "anything else"
+
     def words(chosen: Sequence[int]) -> str:
-        names = [kept[i] if i < len(kept) else "anything else" for i in chosen]
+        names = [label(i) for i in chosen]
         if len(names) > 6:
             names = [*names[:5], f"… ({len(names) - 5} more)"]
         return f"{name} is {' or '.join(names)}"
 
-    return Classes(of, len(kept) + 1, words)
+    return Classes(name, of, len(kept) + 1, words, label)
 
 
 def _cut(name: str, values: Floats, column: Callable[[Outputs], Floats]) -> Classes:
@@ -149,7 +162,13 @@ def _cut(name: str, values: Floats, column: Callable[[Outputs], Floats]) -> Clas
     def words(chosen: Sequence[int]) -> str:
         return _intervals(name, ends, chosen)
 
-    return Classes(of, len(ends) + 2, words)
+    def label(i: int) -> str:
+        if i > len(ends):
+            return "missing"
+        low = f"{ends[i - 1]:.4g} – " if i else "up to "
+        return f"{low}{ends[i]:.4g}" if i < len(ends) else f"above {ends[-1]:.4g}" if len(ends) else "any"
+
+    return Classes(name, of, len(ends) + 2, words, label, plain=True)
 
 
 def _intervals(name: str, ends: Floats, chosen: Sequence[int]) -> str:
@@ -207,4 +226,3 @@ def _logistic(x: Floats, y: Floats) -> Floats:
         curve = (x * (p * (1 - p))[:, None]).T @ x + RIDGE * len(x) * np.eye(x.shape[1])
         weights = weights + np.linalg.solve(curve, slope)
     return weights
-

@@ -1,6 +1,6 @@
 """Outputs of any mechanism as columns in which a difference may show.
 
-An output may be a number, a text, a list, a tuple, an array, a mapping, None, or an exception that was raised. It becomes
+An output may be a number, a text, a list, an array, a mapping, None, or an exception that was raised. It becomes
 
 * its numbers, one column each, in order; and differences of pairs of them while there are few;
 * the lowest set bit of each floating-point number: float noise reaches other numbers from other inputs;
@@ -53,10 +53,10 @@ def outputs(values: Sequence[Any]) -> Outputs:
         found = numbers[:width]
         table[row, : len(found)] = [_real(x) for x in found]
     names = [f"output[{i}]" for i in range(width)]
-    numbers = {name: table[:, i] for i, name in enumerate(names)}
+    columns: dict[str, Floats] = {name: table[:, i] for i, name in enumerate(names)}
     if width <= MOST_PAIRED:
         for i, j in combinations(range(width), 2):
-            numbers[f"{names[i]} - {names[j]}"] = table[:, i] - table[:, j]
+            columns[f"{names[i]} - {names[j]}"] = table[:, i] - table[:, j]
     labels: dict[str, NDArray[np.object_]] = {
         "the shape of the output": _objects([shape for _, shape in flat]),
         "the output": _objects([repr(value)[:LONGEST] for value in values]),
@@ -65,7 +65,7 @@ def outputs(values: Sequence[Any]) -> Outputs:
         column = [row[i] if i < len(row) else None for row, _ in flat]
         if any(isinstance(x, float) and not x.is_integer() for x in column):
             labels[f"the lowest set bit of {name}"] = _objects([_lowest_bit(x) for x in column])
-    return Outputs(numbers, labels)
+    return Outputs(columns, labels)
 
 
 def _objects(values: Sequence[Any]) -> NDArray[np.object_]:

@@ -1,18 +1,19 @@
-"""A gateway's question as a mechanism for the auditor: rows of one table go in, the cells of the answer come out.
+"""A gateway's question as a mechanism to audit: rows of one table go in, the cells of the answer come out.
 
-Each run asks a fresh gateway with an account in memory, so that no stored answer is given again and no ledger is touched.
+Each run has a fresh account in memory, so that no stored answer is given again and no ledger is touched.
 """
 
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any, cast
+from weakref import finalize
 
 from nowiser.attacks.gateways.memory import MemoryAccount
 from nowiser.engines import connect
-from nowiser.engines.base import Engine
 from nowiser.errors import Misconfigured
 from nowiser.gateway import Gateway
 from nowiser.model.policy import Policy
@@ -22,7 +23,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 class Question:
-    """`Question("nowiser.yaml", "SELECT COUNT(*) FROM visits")(rows)` is what an analyst would read about these rows."""
+    """`Question("nowiser.yaml", "SELECT COUNT(*) FROM visits")(rows)`: the answer about these rows."""
 
     def __init__(
         self, policy: Policy | str | Path, sql: str, *, table: str | None = None, spend: str | float | None = None
@@ -33,8 +34,9 @@ class Question:
         if self._policy.table(self._table) is None or (table is None and len(named) > 1):
             raise Misconfigured(f"name one table of the policy: {', '.join(named)}")
         self._sql, self._spend = sql, spend
-        self._folder = TemporaryDirectory(prefix="nowiser-audit-")
-        self._opened: dict[str, tuple[Policy, Engine]] = {}
+        self._folder = Path(mkdtemp(prefix="nowiser-audit-"))
+        finalize(self, rmtree, self._folder, ignore_errors=True)
+        self._opened: dict[str, Gateway] = {}
 
     def __call__(self, rows: Rows) -> list[list[Any]]:
         return [list(row) for row in self._gateway(rows).query(self._sql, spend=self._spend, anyway=True).rows or ()]
@@ -46,12 +48,12 @@ class Question:
         return {kind: max((kinds.get(kind, 0.0) for kinds in every), default=0.0) for kind in ("jump", "presence")}
 
     def _gateway(self, rows: Rows) -> Gateway:
+        """The gateway about these rows, with a fresh account."""
         key = repr(rows)
         if key not in self._opened:
-            copy = self._copy(rows, Path(self._folder.name) / str(len(self._opened)))
-            self._opened[key] = copy, connect(copy)
-        policy, engine = self._opened[key]
-        return Gateway(policy, engine=engine, account=cast("Any", MemoryAccount()))
+            copy = self._copy(rows, self._folder / str(len(self._opened)))
+            self._opened[key] = Gateway(copy, engine=connect(copy), account=cast("Any", MemoryAccount()))
+        return self._opened[key].through(MemoryAccount())
 
     def _copy(self, rows: Rows, folder: Path) -> Policy:
         """The policy about a file that holds these rows."""
@@ -65,4 +67,6 @@ class Question:
             writer.writerows(rows)
         copied = replace(table, source=str(folder / "rows.csv"), csv=None)
         tables = tuple(copied if t.name == table.name else t for t in self._policy.tables)
-        return replace(self._policy, tables=tables, engine="duckdb:///?prepare=no", ledger=None, path=folder / "nowiser.yaml")
+        return replace(
+            self._policy, tables=tables, engine="duckdb:///?prepare=no", ledger=None, path=folder / "nowiser.yaml"
+        )

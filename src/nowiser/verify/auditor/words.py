@@ -15,24 +15,22 @@ def told(found: "Audit") -> str:
     sure = percent(found.confidence, 0)
     if not found.refuted:
         bound = f"it is {found.least:.3g} at least" if found.least else "nothing is known from below"
-        return (
-            f"No violation of {found.claim} found with {found.samples:,} samples of each input in {found.seconds:.1f} s "
-            f"({bound}, at {sure} confidence). This is no proof."
-        )
+        looked = f"{found.samples:,} samples of each input in {found.seconds:.1f} s"
+        return f"No violation of {found.claim} found with {looked} ({bound}, at {sure} confidence). This is no proof."
     p, q = found.often
     before, after = found.guess
-    return "\n".join(
-        [
-            f"Refuted: {found.claim} does not hold ({found.level} is more than {found.least:.3g}, at {sure} confidence; "
-            f"{found.samples:,} samples of each input, {found.seconds:.1f} s).",
-            f"Inputs: {short(found.inputs[0])} and {short(found.inputs[1])}.",
-            f"Event: {found.event}.",
-            f"It happens with {percent(p.value)} [{percent(p.low)}, {percent(p.high)}] on the first and with "
-            f"{percent(q.value)} [{percent(q.low)}, {percent(q.high)}] on the second ({p.of:,} fresh runs of each).",
-            f"With these two inputs an attacker who thought {percent(before, 0)} and sees the event knows with at least "
-            f"{percent(after, 0)} which one it was.",
-        ]
-    )
+    lines = [
+        f"Refuted: {found.claim} does not hold ({found.level} is more than {found.least:.3g}, at {sure} confidence; "
+    ]
+    lines[0] += f"{found.samples:,} samples of each input, {found.seconds:.1f} s)."
+    lines.append(f"Inputs: {short(found.inputs[0])} and {short(found.inputs[1])}.")
+    lines.append(f"Event: {found.event}.")
+    first = f"{percent(p.value)} [{percent(p.low)}, {percent(p.high)}]"
+    second = f"{percent(q.value)} [{percent(q.low)}, {percent(q.high)}]"
+    lines.append(f"It happens with {first} on the first and with {second} on the second ({p.of:,} fresh runs of each).")
+    knows = f"an attacker who thought {percent(before, 0)} and sees the event knows with at least {percent(after, 0)}"
+    lines.append(f"With these two inputs {knows} which one it was.")
+    return "\n".join(lines)
 
 
 def as_json(found: "Audit") -> dict[str, Any]:
