@@ -109,8 +109,8 @@ def parse(text: str, parameters: Sequence[Any] | None = None) -> exp.Expr:
     if isinstance(tree, exp.SetOperation):
         raise NotAnswerable(
             f"Only SELECT is answered, not {_name(tree)}.",
-            hint=f"Ask them one by one. About rows of the same persons: SELECT COUNT(*) FROM (SELECT person FROM a"
-            f" {_name(tree)} SELECT person FROM b) AS q.",
+            hint="Ask them one by one. About rows of the same persons: SELECT COUNT(*) FROM (SELECT person FROM a"
+            " UNION SELECT person FROM b) AS q; so with INTERSECT and EXCEPT.",
             span=place(tree, text),
         )
     if not isinstance(tree, exp.Select):
