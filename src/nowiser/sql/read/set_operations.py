@@ -58,7 +58,7 @@ def _compared(context: Context, node: exp.SetOperation, both: Source) -> Source:
             message, hint = f"{word} of public tables alone is not answered.", "COUNT(DISTINCT key) over UNION ALL is."
         else:
             message = f"{word} would compare rows of different persons, and is not answered."
-            hint = f"Name the person in both: SELECT person, … FROM a, {word}, SELECT person, … FROM b."
+            hint = f"Name the person in both: SELECT person, … FROM a {word} SELECT person, … FROM b."  # noqa: S608 (a hint)
         raise context.refuse(node, message, hint)
     listed = [exp.column(exp.to_identifier(n, quoted=True)) for n in shown]
     least, largest = (f(this=exp.column(exp.to_identifier(SIDE, quoted=True))) for f in (exp.Min, exp.Max))
