@@ -2,6 +2,7 @@
 
 import math
 import random
+from functools import partial
 
 import numpy as np
 import pytest
@@ -46,10 +47,15 @@ def test_a_scale_that_is_off_by_a_tenth_is_caught_in_100000_samples(numbers):
 
 
 def test_float_noise_is_caught_by_its_lowest_bits():
-    draw = random.Random(7)
-    found = audit(adding(lambda: draw.expovariate(1.0) - draw.expovariate(1.0)), 0.0, 1.0, epsilon=1.0, samples=1000)
-    assert found.refuted
-    assert "lowest set bit" in found.event
+    """One output in eight has a bit that the other input never reaches: at least 8 of 10 audits of 1,000 see it."""
+    found = []
+    for seed in range(10):
+        draw = random.Random(seed)
+        noisy = adding(partial(lambda d: d.expovariate(1.0) - d.expovariate(1.0), draw))
+        found.append(audit(noisy, 0.0, 1.0, epsilon=1.0, samples=1000))
+    caught = [f for f in found if f.refuted]
+    assert len(caught) >= 8
+    assert all("lowest set bit" in f.event for f in caught)
 
 
 def test_right_mechanisms_are_left_alone_as_often_as_stated(numbers):

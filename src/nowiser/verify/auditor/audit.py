@@ -24,7 +24,8 @@ from nowiser.verify.auditor.outputs import Outputs, Raised, outputs
 
 Mechanism = Callable[[Any], Any]
 FIRST = 100  # runs on each input of every pair before the first bet
-LEVELS = np.geomspace(1 / 64, 8, 73)  # of the claim: where the lower bound is looked for
+LEVELS = 2.0 ** (np.arange(-48, 25) / 8)  # of the claim: where the lower bound is looked for
+OWN = 48  # the claim itself
 
 
 def silent(_done: int, _most: int) -> None:
@@ -179,16 +180,16 @@ def audit(
 
 
 class _Purse:
-    """The money of a bettor against each level of the claim; against the claim itself it decides."""
+    """The money of a bettor against each level of the claim."""
 
     def __init__(self, claim: Claim, risk: float) -> None:
-        self._claims = [claim, *(claim.at(float(level * claim.level)) for level in LEVELS)]
-        self._money = np.zeros(len(self._claims))  # logarithms
-        self._most = np.zeros(len(self._claims))
+        self._claims = [claim.at(float(level * claim.level)) for level in LEVELS]
+        self._money = np.zeros(len(LEVELS))  # logarithms
+        self._most = np.zeros(len(LEVELS))
         self._needed = -math.log(risk)
 
     def stakes(self, event: Event) -> list[Bet]:
-        """A stake for each level, of less than what would be best: estimates are no truths."""
+        """A stake for each level."""
         q = np.array([event.q])
         return [bet(event.p, event.q, *(float(v[0]) for v in claim.line(q))) for claim in self._claims]
 
@@ -202,18 +203,19 @@ class _Purse:
                 self._money[i] = path[-1]
 
     @property
+    def _refuted(self) -> int:
+        """How many levels are refuted together with all below them. Too many with the risk at most."""
+        below = self._most < self._needed
+        return int(below.argmax()) if below.any() else len(below)
+
+    @property
     def won(self) -> bool:
-        return bool(self._most[0] >= self._needed)
+        return self._refuted > OWN
 
     @property
     def least(self) -> float:
-        """The largest level that is refuted together with all below it; a true level is so with the risk at most."""
-        refuted = self._most[1:] >= self._needed
-        below = int(np.argmin(refuted)) if not refuted.all() else len(refuted)
-        level = (
-            self._claims[below].level if below else 0.0
-        )  # claims[0] is the claim itself, so [below] is the last refuted
-        return max(level, self._claims[0].level) if self.won else level
+        """The largest of these levels; the true one is above it."""
+        return self._claims[self._refuted - 1].level if self._refuted else 0.0
 
 
 class _Room:
