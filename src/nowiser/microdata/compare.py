@@ -192,7 +192,7 @@ def compare(
             raise Misconfigured(f"within: {name!r} is not a numeric sensitive column")
     goals = {name: Goal(name, float(r)) for name, r in (within or {}).items()}
     told: list[Guessed] = []
-    labels = {q: rules(hierarchy(old[q], s, None)) for q, s in specs.items()}
+    labels = {q: rules(hierarchy(old[q], specs.get(q), None)) for q in quasis if q in specs or _words(old, new, q)}
     for name in secrets:
         here = guesses(old, new, quasis, name, goal=goals.get(name), victims=victims, labels=labels)
         told += here
@@ -356,6 +356,11 @@ def _linkable(old: MicroTable, new: MicroTable, name: str) -> bool:
     if a.is_numeric and b.is_numeric:
         return True
     return len(a.values) <= 100 and len(b.values) <= 100 and bool(set(a.labels) & set(b.labels))
+
+
+def _words(old: MicroTable, new: MicroTable, q: str) -> bool:
+    """Whether labels cannot be read by themselves; they may be those of the hierarchy that `publish` makes."""
+    return not is_aligned(new) and fit(old[q], new[q]).unread > LEAST_UNREAD
 
 
 def _unread(old: MicroTable, new: MicroTable, quasis: Sequence[str], labels: Mapping[str, Rules]) -> tuple[str, ...]:

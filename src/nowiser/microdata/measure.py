@@ -103,7 +103,7 @@ def risk(
         raise Misconfigured("name at least one quasi-identifier", hint='As in quasi="age,zip,sex".')
     if not table.rows:
         raise Misconfigured("the table has no rows")
-    roles = Roles(tuple(known), tuple(guessed), weight=weight, household=household)
+    roles = Roles(tuple(known), tuple(guessed), weight=weight, household=household, people=people)
     check_weighed(table, roles)
     trees = {n: hierarchy(table[n], spec, folder) for n, spec in guessed.items() if spec}
     targets = [target_of(table, n, trees.get(n)) for n in guessed]
@@ -112,7 +112,7 @@ def risk(
     found = {}
     if measures:
         each = table if owners is None else table.take(one_of_each(table, tuple(known), owners))
-        found = {title: plain(measure(each, roles)) for title, measure in registry.measures().items()}
+        found = {title: plain(told) for title, ask in registry.measures().items() if (told := ask(each, roles))}
     pictures = {"row_gains": row_gain_bins(groups, within=within), "group_sizes": group_size_bins(groups)}
     lifts = {t.column: gains_by_row(table, groups, tuple(known), t.column, within.get(t.column)) for t in targets}
     return Risk(

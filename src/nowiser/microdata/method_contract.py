@@ -39,6 +39,7 @@ class Roles:
     weight: str | None = None  # sampling weights
     household: str | None = None
     strata: tuple[str, ...] = ()
+    people: int | None = None  # size of the population the table was drawn from
 
 
 def quiet(done: float, message: str) -> None:
