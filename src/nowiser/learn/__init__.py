@@ -1,4 +1,4 @@
-"""Models that leave attackers no wiser: estimators with scikit-learn's manners, paid from a policy's account or by ρ."""
+"""Models that leave attackers no wiser: estimators with scikit-learn's manners, for a share of an account or a ρ."""
 
 from nowiser.learn.boosting import Boosting
 from nowiser.learn.forest import RandomForest
@@ -24,4 +24,17 @@ MODELS = (
     "Standardise",
 )
 
-__all__ = [*MODELS, "from_json"]
+__all__ = [
+    "MODELS",
+    "PCA",
+    "Boosting",
+    "DecisionTree",
+    "KMeans",
+    "LinearRegression",
+    "LogisticRegression",
+    "NaiveBayes",
+    "QuantileBins",
+    "RandomForest",
+    "Standardise",
+    "from_json",
+]

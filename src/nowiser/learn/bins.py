@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,20 +50,19 @@ class Bins:
             return [*(str(v) for v in kind.values), "other"]
         assert cuts is not None
         edges = [kind.low, *cuts.tolist(), kind.high]
-        return [f"{a:.4g} to {b:.4g}" for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        return [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
 
     def told(self, feature: int, mask: NDArray[np.bool_]) -> str:
         """That a column is in one of these bins, in words."""
         kind, name = self.domain.kinds[feature], self.domain.names[feature]
-        if isinstance(kind, Category):
-            labels = self.labels(feature)
-            return f"{name} in {{{', '.join(text for text, here in zip(labels, mask, strict=True) if here)}}}"
         cuts = self.cuts[feature]
-        assert cuts is not None
+        listed = ", ".join(text for text, here in zip(self.labels(feature), mask, strict=True) if here)
+        if isinstance(kind, Category) or cuts is None:
+            return f"{name} in {{{listed}}}"
         edges = [kind.low, *cuts.tolist(), kind.high]
         first, last = int(np.argmax(mask)), len(mask) - int(np.argmax(mask[::-1]))
         if not mask[first:last].all():
-            return f"{name} in {{{', '.join(text for text, here in zip(self.labels(feature), mask, strict=True) if here)}}}"
+            return f"{name} in {{{listed}}}"
         if first == 0:
             return f"{name} < {edges[last]:.4g}"
         return f"{name} >= {edges[first]:.4g}" + (f" and {name} < {edges[last]:.4g}" if last < len(mask) else "")
@@ -73,7 +73,7 @@ class Bins:
         assert isinstance(kind, Number)
         assert cuts is not None
         edges = np.array([kind.low, *cuts, kind.high])
-        return (edges[1:] + edges[:-1]) / 2
+        return np.asarray((edges[1:] + edges[:-1]) / 2)
 
 
 def summed(cells: NDArray[Any], size: int, weights: Whole | None = None) -> Whole:
@@ -84,11 +84,20 @@ def summed(cells: NDArray[Any], size: int, weights: Whole | None = None) -> Whol
     return np.stack(sums, axis=1).astype(np.int64)
 
 
-def classes_in_bins(
-    codes: Whole, labels: Whole, sizes: tuple[int, ...], classes: int, spending: Spending, rho: Fraction
-) -> list[Floats]:
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows as bins, and the class of each."""
+
+    codes: Whole
+    labels: Whole
+    classes: int
+    bins: Bins
+
+
+def classes_in_bins(sample: Sample, spending: Spending, rho: Fraction) -> list[Floats]:
     """How many rows of each class are in each bin of each column, noisy. One row is in one cell for each column."""
-    cells = [summed(codes[:, k] * classes + labels, size * classes) for k, size in enumerate(sizes)]
+    sizes, many = sample.bins.sizes, sample.classes
+    cells = [summed(sample.codes[:, k] * many + sample.labels, size * many) for k, size in enumerate(sizes)]
     noisy = spending.noisy("rows in bins", np.concatenate(cells), len(sizes), rho)
-    parts = np.split(noisy, np.cumsum([size * classes for size in sizes])[:-1])
-    return [part.reshape(-1, classes) for part in parts]
+    parts = np.split(noisy, np.cumsum([size * many for size in sizes])[:-1])
+    return [part.reshape(-1, many) for part in parts]

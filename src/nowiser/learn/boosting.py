@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from nowiser.learn.bins import Bins, classes_in_bins, summed
-from nowiser.learn.estimator import Classifier, same_length
+from nowiser.learn.bins import Sample, classes_in_bins, summed
+from nowiser.learn.estimator import BinnedClassifier
 from nowiser.learn.logistic import probabilities, residuals
-from nowiser.learn.rows import WEIGHT, Floats, Whole
+from nowiser.learn.rows import WEIGHT, Floats
 from nowiser.learn.spending import Spending
 
 FINE = 1 << 20  # curves are whole numbers of 1/FINE, so that scores add up exactly
@@ -22,7 +22,7 @@ COUNTING = Fraction(1, 10)  # share of the budget for how many rows of each clas
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class Boosting(Classifier):
+class Boosting(BinnedClassifier):
     """Explainable boosting: scores are sums of one curve for each column, step functions over `bins` bins.
 
     rounds: how often each column is visited. rate: how far towards the best step each visit moves.
@@ -30,7 +30,9 @@ class Boosting(Classifier):
 
     >>> import numpy as np
     >>> X = np.linspace(-1, 1, 4000)[:, None]
-    >>> model = Boosting(rho=0.1, bounds=(-1, 1), classes=["no", "yes"]).fit(X, np.where(abs(X[:, 0]) < 0.5, "yes", "no"))
+    >>> model = Boosting(rho=0.1, bounds=(-1, 1), classes=["no", "yes"]).fit(
+    ...     X, np.where(abs(X[:, 0]) < 0.5, "yes", "no")
+    ... )
     >>> model.predict([[0.0], [0.9]]).tolist()
     ['yes', 'no']
     """
@@ -40,38 +42,31 @@ class Boosting(Classifier):
     bins: int = 20
     prior: float = 0.7
 
-    def fit(self, table: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn from rows and their labels. Costs `rho` once more, each time it is called."""
         spending = self._opened()
-        domain = self._domain_of(table)
-        labels = self._labels(y)
-        same_length(domain.count(table), labels)
-        chosen = self._counted(groups, labels >= 0)
-        bins = Bins.even(domain, int(self.bins))
-        codes, labels = bins.codes(table)[chosen], labels[chosen]
-        paid = spending.share(COUNTING)
-        counts = classes_in_bins(codes, labels, bins.sizes, len(self.classes_), spending, paid)
-        self.curves_, self.start_ = self._boosted(codes, labels, counts, spending)
-        self.bins_, self.domain_ = bins, domain
+        sample = self._in_bins(table, y, groups, int(self.bins))
+        counts = classes_in_bins(sample, spending, spending.share(COUNTING))
+        self.curves_, self.start_ = self._boosted(sample, counts, spending)
         return self._closed(spending)
 
-    def _boosted(
-        self, codes: Whole, labels: Whole, counts: list[Floats], spending: Spending
-    ) -> tuple[list[Floats], Floats]:
+    def _boosted(self, sample: Sample, counts: list[Floats], spending: Spending) -> tuple[list[Floats], Floats]:
+        codes, labels = sample.codes, sample.labels
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
         start = _start(counts)
         curves = [np.zeros((len(c), outputs), dtype=np.int64) for c in counts]
         scores = np.tile(np.rint(start * FINE).astype(np.int64), (len(labels), 1))
+        steepness = [_steepness(c, outputs) for c in counts]
         share = np.full(len(self.classes_), WEIGHT)
-        rho = (spending.total - spending.spent) / (int(self.rounds) * len(curves))
+        rho = spending.left / (int(self.rounds) * len(curves))
         reach = Fraction(1 if outputs == 1 else 2) * WEIGHT**2
         deviation = spending.deviation(reach, rho) / WEIGHT
         for _ in range(int(self.rounds)):
-            for k, curve in enumerate(curves):
-                exact = summed(codes[:, k], len(curve), residuals(scores / FINE, labels, share))
+            for k, steep in enumerate(steepness):
+                exact = summed(codes[:, k], len(steep), residuals(scores / FINE, labels, share))
                 wrong = spending.noisy("residuals", exact, reach, rho) / WEIGHT
-                step = np.rint(FINE * self._step(wrong, _steepness(counts[k], outputs), deviation)).astype(np.int64)
-                curve -= step
+                step = np.rint(FINE * self._step(wrong, steep, deviation)).astype(np.int64)
+                curves[k] -= step
                 scores -= step[codes[:, k]]
         return [c / FINE for c in curves], start
 
@@ -90,6 +85,25 @@ class Boosting(Classifier):
     def predict_proba(self, table: Any) -> Floats:
         return probabilities(self.decision_function(table))
 
+    def curves(self) -> list[dict[str, Any]]:
+        """For every column: its bins in words, and what each adds to the score, or to that of each class."""
+        domain = self._check_fitted()
+        return [
+            {"feature": name, "bins": self.bins_.labels(k), "score": _plain(self.curves_[k])}
+            for k, name in enumerate(domain.names)
+        ]
+
+    def chart(self) -> Any:
+        """The curves, drawn: one picture for each column, the one that matters most first."""
+        from nowiser.report.charts.shapes import shapes
+
+        several = len(self.classes_) > 2
+        return shapes(self.curves(), [str(c) for c in self.classes_] if several else [str(self.classes_[1])])
+
+
+def _plain(curve: Floats) -> Any:
+    return curve[:, 0].tolist() if curve.shape[1] == 1 else curve.tolist()
+
 
 def _start(counts: list[Floats]) -> Floats:
     """Scores of a row of which nothing is known."""
@@ -104,4 +118,4 @@ def _steepness(counts: Floats, outputs: int) -> Floats:
     total = kept.sum(axis=1, keepdims=True) + 1.0
     share = (kept + 1 / counts.shape[1]) / total
     steep = total * share * (1 - share)
-    return np.maximum(steep[:, 1:] if outputs == 1 else steep, 1.0)
+    return np.asarray(np.maximum(steep[:, 1:] if outputs == 1 else steep, 1.0))

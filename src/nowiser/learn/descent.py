@@ -22,27 +22,27 @@ Residuals = Callable[[Floats], Whole]  # scores of all rows → whole weights of
 
 @dataclass(frozen=True)
 class Descent:
-    """steps: how many noisy gradients. rate: of one row's length, momentum: how much of a step the next one keeps."""
+    """steps: of noisy gradients. clip: the longest one of a row. momentum: what a step keeps of the last one."""
 
     steps: int
     rate: float
     momentum: float
     ridge: float
+    clip: float
 
-    def run(
-        self, rows: Rows, residuals: Residuals, outputs: int, clip: float, people: float, spending: Spending, rho: Fraction
-    ) -> Floats:
-        """Parameters (columns × outputs), the mean of the last sixth of all steps."""
+    def run(self, rows: Rows, residuals: Residuals, outputs: int, people: float, spending: Spending) -> Floats:
+        """Parameters (columns × outputs), the mean of the last sixth of all steps. Spends what is left."""
+        rho = spending.left / self.steps
         theta = np.zeros((rows.width, outputs))
         velocity, kept = theta.copy(), theta.copy()
         last = max(1, self.steps // 6)
-        most = np.maximum(floor(clip * UNIT * WEIGHT) // rows.lengths, 0)
-        reach = Fraction(floor(clip * UNIT * WEIGHT)) ** 2
+        most = np.maximum(floor(self.clip * UNIT * WEIGHT) // rows.lengths, 0)
+        reach = Fraction(floor(self.clip * UNIT * WEIGHT)) ** 2
         for step in range(self.steps):
             whole = in_units(theta, rows.width)
             scores = rows.times(whole) / (UNIT * grid(rows.width))
             weights = clipped(residuals(scores), most)
-            noisy = spending.noisy("gradients", rows.summed(weights), reach, rho / self.steps)
+            noisy = spending.noisy("gradients", rows.summed(weights), reach, rho)
             gradient = noisy / (UNIT * WEIGHT) / people + self.ridge * theta
             velocity = self.momentum * velocity - self.rate * gradient
             theta = theta + velocity

@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nowiser.learn.rows import Floats, Rows, Whole
 from nowiser.learn.wrong import Unsuitable
 
+MISSING = "missing"
 BLOCK = 1 << 13  # rows scaled at once
 
 
@@ -156,7 +156,7 @@ class Domain:
 
     def rows(self, table: Any, *, one: bool = False, chosen: Any = None) -> Rows:
         """The same as whole numbers, of the chosen rows; made in blocks, so that memory is needed once."""
-        return Rows.gathered(self._blocks(table, one, chosen))
+        return Rows.gathered(self._blocks(table, one, chosen), self.longest + one)
 
     def _blocks(self, table: Any, one: bool, chosen: Any = None) -> Iterator[Floats]:
         columns = self.columns(table) if self.named else [matrix(table)]
@@ -219,6 +219,8 @@ def numbers(values: Any) -> Floats:
     raw = np.asarray(values)
     if raw.dtype.kind in "biuf":
         return raw.astype(np.float64)
+    if raw.dtype.kind == "M":  # dates count days, timestamps what they are kept in
+        return np.where(np.isnat(raw), np.nan, raw.astype(np.int64).astype(np.float64))
     return np.array([_number(v) for v in raw], dtype=np.float64)
 
 
@@ -232,12 +234,18 @@ def _number(value: Any) -> float:
 def _column(table: Any, name: str) -> Any:
     column = table[name]
     to_numpy = getattr(column, "to_numpy", None)
-    return column if to_numpy is None else to_numpy(zero_copy_only=False) if hasattr(column, "num_chunks") else to_numpy()
+    return (
+        column if to_numpy is None else to_numpy(zero_copy_only=False) if hasattr(column, "num_chunks") else to_numpy()
+    )
 
 
 def _plain(value: Any) -> str:
-    """As it is compared: 3 and 3.0 are the same category."""
-    return str(int(value)) if isinstance(value, float | np.floating) and float(value).is_integer() else str(value)
+    """As it is compared: 3, 3.0 and True, 1 are the same category, and nothing is the category `missing`."""
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return MISSING
+    if isinstance(value, bool | np.bool_) or (isinstance(value, float | np.floating) and float(value).is_integer()):
+        return str(int(value))
+    return str(value)
 
 
 def _middle(low: float, high: float) -> tuple[float, float]:
@@ -246,4 +254,3 @@ def _middle(low: float, high: float) -> tuple[float, float]:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0][:80]
-

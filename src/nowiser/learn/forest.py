@@ -23,11 +23,11 @@ class RandomForest(DecisionTree):
     trees: int = 16
     columns: int | None = None
 
-    def fit(self, table: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn from rows and their labels. Costs `rho` once more, each time it is called."""
         spending = self._opened()
-        codes, labels = self._binned(table, y, groups)
-        width = codes.shape[1]
+        sample = self._sample(table, y, groups)
+        width = sample.codes.shape[1]
         many = max(1, (width + 2) // 3) if self.columns is None else int(self.columns)
         if not 1 <= many <= width or int(self.trees) < 1:
             raise Unsuitable(f"a forest needs trees, and between 1 and {width} columns for each, found {many}")
@@ -35,9 +35,7 @@ class RandomForest(DecisionTree):
         grown: list[Grown] = []
         for _ in range(int(self.trees)):
             seen = sorted(shuffled(width, spending.entropy)[:many])
-            grown.append(
-                grow(codes, labels, self.bins_, seen, self.depth, len(self.classes_), spending, each)
-            )
+            grown.append(grow(sample, seen, int(self.depth), spending, each))
         self.trees_ = grown
         return self._closed(spending)
 

@@ -1,4 +1,4 @@
-"""The noisy matrix of all products of two columns, summed over people: what least squares and principal components need.
+"""The noisy matrix of all products of two columns, summed over people: for least squares and principal components.
 
 Its upper half is released once. A row z moves it by the vector of products z_i·z_j, i ≤ j, of squared length
 (|z|⁴ + Σ z_i⁴)/2. With |z|² ≤ L and every |z_i| ≤ 1 that is at most (L² + L)/2. Sums of squares carry noise like all
@@ -14,10 +14,10 @@ from nowiser.learn.rows import EXACT, UNIT, Floats, Rows
 from nowiser.learn.spending import Spending
 
 
-def noisy_products(rows: Rows, longest: int, spending: Spending, rho: Fraction) -> tuple[Floats, float]:
-    """The matrix in raw units, and the standard deviation of its noise. longest: the squared length of any row."""
+def noisy_products(rows: Rows, spending: Spending, rho: Fraction) -> tuple[Floats, float]:
+    """The matrix in raw units, and the standard deviation of its noise."""
     exact = products(rows)
-    reach = Fraction(longest * (longest + 1), 2) * UNIT**4
+    reach = Fraction(rows.longest * (rows.longest + 1), 2) * UNIT**4
     upper = np.triu_indices(rows.width)
     noisy = spending.noisy("products of columns", exact[upper], reach, rho) / UNIT**2
     found = np.zeros((rows.width, rows.width))

@@ -21,7 +21,7 @@ from nowiser.learn.wrong import Unsuitable
 SEEDING = Fraction(1, 2)  # share of the budget for the grid
 AXES = 3  # of the grid
 CELLS = 512  # about so many
-TRIES = 8  # starts of the k-means of the cells
+TRIES = 5  # starts of the k-means of the cells
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
@@ -48,31 +48,30 @@ class KMeans(Estimator):
             raise Unsuitable(f"clusters must be at least 1 and rounds at least 0, found {self.clusters}, {self.rounds}")
         known = np.ones(domain.count(table), dtype=bool)
         rows = domain.rows(table, chosen=self._counted(groups, known))
-        longest = domain.longest
         seeding = spending.total if not int(self.rounds) else spending.share(SEEDING)
-        centres = self._seeds(rows, longest, spending, seeding)
+        centres = self._seeds(rows, spending, seeding)
         for _ in range(int(self.rounds)):
             rho = (spending.total - seeding) / int(self.rounds)
             place = nearest(rows, centres)
-            counts, sums = _sums(rows, place, len(centres), longest, "rows near centres", spending, rho)
-            noise = spending.deviation(longest + 1, rho)
+            counts, sums = _sums(rows, place, len(centres), "rows near centres", spending, rho)
+            noise = spending.deviation(rows.longest + 1, rho)
             moved = counts > 4 * noise  # a centre with hardly any rows stays
             centres[moved] = np.clip(sums[moved] / counts[moved, None], -1.0, 1.0)
         self.centres_ = centres
         self.domain_ = domain
         return self._closed(spending)
 
-    def _seeds(self, rows: Rows, longest: int, spending: Spending, rho: Fraction) -> Floats:
+    def _seeds(self, rows: Rows, spending: Spending, rho: Fraction) -> Floats:
         random = np.random.default_rng(int.from_bytes(spending.entropy.bytes(16), "little"))  # public, no noise
         axes = min(AXES, rows.width)
         plane = np.eye(rows.width)[:, :axes]
         if rows.width > AXES:
             plane = np.linalg.qr(random.standard_normal((rows.width, axes)))[0]
         parts = max(2, round(CELLS ** (1 / axes)))
-        place = _cells(rows, plane, parts, longest)
-        counts, sums = _sums(rows, place, parts**axes, longest, "rows in cells", spending, rho)
-        noise = spending.deviation(longest + 1, rho)
-        full = counts > 3 * noise
+        place = _cells(rows, plane, parts)
+        counts, sums = _sums(rows, place, parts**axes, "rows in cells", spending, rho)
+        noise = spending.deviation(rows.longest + 1, rho)
+        full: Any = counts > 3 * noise
         if full.sum() < int(self.clusters):
             full = np.argsort(counts)[-int(self.clusters) :]
         points = np.clip(sums[full] / np.maximum(counts[full], 1.0)[:, None], -1.0, 1.0)
@@ -94,13 +93,13 @@ def nearest(rows: Rows, centres: Floats) -> Whole:
     """The nearest centre: |c|² − 2x·c is smallest, in whole numbers."""
     whole = np.rint(centres * UNIT).astype(np.int64)
     square = (whole * whole).sum(axis=1)
-    return np.argmin(square - 2 * rows.times(whole.T), axis=1).astype(np.int64)
+    return np.asarray(np.argmin(square - 2 * rows.times(whole.T), axis=1), dtype=np.int64)
 
 
-def _cells(rows: Rows, plane: Floats, parts: int, longest: int) -> Whole:
+def _cells(rows: Rows, plane: Floats, parts: int) -> Whole:
     """The cell of each row in the plane, whose ends are the farthest that any row may be."""
     whole = np.rint(plane * UNIT).astype(np.int64)
-    far = UNIT * UNIT if (np.count_nonzero(plane, axis=0) == 1).all() else 2 * UNIT * UNIT * longest**0.5 / 2
+    far = UNIT * UNIT * (1 if (np.count_nonzero(plane, axis=0) == 1).all() else rows.longest**0.5)
     at = rows.times(whole)
     cut = np.clip(np.floor((at + far) * parts / (2 * far)), 0, parts - 1).astype(np.int64)
     found = np.zeros(rows.count, dtype=np.int64)
@@ -109,10 +108,10 @@ def _cells(rows: Rows, plane: Floats, parts: int, longest: int) -> Whole:
     return found
 
 
-def _sums(
-    rows: Rows, place: Whole, many: int, longest: int, what: str, spending: Spending, rho: Fraction
+def _sums(  # noqa: PLR0917 (a purchase: of what, where, for how much)
+    rows: Rows, place: Whole, many: int, what: str, spending: Spending, rho: Fraction
 ) -> tuple[Floats, Floats]:
-    """How many rows are in each place, and their sums in raw units: one vector of length √(1 + longest) for each row."""
+    """How many rows are in each place, and their sums in raw units: of squared length 1 + longest for each row."""
     from scipy.sparse import csr_array
 
     member = csr_array((np.ones(rows.count), (np.arange(rows.count), place)), shape=(rows.count, many))
@@ -120,7 +119,7 @@ def _sums(
     sums = np.asarray(summed.toarray() if hasattr(summed, "toarray") else summed).astype(np.int64)
     counts = np.bincount(place, minlength=many).astype(np.int64) * UNIT
     both = np.concatenate([counts[:, None], sums], axis=1)
-    noisy = spending.noisy(what, both, (longest + 1) * UNIT**2, rho) / UNIT
+    noisy = spending.noisy(what, both, (rows.longest + 1) * UNIT**2, rho) / UNIT
     return noisy[:, 0], noisy[:, 1:]
 
 
@@ -132,9 +131,12 @@ def _weighted(points: Floats, weights: Floats, many: int, random: np.random.Gene
         while len(centres) < many:  # k-means++
             far = weights * ((points[:, None] - centres[None]) ** 2).sum(axis=2).min(axis=1) + 1e-12
             centres = np.concatenate([centres, points[random.choice(len(points), 1, p=far / far.sum())]])
+        place = np.full(len(points), -1)
         for _ in range(50):
             off = ((points[:, None] - centres[None]) ** 2).sum(axis=2)
-            place = off.argmin(axis=1)
+            before, place = place, off.argmin(axis=1)
+            if (before == place).all():
+                break
             for i in range(many):
                 if (place == i).any():
                     centres[i] = np.average(points[place == i], axis=0, weights=weights[place == i])

@@ -24,7 +24,7 @@ class LinearRegression(Regressor):
 
     ridge: float = 1.0
 
-    def fit(self, table: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn from rows and their targets. Costs `rho` once more, each time it is called."""
         spending = self._opened()
         domain = self._domain_of(table)
@@ -32,7 +32,7 @@ class LinearRegression(Regressor):
         same_length(domain.count(table), targets)
         chosen = self._counted(groups, there)
         rows = domain.rows(table, one=True, chosen=chosen).beside(targets[chosen])
-        matrix, deviation = noisy_products(rows, domain.longest + 2, spending, spending.total)
+        matrix, deviation = noisy_products(rows, spending, spending.total)
         inner, outer = matrix[:-1, :-1], matrix[:-1, -1]
         values, vectors = np.linalg.eigh(inner)
         ridge = self.ridge * 2 * deviation * len(inner) ** 0.5
@@ -58,7 +58,4 @@ class LinearRegression(Regressor):
 
 def halves(domain: Domain) -> Floats:
     """What a unit of each spread column is in the table."""
-    return np.concatenate(
-        [[k.scaled[1]] if isinstance(k, Number) else np.ones(k.width) for k in domain.kinds]
-    )
-
+    return np.concatenate([[k.scaled[1]] if isinstance(k, Number) else np.ones(k.width) for k in domain.kinds])

@@ -40,7 +40,7 @@ class LogisticRegression(Classifier):
     clip: float | None = None
     class_weight: Mapping[Any, float] | None = None
 
-    def fit(self, table: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn from rows and their labels. Costs `rho` once more, each time it is called."""
         spending = self._opened()
         domain = self._domain_of(table)
@@ -51,17 +51,11 @@ class LogisticRegression(Classifier):
         share = self._weights()
         people = np.array([len(labels)], dtype=np.int64)
         count = float(spending.noisy("number of rows", people, 1, spending.share(COUNTING))[0])
-        clip = (domain.longest + 1) ** 0.5 if self.clip is None else float(self.clip)
+        clip = rows.longest**0.5 if self.clip is None else float(self.clip)
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        descent = Descent(int(self.steps), float(self.rate) * 4 / clip**2, self.momentum, self.ridge)
+        descent = Descent(int(self.steps), float(self.rate) * 4 / clip**2, self.momentum, self.ridge, clip)
         self.coefficients_ = descent.run(
-            rows,
-            lambda scores: residuals(scores, labels, share),
-            outputs,
-            clip,
-            max(1.0, count),
-            spending,
-            spending.total - spending.spent,
+            rows, lambda scores: residuals(scores, labels, share), outputs, max(1.0, count), spending
         )
         self.domain_ = domain
         return self._closed(spending)
@@ -72,7 +66,7 @@ class LogisticRegression(Classifier):
         weights = np.array([float(given.get(c, 1.0)) for c in self.classes_.tolist()])
         if not ((weights >= 0) & (weights <= 1)).all():
             raise Unsuitable(f"class_weight must lie between 0 and 1, found {dict(given)}")
-        return np.floor(weights * WEIGHT).astype(np.int64)
+        return np.asarray(np.floor(weights * WEIGHT), dtype=np.int64)
 
     def decision_function(self, table: Any) -> Floats:
         """Scores: of the second class where there are two, else one for each class."""
@@ -103,7 +97,7 @@ def residuals(scores: Floats, labels: Whole, share: Whole) -> Whole:
         powers = _powers()[behind + FAR * FINE]
         found = powers * WEIGHT // powers.sum(axis=1, keepdims=True)  # whole numbers: the same in any order
         found[np.arange(len(labels)), labels] -= WEIGHT
-    return found if (share == WEIGHT).all() else found * share[labels][:, None] // WEIGHT
+    return np.asarray(found if (share == WEIGHT).all() else found * share[labels][:, None] // WEIGHT)
 
 
 def probabilities(scores: Floats) -> Floats:
@@ -116,12 +110,11 @@ def probabilities(scores: Floats) -> Floats:
 @lru_cache(maxsize=1)
 def _sigmoids() -> Whole:
     z = np.arange(-FAR * FINE, FAR * FINE + 1) / FINE
-    return np.rint(WEIGHT / (1 + np.exp(-z))).astype(np.int64)
+    return np.asarray(np.rint(WEIGHT / (1 + np.exp(-z))), dtype=np.int64)
 
 
 @lru_cache(maxsize=1)
 def _powers() -> Whole:
     """e^z of z ≤ 0 as whole numbers of 2^-30."""
     z = np.arange(-FAR * FINE, 1) / FINE
-    return np.rint(np.exp(z) * 2**30).astype(np.int64)
-
+    return np.asarray(np.rint(np.exp(z) * 2**30), dtype=np.int64)

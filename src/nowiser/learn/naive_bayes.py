@@ -5,14 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from nowiser.learn.bins import Bins, classes_in_bins
-from nowiser.learn.estimator import Classifier, same_length
+from nowiser.learn.bins import classes_in_bins
+from nowiser.learn.estimator import BinnedClassifier
 from nowiser.learn.logistic import probabilities
 from nowiser.learn.rows import Floats
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class NaiveBayes(Classifier):
+class NaiveBayes(BinnedClassifier):
     """How likely each class is, as if columns were independent within a class. Numbers are cut into `bins` bins.
 
     >>> import numpy as np
@@ -24,21 +24,17 @@ class NaiveBayes(Classifier):
 
     bins: int = 20
 
-    def fit(self, table: Any, y: Any, groups: Any = None) -> Self:
+    jump = 2
+
+    def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn from rows and their labels. Costs `rho` once more, each time it is called."""
         spending = self._opened()
-        domain = self._domain_of(table)
-        labels = self._labels(y)
-        same_length(domain.count(table), labels)
-        chosen = self._counted(groups, labels >= 0)
-        bins = Bins.even(domain, int(self.bins))
-        codes, labels = bins.codes(table)[chosen], labels[chosen]
-        counts = classes_in_bins(codes, labels, bins.sizes, len(self.classes_), spending, spending.total)
-        pull = spending.deviation(len(bins.sizes), spending.total)  # bins with less than the noise tell little
+        sample = self._in_bins(table, y, groups, int(self.bins))
+        counts = classes_in_bins(sample, spending, spending.total)
+        pull = spending.deviation(len(counts), spending.total)  # bins with less than the noise tell little
         of_class = np.maximum(np.mean([c.sum(axis=0) for c in counts], axis=0), 1.0)
         self.start_ = np.log(of_class / of_class.sum())
         self.logs_ = [_logs(np.maximum(c, 0.0), pull) for c in counts]
-        self.bins_, self.domain_ = bins, domain
         return self._closed(spending)
 
     def predict_proba(self, table: Any) -> Floats:

@@ -28,7 +28,7 @@ class PCA(Estimator):
         rows = domain.rows(table, one=True, chosen=self._counted(groups, known))
         if not 1 <= int(self.components) <= rows.width - 1:
             raise Unsuitable(f"components must lie between 1 and {rows.width - 1}, found {self.components}")
-        matrix, _ = noisy_products(rows, domain.longest + 1, spending, spending.total)
+        matrix, _ = noisy_products(rows, spending, spending.total)
         count = max(1.0, float(matrix[0, 0]))
         self.mean_ = matrix[0, 1:] / count
         values, vectors = np.linalg.eigh(matrix[1:, 1:] / count - np.outer(self.mean_, self.mean_))

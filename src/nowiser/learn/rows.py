@@ -26,24 +26,23 @@ BEFORE_LAST = 1 - 2.0**-40  # a float product of factors below a bound, and this
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of whole numbers (of 1/UNIT), as floats that hold them exactly: a numpy or a scipy matrix."""
+    """Rows of whole numbers (of 1/UNIT), as floats that hold them exactly: a numpy or a scipy matrix.
+
+    longest: the squared length that no row can pass, of values of at most 1 in size.
+    """
 
     units: Any
+    longest: int
 
     @staticmethod
-    def of(values: Floats) -> "Rows":
-        """Values of at most 1 in size, rounded to the nearest whole number of units. The array is used up."""
-        return Rows.gathered([values])
-
-    @staticmethod
-    def gathered(blocks: Iterable[Floats]) -> "Rows":
-        """The rows of all blocks, without zeros where most are zero."""
+    def gathered(blocks: Iterable[Floats], longest: int) -> "Rows":
+        """Values of at most 1 in size, rounded to the nearest whole number of units. The arrays are used up."""
         parts = [_units(block) for block in blocks]
         if all(isinstance(part, np.ndarray) for part in parts):
-            return Rows(np.concatenate(parts) if len(parts) > 1 else parts[0])
+            return Rows(np.concatenate(parts) if len(parts) > 1 else parts[0], longest)
         from scipy.sparse import csr_array, vstack
 
-        return Rows(vstack([csr_array(part) for part in parts], format="csr"))
+        return Rows(vstack([csr_array(part) for part in parts], format="csr"), longest)
 
     @property
     def count(self) -> int:
@@ -65,10 +64,10 @@ class Rows:
         """The same rows with one more column, of values of at most 1 in size."""
         last = np.rint(values * UNIT)[:, None]
         if isinstance(self.units, np.ndarray):
-            return Rows(np.concatenate([self.units, last], axis=1))
+            return Rows(np.concatenate([self.units, last], axis=1), self.longest + 1)
         from scipy.sparse import csr_array, hstack
 
-        return Rows(hstack([self.units, csr_array(last)], format="csr"))
+        return Rows(hstack([self.units, csr_array(last)], format="csr"), self.longest + 1)
 
     def times(self, weights: Whole) -> Floats:
         """Each row times whole weights (columns): exact. The caller keeps width·UNIT·|weight| below 2^53."""

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured
-from nowiser.learn import domain
+from nowiser.learn.bins import Bins
+from nowiser.learn.card import Card
+from nowiser.learn.domain import Category, Domain, Number
+from nowiser.learn.tree import Grown
 
 VERSION = 1
 FORMAT = "nowiser_model"
@@ -40,12 +43,12 @@ def from_json(text: str) -> Any:
         raise Misconfigured(f"no model is called {name!r}; there are {', '.join(room.MODELS)}")
     try:
         model = getattr(room, name)(**{n: read(v) for n, v in content["parameters"].items()})
-        for n, v in content["fitted"].items():
-            if not n.endswith("_") or n.startswith("_"):
-                raise ValueError(n)
-            setattr(model, n, read(v))
+        found = {n: read(v) for n, v in content["fitted"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Misconfigured(f"the file of this {name} is damaged: {error}") from None
+    if strange := [n for n in found if n.startswith("_") or not n.endswith("_") or hasattr(type(model), n)]:
+        raise Misconfigured(f"the file of this {name} is damaged: {strange[0]!r} is not what a model holds")
+    vars(model).update(found)
     return model
 
 
@@ -71,7 +74,7 @@ def written(value: Any) -> Any:
     raise Misconfigured(f"a {type(value).__name__} cannot be kept in a file")
 
 
-KINDS: dict[str, Any] = {"Number": domain.Number, "Category": domain.Category, "Domain": domain.Domain}
+KINDS: dict[str, Any] = {k.__name__: k for k in (Number, Category, Domain, Bins, Grown, Card)}
 ARRAYS = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_, "U": np.str_, "O": object}
 
 

@@ -32,7 +32,7 @@ class Standardise(Estimator):
         one = np.ones((rows.count, 1), dtype=np.int64)
         sums = rows.summed(one)[:, 0] * UNIT
         squares = np.asarray((rows.units * rows.units).sum(axis=0)).reshape(-1).astype(np.int64)[1:]
-        reach = (1 + 2 * domain.longest) * UNIT**4  # 1 for the row, and for each column at most 1 and its square
+        reach = (2 * rows.longest - 1) * UNIT**4  # 1 for the row, and for each column at most 1 and its square
         noisy = spending.noisy("sums and squares", np.concatenate([sums, squares]), reach, spending.total) / UNIT**2
         count, width = max(1.0, float(noisy[0])), rows.width - 1
         self.mean_ = np.clip(noisy[1 : width + 1] / count, -1.0, 1.0)
@@ -58,6 +58,8 @@ class QuantileBins(Estimator):
     """The number of the bin of each value, with about as many rows in each of `bins` bins, read off noisy counts."""
 
     bins: int = 10
+
+    jump = 2
 
     def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:  # noqa: ARG002 (scikit-learn passes it)
         """Learn from rows. Costs `rho` once more, each time it is called."""

@@ -5,9 +5,10 @@ that one row moves by at most `reach` in Euclidean length. That costs `μ² = re
 of noises chosen in view of earlier ones add (docs/mathematics/learning.md). More than the total is refused by a fault.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -22,6 +23,10 @@ from nowiser.noise.rounded_gaussian import rounded_gaussian
 Whole = NDArray[np.int64]
 
 
+def silent(done: float, what: str) -> None:
+    """Nobody listens."""
+
+
 @dataclass
 class Spending:
     """A total ρ, and what was bought with it so far: what it is and which ρ it took.
@@ -32,14 +37,19 @@ class Spending:
     total: Fraction
     rows: int = 1
     entropy: Entropy = OS
+    told: Callable[[float, str], None] = silent  # the share that is spent, and on what
     bought: list[tuple[str, Fraction]] = field(default_factory=list)
 
     @property
     def spent(self) -> Fraction:
         return sum((rho for _, rho in self.bought), Fraction(0))
 
+    @property
+    def left(self) -> Fraction:
+        return self.total - self.spent
+
     def share(self, share: Fraction | float) -> Fraction:
-        """This share of the whole."""
+        """So much of the whole."""
         return self.total * Fraction(share)
 
     def noisy(self, what: str, exact: Whole, reach_squared: int | Fraction, rho: Fraction) -> NDArray[Any]:
@@ -47,16 +57,17 @@ class Spending:
 
         reach_squared: one row moves `exact` by a vector of at most this squared length.
         """
-        if rho <= 0 or self.spent + rho > self.total:
-            raise ValueError(f"{what} would spend {float(rho):.4g} of {float(self.total - self.spent):.4g} left")
+        if rho <= 0 or rho > self.left:
+            raise ValueError(f"{what} would spend {float(rho):.4g} of {float(self.left):.4g} left")
         variance = reach_squared * self.rows**2 / (2 * rho)
         self.bought.append((what, rho))
+        self.told(float(self.spent / self.total), what)
         noise = rounded_gaussian(_rounded_up(variance), exact.size, self.entropy)
         return add(exact.reshape(-1), noise).astype(np.float64).reshape(exact.shape)
 
     def deviation(self, reach_squared: int | Fraction, rho: Fraction) -> float:
         """The standard deviation of the noise of such a purchase."""
-        return float(reach_squared * self.rows**2 / (2 * rho)) ** 0.5
+        return sqrt(reach_squared * self.rows**2 / (2 * rho))
 
 
 def _rounded_up(variance: Fraction) -> Fraction:
@@ -68,8 +79,8 @@ def total_rho(rho: float | Fraction | None, gain: float | Fraction | None) -> Fr
     """ρ as it was given, or the largest that keeps a gain about membership.
 
     gain: an attacker who guesses whether somebody was in the table is right at most that much more often, on average
-    over everything he may see, whatever he knew. Gaussian noise in all with μ lets him be right in Φ(Φ⁻¹(κ) + μ) instead
-    of κ; that is largest against κ at Φ(−μ/2), where he gains 2Φ(μ/2) − 1.
+    over everything he may see, whatever he knew. Gaussian noise of μ in all lets him be right in Φ(Φ⁻¹(κ) + μ) instead
+    of κ of all cases. That gains most at κ = Φ(−μ/2): 2Φ(μ/2) − 1.
     """
     if (rho is None) == (gain is None):
         raise Misconfigured("say what the model may cost: rho=… or gain=… (one of them)", hint="For example gain=.05.")

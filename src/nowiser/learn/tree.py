@@ -14,9 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nowiser.learn.bins import Bins, summed
+from nowiser.learn.bins import Bins, Sample, summed
 from nowiser.learn.domain import Category
-from nowiser.learn.estimator import Classifier, same_length
+from nowiser.learn.estimator import BinnedClassifier
 from nowiser.learn.rows import Floats, Whole
 from nowiser.learn.spending import Spending
 from nowiser.learn.wrong import Unsuitable
@@ -41,7 +41,7 @@ class Grown:
 
 
 @dataclass(eq=False, kw_only=True, repr=False)
-class DecisionTree(Classifier):
+class DecisionTree(BinnedClassifier):
     """One tree of `depth` levels.
 
     >>> import numpy as np
@@ -54,23 +54,19 @@ class DecisionTree(Classifier):
     depth: int = 4
     bins: int = 20
 
-    def fit(self, table: Any, y: Any, groups: Any = None) -> Self:
+    jump = 2
+
+    def fit(self, table: Any, y: Any = None, groups: Any = None) -> Self:
         """Learn from rows and their labels. Costs `rho` once more, each time it is called."""
         spending = self._opened()
-        codes, labels = self._binned(table, y, groups)
-        every = range(len(self.bins_.sizes))
-        self.tree_ = grow(codes, labels, self.bins_, every, self.depth, len(self.classes_), spending, spending.total)
+        sample = self._sample(table, y, groups)
+        self.tree_ = grow(sample, range(sample.codes.shape[1]), int(self.depth), spending, spending.total)
         return self._closed(spending)
 
-    def _binned(self, table: Any, y: Any, groups: Any) -> tuple[Whole, Whole]:
-        domain = self._domain_of(table)
-        labels = self._labels(y)
-        same_length(domain.count(table), labels)
-        chosen = self._counted(groups, labels >= 0)
+    def _sample(self, table: Any, y: Any, groups: Any) -> Sample:
         if not 1 <= int(self.depth) <= 16:
             raise Unsuitable(f"depth must lie between 1 and 16, found {self.depth}")
-        self.bins_, self.domain_ = Bins.even(domain, int(self.bins)), domain
-        return self.bins_.codes(table)[chosen], labels[chosen]
+        return self._in_bins(table, y, groups, int(self.bins))
 
     def predict_proba(self, table: Any) -> Floats:
         self._check_fitted(table)
@@ -85,17 +81,9 @@ class DecisionTree(Classifier):
         ]
 
 
-def grow(
-    codes: Whole,
-    labels: Whole,
-    bins: Bins,
-    features: Sequence[int],
-    depth: int,
-    classes: int,
-    spending: Spending,
-    rho: Fraction,
-) -> Grown:
+def grow(sample: Sample, features: Sequence[int], depth: int, spending: Spending, rho: Fraction) -> Grown:
     """A tree on these columns, for `rho` in all."""
+    codes, labels, classes, bins = sample.codes, sample.labels, sample.classes, sample.bins
     sizes = [bins.sizes[f] for f in features]
     ordered = [not isinstance(bins.domain.kinds[f], Category) for f in features]
     widest = max(bins.sizes)
@@ -111,9 +99,7 @@ def grow(
         ]
         noisy = spending.noisy("rows in nodes", np.concatenate(exact), len(features), each)
         ends = np.cumsum([many * size * classes for size in sizes])[:-1]
-        tables = [
-            part.reshape(many, size, classes) for part, size in zip(np.split(noisy, ends), sizes, strict=True)
-        ]
+        tables = [part.reshape(many, size, classes) for part, size in zip(np.split(noisy, ends), sizes, strict=True)]
         column, left = np.zeros(many, dtype=np.int64), np.ones((many, widest), dtype=bool)
         for i in range(many):
             best, goes = _best([t[i] for t in tables], ordered, deviation)
@@ -184,4 +170,3 @@ def ways(tree: Grown, bins: Bins) -> list[tuple[list[str], Floats]]:
 
     walk(0, 0, {})
     return found
-
