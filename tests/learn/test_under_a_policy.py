@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
-from support.commands import nowiser
 
 import nowiser as nw
 from nowiser.bought import rows as bought_rows
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable, NotEvaluated
 from nowiser.learn.learn import plan
+from support.commands import nowiser
 
 POLICY = """
 nowiser: 1

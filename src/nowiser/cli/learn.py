@@ -1,6 +1,7 @@
 """`nowiser learn`: a model fitted on a policy's table, paid from its account."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,7 +70,7 @@ def learn(  # noqa: PLR0917 (typer passes options by name)
     if dry:
         output.emit(wanted.to_json()) if as_json else typer.echo(str(wanted))
         return
-    if not as_json:
+    if not as_json and sys.stderr.isatty():
         typer.echo(_before(wanted), err=True)
     with progress(quiet=as_json) as bar:
         fitted = fit(wanted, heard=bar)
