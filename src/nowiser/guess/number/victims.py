@@ -14,7 +14,7 @@ from nowiser.guess.number import closed, sweep
 from nowiser.guess.number.family import ALL_BUT_ONE, Family, Form, form, forms, widest
 from nowiser.guess.number.law import law_of
 from nowiser.guess.number.pieces import Pieces, pieces_of
-from nowiser.guess.number.search import FINEST, Best, Objective, worst, worst_listed
+from nowiser.guess.number.search import Best, Objective, worst, worst_listed
 from nowiser.guess.rounding import EPS, told
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, Within
@@ -128,7 +128,7 @@ class Victims:
     # --- the worst one ------------------------------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
-    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 2e-5, least: float = FINEST) -> Worst:
+    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 2e-5, least: float = 0.0) -> Worst:
         free = not self.slope and not self.jump
         if free and up == down:
             best = self.best(Objective(1.0, 0.0, 0.0), sharp)  # nobody gains anything: the likeliest is named
@@ -140,13 +140,13 @@ class Victims:
         value = best.value if free else best.value + spare + 32 * EPS * up * best.after * (best.after < 1)
         return Worst(None if self.still else best.x, best.before, best.after, value)
 
-    def best(self, aim: Objective, sharp: float, least: float = FINEST) -> Best:
+    def best(self, aim: Objective, sharp: float, least: float = 0.0) -> Best:
         every: list[Best] = []
         known = -math.inf
         for family in self._families():
             seen = self._seen.get(family.form)
             listed = not self.pieces.dense and isinstance(bare(self.goal), (Within, Exactly))
-            found, rows = worst_listed(family, aim, seen) if listed else worst(family, aim, sharp, seen, known, least)
+            found, rows = worst_listed(family, aim, seen) if listed else worst(family, aim, (sharp, least), seen, known)
             self._seen[family.form] = rows
             every.append(found)
             known = max(known, aim.up * found.after - aim.down * found.before)
