@@ -29,8 +29,7 @@ def claims(right: Bools, confidence: Floats) -> Curve:
 
 def thinned(x: Floats, y: Floats) -> Curve:
     """At most so many points; those near 0 are kept, for they are looked at on a logarithmic axis."""
-    places = np.unique(np.geomspace(1, len(x), min(POINTS, len(x))).astype(int) - 1) if len(x) > POINTS else range(len(x))
-    chosen = [*places]
-    if chosen[-1] != len(x) - 1:
-        chosen.append(len(x) - 1)
+    chosen = np.arange(len(x))
+    if len(x) > POINTS:
+        chosen = np.unique(np.append(np.geomspace(1, len(x), POINTS).astype(int) - 1, len(x) - 1))
     return tuple((float(x[k]), float(y[k])) for k in chosen)

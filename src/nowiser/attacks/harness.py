@@ -99,7 +99,7 @@ def attempt(
         unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons, random),
         surest=at_cuts(members, level, random),
         surest_outside={} if isinstance(outside, str) else at_cuts(outside, level, random),
-        advantage=_advantage(attack, members, outside, (raw, control), random, level),
+        advantage=_advantage(attack, outside, (raw, control), random, level),
         claimed=float(np.mean(said)) if n else 0.0,
         precision=counted(int(members.right[said].sum()), int(said.sum()), level) if said.any() else None,
         victims=n,
@@ -107,6 +107,7 @@ def attempt(
         seed=seed,
         level=level,
         figures=figures,
+        course=members.guesses.course,
         curve=_curve(attack, members),
         notes=notes,
     )
@@ -143,9 +144,8 @@ def _before(run: Scored, level: float) -> Rate:
     return rate(run.before, level)
 
 
-def _advantage(  # noqa: PLR0917 (both runs and their rates)
+def _advantage(
     attack: Attack,
-    members: Scored,
     outside: Scored | str,
     rates: tuple[Rate, Rate | None],
     random: np.random.Generator,

@@ -69,11 +69,11 @@ class Rows:
     ) -> Trial | str:
         if fresh and self.original.rows < SPLIT:
             return NO_FRESH
-        made = getattr(self, f"_{attack.goal.replace(' ', '_')}", None)
+        games = {"value": self._value, "row": self._row, "presence": self.presence, "one person": self._one_person}
+        made = games.get(attack.goal)
         if made is None:
             return f"a goal of its kind ({attack.goal}) is not tried on released rows"
-        outcome: Trial | str = made(run, victims, random, fresh)
-        return outcome
+        return made(run, victims, random, fresh)
 
     def _seen(self, run: Run, random: np.random.Generator) -> tuple[MicroTable, Ints]:
         """What is released in this run, in random order, and which original row each row is."""
@@ -175,11 +175,11 @@ class Rows:
         view = replace(self._view(seen, known, run, random), more=more)
         return Trial(view, lambda g: np.asarray(g.value == own), 1 / seen.rows)
 
-    def _presence(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+    def presence(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         if run == "outside":
             return "half of the victims are outside"
         if self.control is None:
-            return NOBODY_OUTSIDE if self.rerun is None else self.half(0)._presence(run, victims, random, fresh)
+            return NOBODY_OUTSIDE if self.rerun is None else self.half(0).presence(run, victims, random, fresh)
         seen, _ = self._seen(run, random)
         names = [n for n in self.original.names if n in self.released and n in self.control]
         mix = random.permutation(self.control.rows)

@@ -1,8 +1,9 @@
 """Which record is whose, from where both were? Each place publishes records without names, and names without records.
 
-A record's trail is the places that published it, a name's the places that listed the name. Where nothing is missing both
-are equal; a record that misses some places still fits only names whose trail covers its own. What fits only one is settled, and taken away: then others fit
-only one. Malin and Sweeney, "How (not) to protect genomic data privacy in a distributed network", 2004 (REIDIT).
+A record's trail is the places that published it, a name's the places that listed the name. Where nothing is missing
+both are equal; a record that misses some places still fits only names whose trail covers its own. What fits only one is
+settled, and taken away: then others fit only one. Malin and Sweeney, "How (not) to protect genomic data privacy in a
+distributed network", 2004 (REIDIT).
 """
 
 from dataclasses import dataclass

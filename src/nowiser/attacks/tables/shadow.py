@@ -1,8 +1,8 @@
 """Was she in? He makes the release again and again, from tables with her and without, and learns what differs.
 
-He knows her whole row, has people like her, and can run the recipe or the generator himself. Each run draws a table from
-all these people, so it is a run with some victims and without the others. He looks at how frequent her pairs
-of values are in what comes out, and finds for each victim the direction in which runs with her differ from runs without
+He knows her whole row, has people like her, and can run the recipe or the generator himself. Each run draws a table
+from all these people, so it is a run with some victims and without the others. He looks at how frequent her pairs of
+values are in what comes out, and finds for each victim the direction in which runs with her differ from runs without
 her (Fisher's discriminant). All victims share the runs.
 """
 
@@ -43,7 +43,8 @@ class Shadow:
         size = min(view.released.rows, pool.rows // 2)
         pairs = chosen(names, random)
         end = time.monotonic() + SECONDS
-        looks, held = [], []
+        looks: list[Floats] = []
+        held: list[Bools] = []
         while len(looks) < self.runs and (time.monotonic() < end or len(looks) < FEWEST):
             inside = np.sort(random.permutation(pool.rows)[:size])
             made = view.rerun(pool.take(inside), random)
@@ -65,8 +66,8 @@ def chosen(names: tuple[str, ...], random: np.random.Generator) -> list[tuple[in
 
 def shares(view: View, made: MicroTable, names: tuple[str, ...], pairs: list[tuple[int, int]]) -> Floats:
     """Victims × pairs: the share of rows that have her values in both columns."""
-    both = [b for b in blocks(view, view.known, made, names)]
-    out = np.empty((view.known.rows, len(pairs)), np.float32)
+    both = blocks(view, view.known, made, names)
+    out = np.empty((view.known.rows, len(pairs)))
     for k, (i, j) in enumerate(pairs):
         table = both[i].seen.T @ both[j].seen / max(1, made.rows)
         out[:, k] = ((both[i].known @ table) * both[j].known).sum(axis=1)
