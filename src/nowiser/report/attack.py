@@ -93,7 +93,23 @@ def sentences(content: Mapping[str, Any]) -> list[str]:
                 " release teaches about people like them"
             )
         out.append(f"{words}. Others may do better.")
+    out += [passed for o in content["outcomes"] if (passed := taught(o))]
     return out
+
+
+def taught(outcome: Mapping[str, Any]) -> str:
+    """Where a ceiling is passed for people outside too, being in the release is not the reason."""
+    above = [
+        (s, r) for s, r in outcome["surest_outside"].items() if r["low"] > (outcome["ceiling"] or 1) and float(s) < 1
+    ]
+    if outcome["verdict"] != "refuted" or not above:
+        return ""
+    share, found = max(above, key=lambda pair: pair[1]["low"])
+    return (
+        f"{outcome['attack']} passes the ceiling for people outside too ({rate(found)} of the surest"
+        f" {100 * float(share):g} %): that is what the release teaches about people in general, which counting"
+        " look-alikes does not bound."
+    )
 
 
 def named(content: Mapping[str, Any]) -> list[str]:
