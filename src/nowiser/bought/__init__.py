@@ -1,0 +1,1 @@
+"""What releases of rows and models share: the account of their noise, public domains, and the rows that count."""
