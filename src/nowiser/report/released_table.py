@@ -350,8 +350,8 @@ def risk_words(content: Mapping[str, Any]) -> str:
     for g in content["guesses"]:
         gained, goal = points(g["after"] - g["before"]), g.get("goal") or g["column"]
         way = f"{percent(g['before'])} → {percent(g['after'])}"
-        lines.append(f"\nBy the rows that look like hers alone, a guess of {goal} gains at most {gained}: {way}")
-        lines.append("What the table teaches about people in general comes on top (nowiser attack)")
+        lines.append(f"\nA guess of {goal} gains at most {gained}: {way}")
+        lines.append("(by the rows that look like hers alone; nowiser attack tries what else there is)")
     for title, values in content["measures"].items():
         lines.append(f"\n{title}")
         lines.extend(f"  {name}: {_short(value)}" for name, value in values.items() if not isinstance(value, dict))

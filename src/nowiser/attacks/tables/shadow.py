@@ -79,18 +79,20 @@ def scores(looks: Floats, held: Bools, asked: Floats) -> Floats:
     out = np.zeros(asked.shape[0])
     for v in range(len(out)):
         inside, outside = looks[held[:, v], v], looks[~held[:, v], v]
-        if len(inside) < 2 or len(outside) < 2:
-            continue
-        apart = inside.mean(axis=0) - outside.mean(axis=0)
-        rest = np.concatenate([inside - inside.mean(axis=0), outside - outside.mean(axis=0)])
-        spread = rest.T @ rest / len(rest)
-        own = np.diag(spread)
-        spread = (1 - SHRINK) * spread + SHRINK * np.diag(own) + (1e-12 + 1e-6 * own.mean()) * np.eye(len(own))
-        direction = np.linalg.solve(spread, apart)
-        size = float(np.sqrt(direction @ spread @ direction))
-        middle = (inside.mean(axis=0) + outside.mean(axis=0)) / 2
-        out[v] = (asked[v] - middle) @ direction * min(1.0, size) if size > 0 else 0.0
+        if len(inside) > 1 and len(outside) > 1:
+            middle = (inside.mean(axis=0) + outside.mean(axis=0)) / 2
+            out[v] = (asked[v] - middle) @ direction(inside, outside)
     return out
+
+
+def direction(inside: Floats, outside: Floats) -> Floats:
+    """Fisher's: the log odds of a run with her, if both kinds of runs are normal and spread alike."""
+    apart = inside.mean(axis=0) - outside.mean(axis=0)
+    rest = np.concatenate([inside - inside.mean(axis=0), outside - outside.mean(axis=0)])
+    spread = rest.T @ rest / len(rest)
+    own = np.diag(spread)
+    spread = (1 - SHRINK) * spread + SHRINK * np.diag(own) + (1e-12 + 1e-6 * own.mean()) * np.eye(len(own))
+    return np.asarray(np.linalg.solve(spread, apart))
 
 
 ATTACK = Shadow()
