@@ -10,6 +10,7 @@ import numpy as np
 from nowiser.attacks.believed import best_before, hits
 from nowiser.attacks.curves import roc
 from nowiser.attacks.predicates import isolated
+from nowiser.attacks.stacked import together
 from nowiser.attacks.victims import Trial
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Rerun, Run, View
 from nowiser.microdata.table.micro_table import MicroTable
@@ -229,21 +230,6 @@ def stripped(table: MicroTable, names: tuple[str, ...] | list[str]) -> MicroTabl
 def mixed(table: MicroTable, random: np.random.Generator) -> MicroTable:
     """The rows in random order, of unknown origin."""
     return stripped(table.take(random.permutation(table.rows)), table.names)
-
-
-def together(first: MicroTable, second: MicroTable) -> MicroTable:
-    """The rows of both."""
-    import pyarrow as pa
-
-    from nowiser.microdata.table.column import Column
-
-    def both(name: str) -> Column:
-        a, b = first[name].to_arrow(), second[name].to_arrow()
-        if a.type != b.type:
-            a, b = a.cast(pa.string()), b.cast(pa.string())
-        return Column.of(name, pa.concat_arrays([a, b]))
-
-    return MicroTable.of(both(n) for n in first.names)
 
 
 def listed(original: MicroTable, aux: MicroTable, identity: str) -> Ints:

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from nowiser.attacks.soft import blocks
+from nowiser.attacks.stacked import together
 from nowiser.attacks.view import Bools, Floats, Goal, Guesses, View
 from nowiser.microdata.table.micro_table import MicroTable
 
@@ -36,8 +37,6 @@ class Shadow:
         assert view.released is not None
         assert view.reference is not None
         assert view.rerun is not None
-        from nowiser.attacks.rows import together
-
         names = tuple(n for n in view.known.names if n in view.released and n in view.reference)
         pool, victims = together(view.known, view.reference), view.known.rows
         size = min(view.released.rows, pool.rows // 2)
