@@ -28,6 +28,7 @@ from nowiser.microdata.method_contract import Guessing, Run, silent
 from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.releases import account
+from nowiser.microdata.releases.persons import ever, have_several
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
@@ -198,6 +199,8 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
                 hint=f"Release {', '.join(sorted(about))} alike, or leave out {', '.join(open_)}.",
             )
         counted.tried[attacker.text] = _measured(attacker, joint, candidate, run)
+        if candidate.streamed is None and have_several(candidate.table, run):
+            counted.ever[attacker.text] = ever(candidate.table, run, joint)
     from nowiser.ledger.opening import for_policy
 
     charge = charged(candidate)
