@@ -11,6 +11,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
+from nowiser.microdata.emptied import emptied, says_nothing
 from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.groups.people import by_person
@@ -388,16 +389,7 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             refusals.append(refusal)
     if not out:
         raise refusals[0]
-    out.sort(key=lambda c: says_nothing(c, run))  # never the usual choice where another keeps the promises too
-    if says_nothing(out[0], run):
-        run.notice(
-            "Every quasi-identifier is * in every released row: nothing is left of them. Allow some suppression, "
-            "weaken a model, or release fewer of them."
-        )
+    out.sort(key=lambda c: says_nothing(c.table, run))  # never the usual choice where another keeps the promises too
+    if told := emptied(out[0].table, run):
+        run.notice(told)
     return out
-
-
-def says_nothing(candidate: Candidate, run: Run) -> bool:
-    """Whether every quasi-identifier has one value in all rows, where the original has several."""
-    released = [candidate.table[q] for q in run.roles.quasi if q in candidate.table]
-    return any(run.original[c.name].distinct > 1 for c in released) and all(c.distinct < 2 for c in released)
