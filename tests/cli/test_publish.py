@@ -400,3 +400,16 @@ def test_nothing_but_json_goes_to_standard_output_however_long_it_takes(nowiser,
     assert code == 0
     assert json.loads(out)["rows"] == 11
     assert [engine[0] for engine in said] == ["SET enable_progress_bar = false"] * 2
+
+
+def test_a_column_that_a_rare_row_empties_is_said_with_what_helps(nowiser, tmp_path):
+    people = [f"{'FM'[i % 2]},{20 + i // 2},{'ab'[i % 3 == 0]}" for i in range(80)]
+    (tmp_path / "people.csv").write_text("\n".join(["sex,age,ill", *people, "F,99,a"]) + "\n")
+    command = ("publish", "people.csv", "--quasi", "sex,age:intervals:10", "--sensitive", "ill", "-k", "5")
+    code, out, err = nowiser(*command, "--method", "generalise")
+    assert code == 0, err
+    assert "age is * in every released row. A few rare rows may be the reason" in err
+    code, out, err = nowiser(*command, "--method", "generalise", "--suppress", "2%")
+    assert code == 0, err
+    assert "*" not in err
+    assert "levels: sex 0, age 1" in out

@@ -95,6 +95,24 @@ def test_more_rows_never_make_it_worse_and_enough_make_it_useful(tmp_path, prote
     assert few.judged(size=enough.times(0.1)).useless
 
 
+def test_correlations_are_not_expected_to_be_steadier_than_they_come(tmp_path):
+    """Values as in a bell have smaller variances than evenly spread ones, and divide by them."""
+    policy = policy_of(tmp_path)
+    planned = plan(read("SELECT CORR(age, pay), STDDEV(pay) FROM t", policy), policy)
+    chosen = choose(policy, planned, Wish(spend=Fraction(1)), policies_free())
+    rows, random = 40_000, np.random.default_rng(3)
+    age, pay = random.normal(49, 49 / 3, rows), random.normal(500, 500 / 3, rows)
+    away = {"c0": np.abs(age - 49) ** 2, "c1": np.abs(pay - 500) ** 2}
+    found = {c.name: c for c in expected(planned, chosen.noise, np.array([float(rows)]))}
+    sums = [float(n.half_width()) if n is not None else 0.0 for n in chosen.noise]
+    units = [float(c.unit) for c in planned.tally.cells]
+    reading = next(r for r in planned.readings if r.aggregate.function == "corr")
+    cross = sums[reading.more[2]] * units[reading.more[2]] / rows / np.sqrt(away["c0"].mean() * away["c1"].mean())
+    assert found["corr"].bars[0] > cross, "the noise of the products alone gives that much"
+    assert found["corr"].scales[0] == 2
+    assert judged(planned, chosen.noise, Size(np.array([1_000.0]))).useless
+
+
 def test_what_is_expected_is_what_the_release_gives(tmp_path):
     """The bar of an average over a public number of rows; that of a count."""
     policy = policy_of(tmp_path)

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from nowiser.report.answer import with_bar
 from nowiser.sql.answer.estimates import clamped
+from nowiser.sql.answer.results import ranges
+from nowiser.sql.plan.plan import plan
+from nowiser.sql.read.select import read
+from support.sql_world import POLICY
 
 LOW, HIGH = -10.0, 50.0
 inside = st.floats(LOW, HIGH)
@@ -40,3 +45,23 @@ def test_coverage_is_what_it_was(truth):
     assert 0.945 < plain.mean() < 0.955
     assert held.mean() >= 0.945
     assert not (bars == 0).any(), "a bar of nothing would read as exact"
+
+
+@pytest.mark.parametrize(
+    ("sql", "ends"),
+    [
+        ("CORR(time, time)", (-1.0, 1.0)),
+        ("STDDEV(time)", (0.0, 30.0)),
+        ("VAR_POP(time)", (0.0, 900.0)),
+        ("COVAR_POP(time, time)", (-900.0, 900.0)),
+        ("AVG(time)", (0.0, 60.0)),
+        ("SUM(time)", None),
+    ],
+)
+def test_what_has_ends_says_when_its_bar_covers_them(sql, ends):
+    planned = plan(read(f"SELECT {sql} FROM visits", POLICY), POLICY)
+    assert ranges(planned) == (ends if ends is None else pytest.approx(ends),)
+    if ends is not None:
+        middle, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+        assert "no information" in with_bar(middle, half, ends)
+        assert "no information" not in with_bar(middle, half / 2, ends)

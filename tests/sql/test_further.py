@@ -56,10 +56,18 @@ SAME_PRICE = [
     ("WITH q AS ({}) SELECT * FROM (SELECT ward, RANK() OVER (ORDER BY n DESC) AS r FROM q) p WHERE r <= 2",
      "SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward"),
     ("SELECT MAX(n) FROM ({}) q", "SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward ORDER BY n DESC LIMIT 2"),
+    ("WITH q AS ({}) SELECT ward, n * 1.0 / (SELECT SUM(n) FROM q) FROM q WHERE n > (SELECT AVG(n) FROM q)",
+     "SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward"),
 ]  # fmt: skip
 
 # SQL that means the same to DuckDB, where nothing is noisy. `open` has the rows.
 AS_SQL_SAYS = [
+    ("WITH q AS (SELECT ward, COUNT(*) AS n FROM open GROUP BY ward) SELECT ward, n * 1.0 / (SELECT SUM(n) FROM q)"
+     " FROM q WHERE n >= (SELECT AVG(n) FROM q) ORDER BY ward"),
+    ("WITH q AS (SELECT ward, COUNT(*) AS n FROM open GROUP BY ward) SELECT ward, n - (SELECT MAX(p.n) FROM q p WHERE p.ward <> 'A'),"
+     " RANK() OVER (ORDER BY n) FROM q WHERE ward <> 'B' ORDER BY ward LIMIT 2"),
+    ("WITH q AS (SELECT floor, days, COUNT(*) AS n FROM open GROUP BY 1, 2) SELECT floor, SUM(n) * 1.0 / (SELECT SUM(n) FROM q),"
+     " MAX(n) FROM q GROUP BY floor HAVING SUM(n) > (SELECT COUNT(*) FILTER (WHERE n > 1) FROM q) ORDER BY floor"),
     "SELECT AVG(n), MAX(n), MIN(n), SUM(n), COUNT(*) FROM (SELECT ward, COUNT(*) AS n FROM open GROUP BY ward) q",
     ("SELECT floor, SUM(n), COUNT(n), MAX(n) FROM (SELECT ward, floor, COUNT(*) AS n FROM open GROUP BY 1, 2) q"
     " GROUP BY floor HAVING SUM(n) > 20 ORDER BY 2 DESC, 1 LIMIT 3"),

@@ -5,6 +5,7 @@ import re
 import pytest
 from sqlglot import exp
 
+from nowiser import policy as policies
 from nowiser.errors import NotAnswerable
 from nowiser.sql.read.select import read
 from support.sql_world import POLICY
@@ -238,3 +239,23 @@ def test_clauses_and_statements(sql):
 def test_the_sweep_sees_words_of_the_parser():
     """It would: these are names of classes that nobody writes."""
     assert {"NULLSAFENEQ", "ARRAYUNIONAGG", "WINDOWSPEC", "KIND"} <= PARSERS
+
+
+@pytest.mark.parametrize(
+    ("sql", "hint"),
+    [
+        ("SELECT COUNT(*) FROM t WHERE salary-class = 'high'", 'Did you mean "salary-class"?'),
+        ("SELECT COUNT(*) FROM t WHERE is-in = 'a'", 'Did you mean "is-in"?'),
+        ("SELECT COUNT(*) FROM t WHERE weight > 3", 'There are "2nd", "a ""b""", age, "is-in", "salary-class".'),
+    ],
+)
+def test_names_that_are_no_plain_words_are_suggested_as_they_must_be_written(tmp_path, sql, hint):
+    path = tmp_path / "nowiser.yaml"
+    path.write_text(
+        "nowiser: 1\ntables: {t: {person: each row, columns: {salary-class: {public: [high, low]}, is-in: {public: [a, b]}, "
+        "age: {sensitive: [0, 99]}, 2nd: {public: [a]}, 'a \"b\"': {public: [a]}}}}\n"
+        "attackers: [{guess: t.age within 2, gain: 5%}]\n"
+    )
+    with pytest.raises(NotAnswerable) as refusal:
+        read(sql, policies.read(path))
+    assert refusal.value.hint == hint

@@ -173,6 +173,14 @@ SOURCES = [
     ("u WHERE CASE WHEN k IN (SELECT uk FROM v WHERE y > 1) THEN x > 0 ELSE h = 'a' END", ["x"], ["h", "c"], []),
     ("u WHERE x > 0 OR k NOT IN (SELECT uk FROM v WHERE y > 2) OR c IN (SELECT h FROM d WHERE z > 1)", ["x"], ["h", "c"], []),
     ("t", ["w * (SELECT COUNT(*) FROM u WHERE q = p)", "(SELECT MAX(x) FROM u WHERE q = p AND c = s)"], ["g", "CASE WHEN EXISTS (SELECT 1 FROM u WHERE q = p) THEN g END"], ["EXISTS (SELECT 1 FROM u WHERE q = p AND x > 0)", "p IN (SELECT q FROM u WHERE c = 'a')"]),
+    ("(SELECT q AS i, h AS a, x AS b FROM u WHERE x > 0 UNION SELECT p, g, w FROM t) r", ["b", "1"], ["a"], ["b > 0"]),
+    ("(SELECT q AS i, c FROM u INTERSECT SELECT p, s FROM t) r", ["1"], ["c"], ["c = 'a'"]),
+    ("(SELECT q AS i, x FROM u WHERE h = 'a' INTERSECT SELECT q, x FROM u WHERE c = 'a' OR c IS NULL) r JOIN t ON p = i", ["x", "w"], ["g"], ["x > w"]),
+    ("(SELECT q AS i, c, x FROM u EXCEPT SELECT q, c, x FROM u WHERE h = 'a') r", ["x"], ["c"], ["x IS NULL"]),
+    ("(SELECT p AS i FROM t EXCEPT SELECT q FROM u WHERE x > 0 UNION SELECT q FROM u WHERE c = 'b') r", ["1"], [], ["i > 1"]),
+    ("(SELECT k AS i, q AS j FROM u UNION SELECT uk, q FROM v JOIN u ON uk = k) r", ["1"], [], ["i > 1"]),
+    ("t WHERE p IN (SELECT q FROM u WHERE x > 0 INTERSECT SELECT q FROM u WHERE h = 'a')", ["w"], ["g", "s"], ["s = 'a'"]),
+    ("(SELECT q AS i, k AS j FROM u UNION ALL SELECT q, uk FROM v JOIN u ON uk = k) r", ["1"], [], ["j > 1"]),
     ("(SELECT k AS i, q AS j, x FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE uk = k)) r JOIN t ON p = j", ["x", "w"], ["g"], ["x > w"]),
 ]  # fmt: skip
 
@@ -185,6 +193,7 @@ def questions(draw):
             st.sampled_from(
                 ["COUNT(*)", *(f"{f}({n})" for f in ("SUM", "AVG", "COUNT", "VAR_SAMP") for n in numbers)]
                 + [f"COUNT(DISTINCT {n})" for n in numbers]
+                + [f"COUNT(DISTINCT {n})" for n in "ij" if f" AS {n}" in source]
                 + [f"COUNT(*) FILTER (WHERE {c})" for c in conditions]
             ),
             min_size=1,

@@ -27,15 +27,17 @@ class Taught:
 
     column: str
     outcome: Outcome
+    within: float | None = None  # how near a guess of a number must come
 
     @property
     def words(self) -> str:
         o = self.outcome
+        aim = self.column if self.within is None else f"{self.column} within {self.within:.4g}"
         sure = o.surest.get(TENTH)
         tenth = "" if sure is None else f", and {_rate(sure.value)} of the tenth of members it is surest of"
         outside = "" if o.control is None else f" and {_rate(o.control.value)} of people it has not seen"
         return (
-            f"A model learnt from the release guesses {self.column} of {_rate(o.after.value)} of members{outside}"
+            f"A model learnt from the release guesses {aim} of {_rate(o.after.value)} of members{outside}"
             f" ({_rate(o.before.value)} before){tenth}."
         )
 
@@ -73,7 +75,7 @@ def taught(
         )
         found = attempt(Model(), game, victims=VICTIMS, seed=seed, column=name)
         if not isinstance(found, NotRun):
-            made.append(Taught(name, found))
+            made.append(Taught(name, found, within))
     return tuple(made)
 
 

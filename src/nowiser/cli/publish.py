@@ -128,14 +128,17 @@ def from_file(recipe: Path, beside: Mapping[str, Any]) -> Any:
     return read(recipe)
 
 
-def chooser(choose: str | None, *, ask: bool, bar: "Bar") -> Callable[[Sequence[Any]], int]:
-    """Which candidate is taken: the one named, the one that somebody at a terminal picks, or the first."""
+def chooser(choose: str | None, *, ask: bool, bar: "Bar") -> Callable[[Sequence[Any]], int] | None:
+    """Which candidate is taken: the one named, the one that somebody at a terminal picks, or the first (None)."""
     from nowiser.microdata.publish import pick
+
+    if choose == "1" or (choose is None and not ask):
+        return None
 
     def select(offered: Sequence[Any]) -> int:
         if choose is not None:
             return pick(choose, offered)
-        if not ask or len(offered) == 1:
+        if len(offered) == 1:
             return 0
         with bar.hidden():
             show(offered)
@@ -273,7 +276,8 @@ def learnt(made: Any) -> Any:
 
     recipe, table = made.recipe, made.original
     labels = {q: rules(hierarchy(table[q], spec, recipe.folder)) for q, spec in recipe.quasi.items() if q in table}
-    secrets = {name: recipe.within.get(name) for name in recipe.sensitive}
+    near = {g.column: g.within for g in made.chosen.guesses}  # as said, as promised, else the usual distance
+    secrets = {name: near.get(name, recipe.within.get(name)) for name in recipe.sensitive}
     return taught(table, made.table, recipe.roles.quasi, secrets, labels=labels)
 
 

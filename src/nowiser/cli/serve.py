@@ -4,11 +4,14 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nowiser.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from nowiser.server.http.provider import SignOn
 
 
 def serve(
@@ -30,6 +33,11 @@ def serve(
     four_eyes: Annotated[
         bool, typer.Option("--four-eyes", help="Changes of promises need a second custodian.")
     ] = False,
+    sign_on: Annotated[str | None, typer.Option("--sign-on", help="OpenID provider of single sign-on.")] = None,
+    client: Annotated[str, typer.Option("--client", help="With --sign-on: our name there.")] = "nowiser",
+    client_secret: Annotated[
+        Path | None, typer.Option("--client-secret", help="With --sign-on: a file with our secret there.")
+    ] = None,
     behind_proxy: Annotated[
         bool, typer.Option("--behind-proxy", help="Addresses and TLS are those that a proxy on this machine says.")
     ] = False,
@@ -70,8 +78,26 @@ def serve(
         threads=threads,
         four_eyes=four_eyes,
         proxied=behind_proxy,
+        sign_on=None if sign_on is None else _agreed(sign_on, client, client_secret),
     )
     run(settings, partial(_told, as_json=as_json))
+
+
+def _agreed(issuer: str, client: str, file: Path | None) -> "SignOn":
+    from nowiser.server.http.provider import SignOn
+
+    try:
+        import joserfc  # noqa: F401 (its absence is told before anybody logs in)
+    except ImportError:
+        raise Misconfigured(
+            "Single sign-on is not installed (joserfc is missing).",
+            hint="Install it: pip install 'nowiser[server,oidc]'.",
+        ) from None
+    try:
+        secret = None if file is None else file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        raise Misconfigured(f"--client-secret: {file} cannot be read as text.") from None
+    return SignOn(issuer, client, secret)
 
 
 def _demo(folder: Path, *, as_json: bool) -> Path:

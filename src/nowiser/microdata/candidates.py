@@ -11,6 +11,7 @@ import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata import registry
+from nowiser.microdata.emptied import emptied, says_nothing
 from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.groups.people import by_person
@@ -26,6 +27,7 @@ from nowiser.microdata.table.micro_table import MicroTable
 
 WITHOUT = "generalise, no row suppressed"
 KNOWS = "knows all quasi-identifiers but not the others' rows"  # whom a table of look-alikes defends against
+ONE_ROW = "knows the quasi-identifiers of one row of a person, but not the others' rows"  # where people have several
 TRIES, SLACK = 6, 1e-6  # searches for a limit that holds among the released rows, each stricter than the one before
 
 
@@ -114,6 +116,7 @@ def counted(
 ) -> tuple[Guessing, ...]:
     """Before → after by counting: the guess that gains most, per sensitive column and how near it must come."""
     out = []
+    who = KNOWS if groups.people is None else ONE_ROW
     for target in single(groups):
         for radius in distances(target, models, within or {}):
             asked = Gain(about=target.column, within=radius)
@@ -123,7 +126,7 @@ def counted(
             best = int(lifts.max(axis=0).argmax())
             before = float(asked.before(target)[best])
             most = before + float(lifts.max())
-            out.append(Guessing(KNOWS, target.column, before, most, within=radius, number=target.ordered))
+            out.append(Guessing(who, target.column, before, most, within=radius, number=target.ordered))
     return tuple(out)
 
 
@@ -375,26 +378,18 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
             out.append(candidate)
         else:
             broken = ", ".join(f"{v['model']} is {v['value']}" for v in candidate.verdicts if not v["holds"])
-            refusals.append(
-                NotAnswerable(
-                    f"after {title} the table does not keep what the recipe promises: {broken}",
-                    hint="A larger k may help: with `blind` only the sizes of groups choose the version."
-                    if recipe.blind
-                    else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
-                )
+            refusal = NotAnswerable(
+                f"after {title} the table does not keep what the recipe promises: {broken}",
+                hint="A larger k may help: with `blind` only the sizes of groups choose the version."
+                if recipe.blind
+                else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
             )
+            if recipe.blind and not out:  # going on to the next method would tell that this one broke a limit
+                raise refusal
+            refusals.append(refusal)
     if not out:
         raise refusals[0]
-    out.sort(key=lambda c: says_nothing(c, run))  # never the usual choice where another keeps the promises too
-    if says_nothing(out[0], run):
-        run.notice(
-            "Every quasi-identifier is * in every released row: nothing is left of them. Allow some suppression, "
-            "weaken a model, or release fewer of them."
-        )
+    out.sort(key=lambda c: says_nothing(c.table, run))  # never the usual choice where another keeps the promises too
+    if told := emptied(out[0].table, run):
+        run.notice(told)
     return out
-
-
-def says_nothing(candidate: Candidate, run: Run) -> bool:
-    """Whether every quasi-identifier has one value in all rows, where the original has several."""
-    released = [candidate.table[q] for q in run.roles.quasi if q in candidate.table]
-    return any(run.original[c.name].distinct > 1 for c in released) and all(c.distinct < 2 for c in released)

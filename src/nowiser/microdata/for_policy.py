@@ -28,6 +28,7 @@ from nowiser.microdata.method_contract import Guessing, Run, silent
 from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.releases import account
+from nowiser.microdata.releases.persons import ever, have_several
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.attacker import Attacker
 from nowiser.model.charge import Charge
@@ -52,6 +53,7 @@ class Source:
     check: Callable[[Candidate, Run], None] | None = None  # raises unless a version keeps it
     counting: "Counting | None" = None  # which rows count
     enter: Callable[[Candidate, str], None] | None = None
+    price: Callable[[Candidate], tuple[float, float]] | None = None  # after `check`: what it would use, what is left
 
     def needed(self) -> Any:
         if self.data is None:
@@ -59,8 +61,8 @@ class Source:
         return self.data
 
 
-def from_policy(path: Path, table: str | None, data: str | None) -> Source:
-    """The policy's table: public columns are what attackers know, sensitive ones what they guess."""
+def from_policy(path: Path, table: str | None, data: str | None, by: str = "custodian") -> Source:
+    """The policy's table, published by `by`: public columns are what attackers know, sensitive ones what they guess."""
     from nowiser.microdata.table.counting import Counting
     from nowiser.policy.reader import read
 
@@ -85,7 +87,8 @@ def from_policy(path: Path, table: str | None, data: str | None) -> Source:
         lambda recipe: promised(policy, chosen, recipe),
         lambda candidate, run: check(policy, chosen, candidate, run, counted),
         Counting(policy, chosen),
-        lambda candidate, digest: enter(policy, candidate, digest, counted),
+        lambda candidate, digest: enter(policy, candidate, digest, counted, by),
+        lambda candidate: price(policy, candidate, counted),
     )
 
 
@@ -196,6 +199,8 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
                 hint=f"Release {', '.join(sorted(about))} alike, or leave out {', '.join(open_)}.",
             )
         counted.tried[attacker.text] = _measured(attacker, joint, candidate, run)
+        if candidate.streamed is None and have_several(candidate.table, run):
+            counted.ever[attacker.text] = ever(candidate.table, run, joint)
     from nowiser.ledger.opening import for_policy
 
     charge = charged(candidate)
@@ -301,7 +306,7 @@ def charged(candidate: Candidate) -> Charge:
     return charge
 
 
-def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Counting) -> None:
+def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Counting, by: str = "custodian") -> None:
     """The publication in the policy's ledger, before the file appears.
 
     Admitted like an answer, under the ledger's lock: raises Exhausted or NotAnswerable, with nothing charged, if a
@@ -331,12 +336,25 @@ def enter(policy: Policy, candidate: Candidate, digest: str, counted: account.Co
                     admit,
                     policy=policy.digest,
                     what=counted.what,
-                    analyst="custodian",
+                    analyst=by,
                     digest=digest,
                     shown=shown,
                     after=counted.seen,
                 )
                 return
+
+
+def price(policy: Policy, candidate: Candidate, counted: account.Counting) -> tuple[float, float]:
+    """The share of the allowance that a version would use if it were published now, and what would be left of it."""
+    from nowiser.guess.budget.allowance import share_used
+    from nowiser.ledger.opening import for_policy
+
+    charge = charged(candidate)
+    with for_policy(policy) as ledger:
+        before = ledger.totals()
+        counted.measure(ledger.releases(), before + charge, silent)
+    charge = charge + counted.charge(before)
+    return float(share_used(policy, charge)), max(0.0, 1 - float(share_used(policy, before + charge)))
 
 
 def _nothing_more(_all: Charge, _own: Charge) -> None:

@@ -46,12 +46,20 @@ UNMEASURED = (
     "The version was chosen by looking at sensitive values, and what that tells was not measured{}: an attacker who "
     "runs the method himself may learn more than the figures say. `blind` chooses by the sizes of groups alone."
 )
+SEVERAL = " (it was chosen among versions of several methods; name one method to have it measured)"
 
 
-def measured_choice(steps: Sequence[Any], table: MicroTable, run: Run, chosen: Candidate) -> Candidate:
-    """The version with what its choice tells. Raises NotAnswerable where that, counted, breaks a gain of the recipe."""
+def measured_choice(
+    steps: Sequence[Any], table: MicroTable, run: Run, chosen: Candidate, *, ruled: bool = True
+) -> Candidate:
+    """The version with what its choice tells. Raises NotAnswerable where that, counted, breaks a gain of the recipe.
+
+    `ruled`: the version is that of the first method, whatever the others would have led to.
+    """
     if sized(run.models) == list(run.models) and run.loss != "gain":
         return replace(chosen, choice=SIZES)
+    if not ruled:  # in another world other methods lead to other versions, and this one may lose against them
+        return replace(chosen, choice=UNMEASURED.format(SEVERAL))
     if run.weights is not None or run.persons is not None or {s.name for s in steps} - PURE:
         return replace(chosen, choice=UNMEASURED.format(""))
     if run.loss != "gain" and _same(_made(steps, table, run, blind=True), chosen, run):
@@ -160,9 +168,13 @@ class Possible:
         labels = [
             [(c.labels[c.codes[i]] if c.codes[i] >= 0 else "", bool(c.codes[i] < 0)) for c in secret] for i in first
         ]
-        rank = np.empty(len(first), np.int64)  # by their texts: in what order the original has them is secret
-        rank[sorted(range(len(first)), key=lambda i: labels[i])] = np.arange(len(first))
-        kinds, table = rank[found.reshape(-1)], chosen.table
+        table = chosen.table
+        shown = set(found.reshape(-1)[table.origin].tolist())
+        # By their texts, the released ones first: in what order the original has them, and which it has besides, is
+        # secret.
+        rank = np.empty(len(first), np.int64)
+        rank[sorted(range(len(first)), key=lambda i: (i not in shown, labels[i]))] = np.arange(len(first))
+        kinds = rank[found.reshape(-1)]
         looks_alike, _ = group_codes([table[q].codes for q in quasi], [len(table[q].values) for q in quasi])
         together = np.split(
             table.origin[np.argsort(looks_alike, kind="stable")],
@@ -265,6 +277,12 @@ def _counted(possible: Possible, accepted: Callable[[MicroTable, MicroTable], bo
             total += weight
             for name, tally in tallies.items():
                 tally[everyone, world[name].codes + 1] += weight
+    if not total:
+        raise NotAnswerable(
+            "only secrets that none of the released rows shows lead to this version: whoever runs the method would "
+            "know that somebody who was left out has one of them",
+            hint="Use --blind (blind: true in a recipe): it chooses by sizes alone. Or leave nobody out.",
+        )
     out = []
     for name, tally in tallies.items():
         before = possible.shown(name)

@@ -21,6 +21,7 @@ from nowiser.microdata.before_after import before_after
 from nowiser.microdata.candidates import Candidate, offer, pipelines
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
+from nowiser.microdata.kept_columns import told_apart, words
 from nowiser.microdata.method_contract import Run, quiet, silent
 from nowiser.microdata.minimality import measured_choice, stream_choice
 from nowiser.microdata.prepare import prepare, released_columns
@@ -54,6 +55,7 @@ class Published:
     rechecked: Mapping[str, float] = field(default_factory=dict)
     file: Mapping[str, str] | None = None  # name and digest of the data, when written
     in_order: bool = False  # the rows are in the order of the original
+    apart: Mapping[str, int] = field(default_factory=dict)  # kept columns: the smallest group of who knows one
     original: MicroTable | None = None  # where the rows were in memory
 
     @property
@@ -64,6 +66,7 @@ class Published:
     def codebook(self) -> Mapping[str, Any]:
         """What a reader of the release needs and may know. Made when asked for: it counts every column's values."""
         book = codebook(self.chosen, self.recipe, rows=self.rows, left_out=self.left_out, in_order=self.in_order)
+        book["kept"] = {name: {"smallest group of who knows it too": rows} for name, rows in self.apart.items()}
         written = {} if self.file is None else {"file": self.file, "rechecked": self.rechecked}
         described: dict[str, Any] = plain(book | written)
         return described
@@ -115,8 +118,8 @@ class Published:
 
 
 HISTORIES = (
-    "Some people have several rows. The figures are about an attacker who finds one group of a person; if all her rows "
-    "share a secret, whoever knows them all compares the groups and may learn more (`km-anonymity` limits it)."
+    "Some people have several rows. The figures are about an attacker who knows one row of a person. Whoever knows how "
+    "many she has, or all of them, compares the groups and may learn more (`km-anonymity` limits it)."
 )
 
 
@@ -160,11 +163,15 @@ def release(
     table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
-    steps = dict(pipelines(recipe, every=every))[candidates[at].title]
-    candidates[at] = measured_choice(steps, table, run, candidates[at])
+    ways = pipelines(recipe, every=every)
+    ruled = len(ways) == 1 or (choose is None and candidates[at].title == ways[0][0])
+    steps = dict(ways)[candidates[at].title]
+    candidates[at] = measured_choice(steps, table, run, candidates[at], ruled=ruled)
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if run.persons is not None and len(np.unique(run.persons)) < len(run.persons):
         notice(HISTORIES)
+    if apart := told_apart(chosen.table, run):
+        notice(words(apart))
     if check is not None:
         check(chosen, run)
     made = Published(
@@ -175,6 +182,7 @@ def release(
         original.rows,
         beyond=loaded.rows - original.rows,
         in_order=keep_order,
+        apart=apart,
         original=original,
     )
     if output is None:
@@ -338,7 +346,7 @@ def publish(
         data,
         chosen,
         output=None if output is None else Path(output),
-        choose=lambda offered: pick(choose, offered),
+        choose=None if str(choose) == "1" else lambda offered: pick(choose, offered),
         progress=progress,
         force=force,
         keep_order=keep_order,

@@ -25,4 +25,6 @@ def spoken(e: Expression) -> str:
 
 
 def _inner(e: Expression) -> str:
+    if isinstance(e, Call) and e.function == "to_real":
+        return _inner(e.args[0])
     return f"({spoken(e)})" if isinstance(e, Call) and e.function in {*_INFIX, "div", "and", "or"} else spoken(e)

@@ -22,8 +22,10 @@ from nowiser.errors import Misconfigured, NotEvaluated, NowiserError
 from nowiser.gateway import Gateway
 from nowiser.report import failure
 from nowiser.report.answer import Answer
+from nowiser.server.jobs.running import Jobs
 from nowiser.server.people.account import Account
 from nowiser.server.people.attempts import Attempts
+from nowiser.server.people.office import Office
 from nowiser.server.people.register import Register
 from nowiser.server.problems import TooMany
 from nowiser.server.seat import Seat
@@ -46,6 +48,7 @@ class Desk:
         self._slow = ThreadPoolExecutor(settings.threads, thread_name_prefix="question")
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="quick")
         self._waiting = 0
+        self.jobs = Jobs(settings.policy)
         self.ready = False  # for load balancers
 
     @property
@@ -80,6 +83,10 @@ class Desk:
 
     def seat(self, account: Account) -> Seat:
         return Seat(self.gate, account)
+
+    def office(self, by: Account) -> Office:
+        """Accounts as this one may change them."""
+        return Office(self.register, by, self.settings.four_eyes)
 
     async def answered(self, seat: Seat, sql: Any, **wish: Any) -> Answer:
         """The answer to a question, told when the grid of times says so."""

@@ -63,6 +63,7 @@ async def _serve(desk: Desk, said: Callable[[str, str], None]) -> None:
             wire.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE):
+                await desk.jobs.close()
                 await desk.idle()
                 await asyncio.gather(*tasks)
         for task in (*tasks, ended):

@@ -5,6 +5,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from nowiser.errors import Misconfigured
+from nowiser.server.http.provider import SignOn
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,7 @@ class Settings:
     connections: int = 200  # of the wire
     per_account: int = 20
     four_eyes: bool = False
+    sign_on: SignOn | None = None
 
     @property
     def local(self) -> bool:
@@ -37,6 +39,8 @@ class Settings:
 
     def check(self) -> None:
         """Raise Misconfigured for what would be unsafe or cannot work."""
+        if self.sign_on is not None:
+            self.sign_on.check()
         if (self.certificate is None) != (self.key is None):
             raise Misconfigured("TLS needs both --certificate and --key.")
         for file in (self.certificate, self.key):

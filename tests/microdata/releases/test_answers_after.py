@@ -43,7 +43,7 @@ def beaten(people_moved, tries=400):
         values = [str(v) for v in random.choice(list("ab"), n)]
         guess = values[0]
         share = values.count(guess) / n
-        ceiling = Lift(min(share, 0.3), share, people_moved).with_reach(reach)
+        ceiling = 1.0 if share == 1 else 1 / (1 + (1 - share) / share * np.exp(-people_moved * reach)) + 1e-12
         found += believed(values, asked(random, n, values, reach), 0, guess) > ceiling
     return found
 

@@ -28,6 +28,10 @@ KEYS = (
     "new",
     "subject",
     "disabled",
+    "table",
+    "k",
+    "suppress",
+    "release",
 )
 
 plain = st.one_of(
@@ -56,7 +60,7 @@ def test_whatever_is_sent_the_answer_is_in_the_table(route, body, name, who, by_
     from urllib.parse import quote
 
     path, method = route
-    for field in ("name", "token", "seq"):
+    for field in ("name", "token", "seq", "job"):
         path = path.replace(f"{{{field}}}", quote(name, safe="") or "x")
     sender = client if who is None else by_token(who)
     accounts = {a.name: (a.role, a.disabled) for a in desk.register.every()}

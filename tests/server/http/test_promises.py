@@ -138,6 +138,7 @@ def test_a_proposal_is_over_when_the_policy_changed_meanwhile(eyes):
         ("PATCH", "/accounts/ana", {"role": "custodian"}),
         ("POST", "/accounts/dana/tokens", {"label": "mine now"}),
         ("PATCH", "/accounts/dana", {"subject": "https://id.example cleo"}),
+        ("PATCH", "/accounts/dana", {"disabled": False}),
     ],
 )
 def test_with_four_eyes_nobody_makes_a_second_pair(method, path, body, eyes):

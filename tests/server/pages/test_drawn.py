@@ -190,7 +190,7 @@ def test_a_token_is_shown_once_and_opens_the_pages(entered, desk):
     assert desk.register.of_token(text).name == "dora"
     assert "nw_" not in client.get("/accounts").text
     assert post(client, "/accounts", **fields).status_code == 400  # there is one already
-    assert "lock yourself out" in post(client, "/accounts", what="off", name="cleo").text
+    assert "the own account off" in post(client, "/accounts", what="off", name="cleo").text
     assert desk.register.find("cleo") is not None
     post(client, "/accounts", what="drop", name="dora")
     assert desk.register.of_token(text) is None
@@ -294,3 +294,50 @@ def test_what_is_not_worth_its_price_comes_with_prices_that_are(entered, desk):
         {"error": "x"},
     ):
         assert post(client, "/ask", what="ask", sql=AVERAGE, **fields).status_code == 400
+
+
+def test_everybody_sets_the_own_password_and_makes_the_own_tokens(entered, desk):
+    for name in ("ana", "odo"):
+        client = entered(name)
+        text = re.search(r"nw_[a-z2-7]+", post(client, "/you", what="token", label="psql").text)[0]
+        assert desk.register.of_token(text).name == name
+        assert "nw_" not in client.get("/you").text
+        fields = {"what": "password", "new": "four random words"}
+        assert post(client, "/you", old="wrong", **fields).status_code == 401
+        assert post(client, "/you", old=text, **(fields | {"new": "short"})).status_code == 400
+        assert "The new password is set" in post(client, "/you", old=text, **fields).text
+        assert client.get("/you").status_code == 200  # in a session of the new password
+        token = next(t.id for t in desk.register.find(name).tokens if t.label == "psql")
+        post(client, "/you", what="drop token", token=token)
+        assert desk.register.of_token(text) is None
+        assert desk.register.of_password(name, "four random words").name == name
+
+
+def test_guessing_the_password_of_an_open_session_waits_too(entered):
+    client = entered("ana")
+    found = [post(client, "/you", what="password", old="wrong", new="x" * 12).status_code for _ in range(11)]
+    assert found == [401] * 10 + [429]
+
+
+def test_with_four_eyes_no_custodian_opens_the_account_of_another(settings, desk, tokens):
+    from dataclasses import replace
+
+    from nowiser.server.desk import Desk
+
+    desk.register.add("dan", Role.custodian, by="test")
+    desk.register.change("dan", by="test", disabled=True)
+    strict = Desk(replace(settings, four_eyes=True))
+    client = TestClient(application(strict), base_url="http://127.0.0.1")
+    client.post("/login", data={"name": "cleo", "secret": tokens["cleo"]})
+    for fields in (
+        {"what": "add", "name": "eve", "role": "custodian", "per_day": "5%"},
+        {"what": "change", "name": "ana", "role": "custodian", "per_day": "5%"},
+        {"what": "token", "name": "dan"},
+        {"what": "sign-on", "name": "dan", "subject": "https://id.example cleo"},
+        {"what": "on", "name": "dan"},
+    ):
+        assert (fields, post(client, "/accounts", **fields).status_code) == (fields, 403)
+    assert post(client, "/accounts", what="password", name="dan", password="four random words").status_code == 400
+    assert post(client, "/accounts", what="token", name="ana").status_code == 200
+    assert post(client, "/accounts", what="off", name="ana").status_code == 200
+    strict.close()

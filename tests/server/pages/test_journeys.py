@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 AVERAGE = "SELECT AVG(time) AS minutes FROM visits"
-EVERY = ("/board", "/ask", "/tables", "/limits", "/releases", "/accounts", "/ledger", "/report")
+EVERY = ("/you", "/board", "/ask", "/tables", "/limits", "/releases", "/accounts", "/ledger", "/report")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class House:
 
 
 @contextlib.contextmanager
-def house(folder, *questions):
+def house(folder, *questions, options=()):
     canteen.write(folder)
     settings = Settings(policy=folder / "nowiser.yaml", port=0, pg_port=None, at_least=0.0)
     desk = Desk(settings)
@@ -42,7 +42,7 @@ def house(folder, *questions):
     for sql in questions:
         desk.seat(desk.register.find("ana")).query(sql, anyway=True)
     desk.close()
-    with serving(settings.policy) as server:
+    with serving(settings.policy, *options) as server:
         yield House(server.address, settings, tokens)
 
 
@@ -271,3 +271,44 @@ def test_an_account_that_is_switched_off_is_out_at_once(chrome, served):
         desk.close()
         page.goto("/tables")
         assert page.get_by_role("button", name="Log in").is_visible()
+
+
+def test_single_sign_on_at_another_site(chrome, tmp_path):
+    """The session is there after coming back from elsewhere, though its cookie is kept from other sites."""
+    from support.open_id import CLIENT, SECRET, provider
+
+    with provider("localhost") as their:  # for a browser another site than 127.0.0.1
+        (tmp_path / "secret").write_text(SECRET)
+        options = ("--sign-on", their.issuer, "--client", CLIENT, "--client-secret", str(tmp_path / "secret"))
+        with house(tmp_path / "house", options=options) as served, window(chrome, served) as page:
+            desk = Desk(served.settings)
+            desk.register.change("cleo", by="test", subject=f"{their.issuer} {their.subject}")
+            desk.close()
+            page.goto("/ledger")
+            assert violations(page) == []
+            page.get_by_role("link", name="Log in by single sign-on").click()
+            page.wait_for_url("**/ledger")
+            assert page.get_by_role("heading", name="Ledger", exact=True).is_visible()
+            page.get_by_role("link", name="cleo custodian").click()
+            page.get_by_role("button", name="Make a token").click()
+            assert page.locator(".token").inner_text().startswith("nw_")
+
+
+def test_a_custodian_publishes_a_table_and_reads_its_report(chrome, fresh):
+    with window(chrome, fresh) as page:
+        log_in(page, fresh, "cleo")
+        page.goto("/releases")
+        page.get_by_label("Name of the file").fill("first")
+        page.get_by_role("button", name="See what it tells and uses").click()
+        assert page.get_by_text("look at visits as releases/first.csv").is_visible()
+        assert (violations(page), sideways(page)) == ([], 0)
+        page.get_by_role("button", name="Publish first").wait_for(timeout=120_000)
+        assert "would use" in page.locator(".history").inner_text()
+        assert (violations(page), sideways(page)) == ([], 0)
+        page.get_by_role("button", name="Publish first").click()
+        assert page.get_by_text("publish visits as releases/first.csv").is_visible()
+        assert (violations(page), sideways(page)) == ([], 0)
+        page.get_by_role("link", name="Read").wait_for(timeout=120_000)  # the page is drawn anew when the job is over
+        page.get_by_role("link", name="Read").click()
+        assert page.get_by_role("heading", level=1).is_visible()
+    assert (fresh.settings.policy.parent / "releases" / "first.csv").is_file()

@@ -45,6 +45,7 @@ CURVED = 1 / (12 * math.sqrt(3)) * (1 + 1e-12)
 FAR = 60.0  # nats: jumps of a filled table end there
 SURE = 30.0  # nats of a jump that make somebody's value certain, but for 10⁻⁶
 SHARP, SLACK = 1e-4, 3e-4  # how near searches for the worst victim, and for the largest slope, come to the truth
+NEAR = 1e-3  # of the limit: the same for lines that cut the set of all victims off, on several attributes
 CLOSE = 1e-9  # lines that are no further apart may meet
 SPARE = 1e-14  # of rounding errors of sums of a few numbers below 1
 
@@ -130,7 +131,8 @@ class Part:
                 victims = _row(self.prior, self.goal, self.slope(row) if row else 0.0, self.name).beside(jump)
             else:
                 victims = labels.victims_of(self.prior, self.goal, Cost(0.0, jump), self.name)
-            found = [victims.worst(1.0, weight, sharp=SHARP) for weight in self.weights]
+            near = {"least": NEAR * float(self.limit)} if len(self.weights) > 1 and self.prior.kind == "line" else {}
+            found = [victims.worst(1.0, weight, sharp=SHARP, **near) for weight in self.weights]
             self.cells[key] = (found[0].before, *(w.value for w in found))
         return self.cells[key]
 

@@ -37,11 +37,6 @@ class Lift:
     after: float
     people: int = 2
 
-    def with_reach(self, reach: float) -> float:
-        """The chance with answers of this reach besides, rounded up."""
-        odds = logit(self.before) + self._nats + self.people * reach
-        return min(1.0, math.nextafter(1 / (1 + math.exp(-max(-MOST, min(MOST, odds)))) * (1 + 1e-12), 2.0))
-
     @property
     def _nats(self) -> float:
         return max(0.0, logit(self.after) - logit(self.before))

@@ -83,11 +83,12 @@ def look(family: Family, x: Floats) -> Floats:
 
 
 def worst(
-    family: Family, aim: Objective, sharp: float, seen: Floats | None, known: float = -math.inf
+    family: Family, aim: Objective, near: tuple[float, float], seen: Floats | None, known: float = -math.inf
 ) -> tuple[Best, Floats]:
     """The victim with the largest objective, a bound for all, and all rows that were looked at.
 
-    known: somebody else has as much; who has less does not matter, and the bound is not below that.
+    near: how far the bound may be from it, as a share of the objective and at least. known: somebody else has as much;
+    who has less does not matter, and the bound is not below that.
     """
     form, moving = family.form, [end.at for end in family.form.ends if end.moves]
     if seen is None:
@@ -99,7 +100,7 @@ def worst(
     top = winner(aim, seen)
     for _ in range(ROUNDS):
         best = max(top.value, known)
-        enough = best + max(sharp * abs(best), FINEST)
+        enough = best + max(near[0] * abs(best), near[1], FINEST)
         pair = Stretch(rows[:, left], rows[:, left + 1])
         bound, excess = _between(family, aim, pair, best, enough)
         many = sum(r.shape[1] for r in kept) > MOST

@@ -128,25 +128,25 @@ class Victims:
     # --- the worst one ------------------------------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
-    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 2e-5) -> Worst:
+    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 2e-5, least: float = 0.0) -> Worst:
         free = not self.slope and not self.jump
         if free and up == down:
             best = self.best(Objective(1.0, 0.0, 0.0), sharp)  # nobody gains anything: the likeliest is named
             return Worst(None if self.still else best.x, best.before, best.before, 0.0)
-        best = self.best(Objective(up, down, self.jump), sharp)
+        best = self.best(Objective(up, down, self.jump), sharp, least)
         if self.pieces.dense:
             told(best.x, radius_of(self.goal) if widest(self.goal) else 0.0, self.what)
         spare = MARGIN * abs(best.value) if self.pieces.dense else 0.0
         value = best.value if free else best.value + spare + 32 * EPS * up * best.after * (best.after < 1)
         return Worst(None if self.still else best.x, best.before, best.after, value)
 
-    def best(self, aim: Objective, sharp: float) -> Best:
+    def best(self, aim: Objective, sharp: float, least: float = 0.0) -> Best:
         every: list[Best] = []
         known = -math.inf
         for family in self._families():
             seen = self._seen.get(family.form)
             listed = not self.pieces.dense and isinstance(bare(self.goal), (Within, Exactly))
-            found, rows = worst_listed(family, aim, seen) if listed else worst(family, aim, sharp, seen, known)
+            found, rows = worst_listed(family, aim, seen) if listed else worst(family, aim, (sharp, least), seen, known)
             self._seen[family.form] = rows
             every.append(found)
             known = max(known, aim.up * found.after - aim.down * found.before)

@@ -58,7 +58,7 @@ class JointGain(GroupModel):
     def parts(self) -> tuple[str, ...]:
         return columns_of(self.tree)
 
-    def _changes(self, groups: Groups) -> tuple[Floats, Floats]:
+    def chances(self, groups: Groups) -> tuple[Floats, Floats]:
         """After per group and guess, and before per guess."""
         target, histogram = groups.target(joint_name(self.parts))
         known = _COUNTED.setdefault(target, {})
@@ -73,13 +73,13 @@ class JointGain(GroupModel):
         return after, known[self.tree].chances(target.prior[None, :])[0]
 
     def score(self, groups: Groups) -> Floats:
-        after, before = self._changes(groups)
+        after, before = self.chances(groups)
         return np.asarray((after - before).max(axis=1, initial=-1.0), dtype=np.float64)
 
     def must_lose(self, groups: Groups) -> Floats:
         if self.gain is None or groups.people is not None:
             return np.zeros(len(groups))
-        after, before = self._changes(groups)
+        after, before = self.chances(groups)
         return lost_above(after, before + self.gain)
 
     def to_json(self, groups: Groups) -> dict[str, Any]:

@@ -11,11 +11,12 @@ from nowiser.errors import NotAnswerable
 from nowiser.guess.budget import told as shared
 from nowiser.guess.budget.exposure import exposure, up
 from nowiser.ledger.base import Release
-from nowiser.microdata.candidates import Candidate, private_columns
+from nowiser.microdata.candidates import KNOWS, ONE_ROW, Candidate, private_columns
 from nowiser.microdata.groups.compound import columns_of, tree_of
 from nowiser.microdata.method_contract import Run
 from nowiser.microdata.releases.measure import Told, together
-from nowiser.microdata.releases.record import Keys, Record, keys, record
+from nowiser.microdata.releases.persons import Ever, have_several, same
+from nowiser.microdata.releases.record import Record, keys, record
 from nowiser.microdata.risk.intersection import Answered
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
@@ -33,6 +34,7 @@ class Counting:
     seen: int = 0  # the last publication that was measured
     told: dict[str, Told] = field(default_factory=dict)
     tried: dict[str, tuple[shared.Lift, ...]] = field(default_factory=dict)  # by attackers of perturbed columns
+    ever: dict[str, Ever] = field(default_factory=dict)  # by attackers, where people have several rows
     columns: tuple[str, ...] = ()  # sensitive ones that are released without a charge
 
     @property
@@ -52,7 +54,9 @@ class Counting:
         known = [c for c in table.names if c in run.roles.quasi or c in public]
         secret = [c for c in table.names if c not in known and c not in private and c in run.original]
         changed = [c for c in secret if not run.original[c].same_rows(table[c], table.origin)]
-        self.record = record(table, self._people(run), known, secret, changed=changed)
+        several, whose = have_several(table, run), self._whose(run)
+        people = keys(run.original, whose)
+        self.record = record(table, people, known, secret, changed=changed, several=several, whose=whose)
 
     def warn(self, heard: Callable[[str], None]) -> None:
         """Say, before it is written, after which releases nothing more can be measured."""
@@ -74,14 +78,14 @@ class Counting:
                 "needed at once, or give out this release again."
             )
 
-    def _people(self, run: Run) -> Keys:
+    def _whose(self, run: Run) -> tuple[str, ...]:
         names = owner(self.table, self.policy)
         if self.table.link is not None and any(n not in run.original for n in names):
             names = self.table.link.columns
         if not names or any(n not in run.original for n in names):  # every row is a person: all that is not secret
             secret = {c.name for c in self.table.columns if c.role is Role.SENSITIVE}
             names = tuple(n for n in run.original.names if n not in secret)
-        return keys(run.original, names)
+        return tuple(names)
 
     def charge(self, totals: Charge) -> Charge:
         """What this release adds to the account, so that answers that follow are held to the promise with it."""
@@ -113,17 +117,44 @@ class Counting:
             if self.record is None or (not earlier and set(columns_of(tree)) & set(self.record.changed)):
                 continue  # perturbed: the attackers of `nowiser.microdata.risk` are tried instead
             reach = Answered(jump=up(exposure(self.policy, attacker, totals).reach))
-            told = together([*records, self.record], tree, reach)
+            for other in records:
+                self._same_people(attacker.text, other.whose, self.record.whose)
+            if self.record.several or any(r.several for r in records):
+                told = self._by_person(attacker.text, records, reach)
+            else:
+                told = together([*records, self.record], tree, reach)
             self.told[attacker.text] = told
             _admit(attacker.text, float(attacker.gain), told, answered=reach.jump > 0)
         if earlier and self.told:
             worst = max(self.told.values(), key=lambda t: t.gain)
             heard(
                 f"Measured together with {_count(len(earlier))} of {self.table.name!r} and the answers given so far: "
-                "an attacker who knows all quasi-identifiers but not the others' rows gains at most "
+                f"an attacker who {ONE_ROW if self.ever else KNOWS} gains at most "
                 f"{percent(worst.gain)} ({percent(worst.before)} → {percent(worst.high)}"
                 f"{'' if worst.exact else '; estimated, not bounded'})."
             )
+
+    def _same_people(self, text: str, before: Sequence[str], now: Sequence[str]) -> None:
+        """Raises NotAnswerable where an earlier release cannot tell who of this one was in it."""
+        if before != now:
+            raise NotAnswerable(
+                f"an earlier release of {self.table.name!r} told people apart by {', '.join(before) or 'nothing'}, "
+                f"this one by {', '.join(now)}: they cannot be measured together, and the policy limits `{text}`",
+                hint="Tell people apart as before: by `person` of the policy, or where each row is a person by the "
+                "same columns of the file.",
+            )
+
+    def _by_person(self, text: str, earlier: Sequence[Record], reach: Answered) -> Told:
+        """Raises NotAnswerable unless all earlier releases were the same as this one."""
+        mine = self.record
+        if text not in self.ever or mine is None or not all(same(mine, r) for r in earlier):
+            raise NotAnswerable(
+                f"people of {self.table.name!r} have several rows in this release or an earlier one, and different "
+                f"releases of such rows cannot be measured together: the policy limits `{text}`",
+                hint="Give out the earlier release again, or publish one row of each person (rows_per_person: 1) from "
+                "the first release on.",
+            )
+        return self.ever[text].told(reach)
 
 
 def _admit(text: str, limit: float, told: Told, *, answered: bool) -> None:

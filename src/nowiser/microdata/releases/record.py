@@ -31,13 +31,21 @@ class Record:
     labels: dict[str, tuple[str | None, ...]]  # per released column that is no quasi-identifier
     codes: dict[str, Ints]
     changed: tuple[str, ...] = ()  # columns whose values a step changed: no count of the true ones
+    several: bool = False  # whether somebody has several rows: whose they are is not in here
+    whose: tuple[str, ...] = ()  # the columns that tell people apart
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.labels)
 
     def to_bytes(self) -> bytes:
-        head = {"version": VERSION, "labels": self.labels, "changed": self.changed}
+        head = {
+            "version": VERSION,
+            "labels": self.labels,
+            "changed": self.changed,
+            "several": self.several,
+            "whose": self.whose,
+        }
         file = io.BytesIO()
         arrays: dict[str, Any] = {f"c{i}": self.codes[c].astype(np.int32) for i, c in enumerate(self.labels)}
         np.savez_compressed(
@@ -57,7 +65,8 @@ class Record:
             labels = {name: tuple(values) for name, values in head["labels"].items()}
             codes = {name: found[f"c{i}"].astype(np.int64) for i, name in enumerate(labels)}
             member, group = found["member"].astype(np.int64), found["group"].astype(np.int64)
-            return Record(found["people"], member, group, labels, codes, tuple(head["changed"]))
+            said = tuple(head["changed"]), bool(head.get("several")), tuple(head.get("whose", ()))
+            return Record(found["people"], member, group, labels, codes, *said)
 
 
 def record(
@@ -67,13 +76,15 @@ def record(
     secret: Sequence[str],
     *,
     changed: Sequence[str] = (),
+    several: bool = False,
+    whose: Sequence[str] = (),
 ) -> Record:
     """Of a released table. `people`: the keys of the original's rows; `secret`: columns that no attacker knows."""
     known = [released[q] for q in quasi]
     key, _ = group_codes([c.codes for c in known], [len(c.values) for c in known])
     _, group = np.unique(key, return_inverse=True) if known else (None, np.zeros(released.rows, np.int64))
     group = group.reshape(-1).astype(np.int64)
-    whose = people[released.origin]
+    mine = people[released.origin]
     labels: dict[str, tuple[str | None, ...]] = {}
     codes: dict[str, Ints] = {}
     for name in secret:
@@ -82,14 +93,16 @@ def record(
         labels[name] = tuple(all_labels[i] for i in used)  # −1, the last one, is NULL
         codes[name] = own.reshape(-1).astype(np.int64)
     rows = np.lexsort([*reversed(list(codes.values())), group])
-    members = np.lexsort([whose, group])
+    members = np.lexsort([mine, group])
     return Record(
-        whose[members],
+        mine[members],
         group[members],
         group[rows],
         labels,
         {name: c[rows] for name, c in codes.items()},
         tuple(c for c in changed if c in labels),
+        several,
+        tuple(whose),
     )
 
 

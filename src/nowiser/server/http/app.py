@@ -8,15 +8,16 @@ from starlette.responses import JSONResponse, Response
 from nowiser import __version__
 from nowiser.server.desk import Desk
 from nowiser.server.http import login
-from nowiser.server.http.api import asking, board, people, policy
+from nowiser.server.http.api import asking, board, jobs, people, policy
 from nowiser.server.http.failed import handlers
 from nowiser.server.http.guard import Guard
 from nowiser.server.http.metrics import metrics
+from nowiser.server.http.provider import Provider
 from nowiser.server.http.sessions import Sessions
 from nowiser.server.pages import routes
 
 API = "/api/v1"
-PARTS = (login, asking, board, people, policy)
+PARTS = (login, asking, board, people, policy, jobs)
 
 
 def described() -> FastAPI:
@@ -33,6 +34,9 @@ def application(desk: Desk) -> FastAPI:
     app.state.desk = desk
     app.state.sessions = sessions = Sessions()
     app.state.log_ins = asyncio.Semaphore(login.AT_ONCE)
+    app.state.sign_ons = asyncio.Semaphore(login.AT_ONCE)
+    agreed = desk.settings.sign_on
+    app.state.provider = None if agreed is None else Provider(agreed)
 
     @app.get("/healthz", include_in_schema=False)
     async def alive() -> dict[str, bool]:

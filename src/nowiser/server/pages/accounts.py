@@ -12,6 +12,7 @@ from nowiser.server.desk import Desk
 from nowiser.server.pages import drawing
 from nowiser.server.pages.access import Custodian, SeesAll, TheDesk
 from nowiser.server.people.account import Account, Role, role_of
+from nowiser.server.people.office import Office
 from nowiser.server.problems import problem_of
 
 router = APIRouter()
@@ -36,54 +37,44 @@ async def change(
     per_day: Word = "",
     label: Word = "",
     token: Word = "",
-    password: Annotated[str, Form(max_length=1000)] = "",
+    subject: Word = "",
 ) -> Response:
     """One change, said on the page that follows. What went wrong is said there too."""
     told = {"role": role, "per_day": per_day, "label": label.strip() or "from the pages", "token": token}
+    told |= {"subject": subject.strip()}
     try:
-        said, text = await desk.quickly(_done, desk, account.name, what, name.strip(), password, **told)
+        said, text = await desk.quickly(_done, desk.office(account), what, name.strip(), **told)
     except NowiserError as error:
         return await _page(request, desk, account, failed=error)
     return await _page(request, desk, account, said=said, token=text, whose=name.strip())
 
 
 def _done(
-    desk: Desk, by: str, what: str, name: str, password: str, *, role: str, per_day: str, label: str, token: str
+    office: Office, what: str, name: str, *, role: str, per_day: str, label: str, token: str, subject: str
 ) -> tuple[str, str]:
     """What was done, and the text of a new token."""
-    register = desk.register
     match what:
         case "add":
-            text = register.add(name, role_of(role), by=by, per_day=_share(per_day), label=label)
+            text = office.add(name, role_of(role), per_day=_share(per_day), label=label)
             return f"{name} can log in now, as {role}.", text
         case "token":
-            return f"A new token for {name}.", register.add_token(name, label, by=by)
+            return f"A new token for {name}.", office.add_token(name, label)
         case "drop token":
-            register.drop_token(name, token, by=by)
+            office.drop_token(name, token)
             return f"The token {token} of {name} opens nothing any more.", ""
-        case "password":
-            register.set_password(name, password, by=by)
-            return f"{name} can log in to these pages with the new password.", ""
         case "change":
-            _not_oneself(by, name, role != Role.custodian)
-            register.change(name, by=by, role=role_of(role), per_day=_share(per_day))
+            office.change(name, role=role_of(role), per_day=_share(per_day))
             return f"{name} is changed.", ""
+        case "sign-on":
+            office.change(name, subject=subject)
+            return f"{name} {'can' if subject else 'cannot'} log in by single sign-on.", ""
         case "off" | "on":
-            _not_oneself(by, name, what == "off")
-            register.change(name, by=by, disabled=what == "off")
+            office.change(name, disabled=what == "off")
             return f"{name} is switched {what}.", ""
         case "drop":
-            _not_oneself(by, name, harms=True)
-            register.drop(name, by=by)
+            office.drop(name)
             return f"{name} cannot log in any more. What was charged stays charged.", ""
     raise Misconfigured("There is no such change of an account.")
-
-
-def _not_oneself(by: str, name: str, harms: bool) -> None:
-    if harms and by == name:
-        raise Misconfigured(
-            "You would lock yourself out.", hint="Another custodian can do it, or `nowiser user` on the server."
-        )
 
 
 def _share(text: str) -> Fraction:

@@ -63,6 +63,7 @@ def page(
         csrf=csrf if csrf is not None else csrf_token(request),
         nav=seen,
         here=request.url.path,
+        sign_on=request.app.state.provider is not None,
         **values,
     )
     return HTMLResponse(text, status_code=status)

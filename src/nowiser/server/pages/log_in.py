@@ -44,7 +44,7 @@ async def enter(
     if draft and account.role.asks:
         answer: Response = await ask.shown(request, desk, account, ask.Asked(draft), csrf=session.csrf)
     else:
-        answer = RedirectResponse(following if _ours(following) else "/", 303)
+        answer = RedirectResponse(following if ours(following) else "/", 303)
     remember(request, answer, text)
     return answer
 
@@ -56,6 +56,6 @@ async def leave(request: Request) -> Response:
     return answer
 
 
-def _ours(path: str) -> bool:
+def ours(path: str) -> bool:
     r"""Whether it is a page of ours: `//elsewhere` and `/\elsewhere` lead away."""
     return path.startswith("/") and path[1:2] not in ("/", "\\") and path.isascii() and path.isprintable()

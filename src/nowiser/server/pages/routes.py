@@ -6,11 +6,24 @@ from starlette.responses import RedirectResponse, Response
 
 from nowiser.server.desk import Desk
 from nowiser.server.http.sessions import current
-from nowiser.server.pages import accounts, ask, board, drawing, ledger, limits, log_in, releases, report, tables
+from nowiser.server.pages import (
+    accounts,
+    ask,
+    board,
+    drawing,
+    ledger,
+    limits,
+    log_in,
+    releases,
+    report,
+    sign_on,
+    tables,
+    you,
+)
 from nowiser.server.problems import NotFound
 
 TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-ROOMS = (log_in, board, ask, tables, limits, releases, accounts, ledger, report)
+ROOMS = (log_in, sign_on, you, board, ask, tables, limits, releases, accounts, ledger, report)
 
 
 def mount(app: FastAPI, desk: Desk) -> None:

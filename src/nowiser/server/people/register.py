@@ -74,6 +74,7 @@ class Register:
         if disabled is not None:
             account, said = replace(account, disabled=disabled), [*said, "switched off" if disabled else "switched on"]
         if subject is not None:
+            self._nobody_else(subject, name)
             account, said = replace(account, subject=subject or None), [*said, "single sign-on changed"]
         if said:
             self._keep(account, ", ".join(said), by)
@@ -97,6 +98,16 @@ class Register:
 
     def of_subject(self, subject: str) -> Account | None:
         return next((a for a in self.every() if a.subject == subject and not a.disabled), None)
+
+    def _nobody_else(self, subject: str, name: str) -> None:
+        issuer, _, who = subject.partition(" ")
+        if subject and not (issuer.startswith("http") and who):
+            raise Misconfigured(
+                "The person of single sign-on is written as the provider's address, a space, and who she is there.",
+                hint="For example https://id.hospital.example 00u1a2b3. The log-in page tells it.",
+            )
+        if subject and any(a.subject == subject for a in self.every() if a.name != name):
+            raise Misconfigured("Another account has this person of single sign-on.", hint="One person, one account.")
 
     def _known(self, name: str) -> Account:
         stored = self._ledger.account(name)

@@ -41,6 +41,18 @@ def half(argument: Expression) -> float:
     return float(max(Fraction(ends.high) - c, c - Fraction(ends.low)))
 
 
+def possible(aggregate: Aggregate) -> tuple[float, float]:
+    """The ends a moment lies between, whatever the rows are (a sample's may lie a little beyond)."""
+    assert aggregate.argument is not None
+    if aggregate.function == "corr":
+        return -1.0, 1.0
+    size = half(aggregate.argument)
+    if aggregate.second is not None:
+        most = size * half(aggregate.second)
+        return -most, most
+    return 0.0, size if aggregate.function.startswith("stddev") else size * size
+
+
 def _away(argument: Expression) -> Expression:
     c = middle(argument)
     start = Literal(c, Type(argument.type.kind, bounds=point(Fraction(c))))

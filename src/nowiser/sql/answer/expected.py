@@ -37,6 +37,9 @@ MOST_TRIED = 1_024  # combinations
 MANY = 1e6  # times as many rows
 FALL = 1.5  # how fast groups are taken to become smaller; of census tables and of public ones: 0.3 to 3
 UNKNOWN = 0.5  # of the rows: where nothing is known of a condition
+BELL = (
+    1 / 9
+)  # of the largest square of a distance from the middle: a bell whose three standard deviations fill the range
 LARGEST = 2.0**62
 
 
@@ -127,6 +130,8 @@ def cells_of(plan: Plan, rows: Floats, exact: Mapping[int, NDArray[np.int64]] | 
     cells = [
         np.asarray(exact[i]) if i in exact else _whole(_typical(cell, rows)) for i, cell in enumerate(plan.tally.cells)
     ]
+    for i in {i for reading in plan.readings for i in _squares(reading)}:
+        cells[i] = np.asarray(exact[i]) if i in exact else _whole(_squared(plan.tally.cells[i], rows))
     for i, histogram in enumerate(plan.histograms):
         if isinstance(histogram, Picking):
             places = plan.places[i]
@@ -190,8 +195,22 @@ def _released(e: Expression) -> list[int]:
 
 def _typical(cell: Cell, rows: Floats) -> Floats:
     """A cell where so many rows are in the group, with values in the middle of their range."""
-    counted = rows * (share([cell.condition]) if cell.condition is not None else 1.0)
+    counted = _counted(cell, rows)
     return counted if cell.argument is None else counted * float(cell.low + cell.high) / 2
+
+
+def _counted(cell: Cell, rows: Floats) -> Floats:
+    return rows * (share([cell.condition]) if cell.condition is not None else 1.0)
+
+
+def _squares(reading: Reading) -> tuple[int, ...]:
+    """The cells of moments that add up squares, of the first argument and of the second."""
+    return reading.more[::3] if reading.aggregate.function in MOMENTUM else ()
+
+
+def _squared(cell: Cell, rows: Floats) -> Floats:
+    """A sum of squares where values lie around the middle as in a bell. Spread evenly, they would look steadier."""
+    return _counted(cell, rows) * float((cell.high + cell.shift) * BELL - cell.shift)
 
 
 def _whole(values: Floats) -> NDArray[np.int64]:
@@ -222,8 +241,7 @@ def _scales(plan: Plan, e: Expression, values: Floats, rows: Floats) -> tuple[Fl
         if cell is None:  # of ones and zeros, from a histogram
             return np.maximum(np.abs(values), 1.0), True
         low, high = float(cell.low * cell.unit), float(cell.high * cell.unit)
-        counted = rows * (share([cell.condition]) if cell.condition is not None else 1.0)
-        return np.maximum(counted, 1.0) * max(abs(low + high), high - low) / 2, True
+        return np.maximum(_counted(cell, rows), 1.0) * max(abs(low + high), high - low) / 2, True
     width = _range(plan, reading)
     if reading.aggregate.function == "avg":
         bounds = reading.aggregate.argument.type.bounds if reading.aggregate.argument is not None else None
@@ -236,18 +254,13 @@ def _scales(plan: Plan, e: Expression, values: Floats, rows: Floats) -> tuple[Fl
 def _range(plan: Plan, reading: Reading) -> float:
     """The width of the range in which an average, quantile or moment lies."""
     aggregate = reading.aggregate
-    x, y = aggregate.argument, aggregate.second
-    assert x is not None, "only counts go without"
+    assert aggregate.argument is not None, "only counts go without"
     if aggregate.function in QUANTILES and plan.histogram(reading) is not None:
         grid = grid_of(aggregate, plan.query, quantiles.finest(len(plan.groups)))
-        unit = 1e-6 if x.type.kind is Kind.TIMESTAMP else 1.0  # bars of timestamps are seconds
+        unit = 1e-6 if aggregate.argument.type.kind is Kind.TIMESTAMP else 1.0  # bars of timestamps are seconds
         return float(grid.high - grid.low) * unit
-    if aggregate.function == "corr":
-        return 2.0
     if aggregate.function in MOMENTUM:
-        half = moments.half(x)
-        if y is not None:
-            return 2 * half * moments.half(y)
-        return half if aggregate.function.startswith("stddev") else half * half
+        low, high = moments.possible(aggregate)
+        return high - low
     cell = plan.tally.cells[reading.top]
     return float((cell.high - cell.low) * cell.unit)

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from nowiser.model.schema import Kind
 from nowiser.noise.summed import half_width_of_sum
 from nowiser.sql.aggregates.grids import grid_of
+from nowiser.sql.aggregates.moments import possible
 from nowiser.sql.aggregates.quantiles import finest
-from nowiser.sql.aggregates.syntax import QUANTILES
+from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
 from nowiser.sql.answer import further
 from nowiser.sql.answer.estimates import Barred, Bars, Estimates, Half, ends_of, tidy
 from nowiser.sql.answer.follows import Combined
@@ -107,6 +108,8 @@ def _range_of(plan: Plan, e: Expression) -> tuple[float, float] | None:
     if plan.histogram(reading) is not None and reading.aggregate.function in QUANTILES:
         grid = grid_of(reading.aggregate, plan.query, finest(len(plan.groups)))
         return float(grid.low), float(grid.high)
+    if reading.aggregate.function in MOMENTUM:
+        return possible(reading.aggregate)
     return ends_of(plan.tally.cells[reading.top]) if reading.aggregate.function == "avg" else None
 
 

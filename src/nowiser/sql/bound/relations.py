@@ -246,7 +246,7 @@ def _per_person(relation: PerPerson, policy: Policy) -> Rows:
     grouped = [e.ident for _, e in relation.keys if isinstance(e, Column)]
     most = source.most
     if len(grouped) == len(relation.keys):
-        most = min([most, *(_values(key, policy) for key in source.keys if set(grouped) <= {i for _, i in key})])
+        most = min([most, *(key_values(key, policy) for key in source.keys if set(grouped) <= {i for _, i in key})])
     visible = frozenset(new.ident for new, _ in relation.keys)
     keys, references = (
         frozenset(frozenset((name, renamed[i]) for name, i in key) for key in some if all(i in renamed for _, i in key))
@@ -264,7 +264,7 @@ def _per_person(relation: PerPerson, policy: Policy) -> Rows:
     )
 
 
-def _values(key: Key, policy: Policy) -> int:
+def key_values(key: Key, policy: Policy) -> int:
     """How many values of a key one person can have: as many as rows in the table where it is a key."""
     (name,) = {n.partition(".")[0] for n, _ in key}
     table = policy.table(name)
@@ -287,21 +287,19 @@ def _united(relation: Union, policy: Policy) -> Rows:
         keys.add(
             frozenset((f"{persons.name}.{n}", c.ident) for n, c in zip(naming(persons), relation.person, strict=True))
         )
-        for i, c in enumerate(relation.columns):
-            names = {
-                name for (_, outputs), r in zip(relation.branches, found, strict=True) for name in _named(outputs[i], r)
-            }
-            if len(names) == 1 and all(_named(o[i], r) for (_, o), r in zip(relation.branches, found, strict=True)):
-                keys.add(frozenset({(names.pop(), c.ident)}))
+        shown = [_shown(outputs, r) for (_, outputs), r in zip(relation.branches, found, strict=True)]
+        keys |= {frozenset((n, relation.columns[i].ident) for n, i in key) for key in frozenset.intersection(*shown)}
     protect = Protect.PERSONS if any(r.protect is Protect.PERSONS for r in found) else Protect.VALUES
     return Rows(persons, protect, sum(r.most for r in found), relation.person, frozenset(keys), plain=False)
 
 
-def _named(e: Expression, r: Rows) -> set[str]:
-    """The one-column keys that an output of a branch is."""
-    if not isinstance(e, Column):
-        return set()
-    return {name for key in r.keys if len(key) == 1 for name, ident in key if ident == e.ident}
+def _shown(outputs: Sequence[Expression], r: Rows) -> frozenset[frozenset[tuple[str, int]]]:
+    """The keys that a branch shows, and which output each of their columns is (the first that is it)."""
+    at: dict[Ident, int] = {}
+    for i, e in enumerate(outputs):
+        if isinstance(e, Column):
+            at.setdefault(e.ident, i)
+    return frozenset(frozenset((n, at[c]) for n, c in key) for key in r.keys if all(c in at for _, c in key))
 
 
 def touched(keys: Sequence[Expression], relation: Relation, policy: Policy) -> int:

@@ -26,7 +26,7 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Kind, Protect, Role
 from nowiser.sql.bound.groups_per_person import limits_groups
 from nowiser.sql.bound.persons import attributes, linked
-from nowiser.sql.bound.relations import Rows, rows, touched
+from nowiser.sql.bound.relations import Rows, key_values, rows, touched
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.interval import LARGEST
 from nowiser.sql.plan.cells import Cell
@@ -197,14 +197,17 @@ def _about(known: Rows, policy: Policy) -> tuple[str, ...]:
 def _contributions(cell: Cell, known: Rows, keys: Sequence[Expression], query: Query, policy: Policy) -> int:
     """How many summands of a cell one person has, over all groups. A person is counted once in each group touched.
 
-    Different values: with at most m rows a person adds at most m values, and replacing them replaces at most m.
+    Different values: with at most m rows a person adds at most m values, and replacing them replaces at most m. Of a
+    key there are no more values than the person has rows in the table where it is one.
     """
-    persons = cell.distinct and {e.ident for e in cell.distinct if isinstance(e, Column)} == {
-        c.ident for c in known.person
-    }
-    if not persons:
+    counted = {e.ident for e in cell.distinct if isinstance(e, Column)}
+    if len(counted) < len(cell.distinct) or not counted:
         return known.most
-    return touched(keys, query.relation, policy) if keys else 1
+    values = [key_values(key, policy) for key in known.keys if {i for _, i in key} == counted]
+    if counted == {c.ident for c in known.person}:
+        values.append(1)
+    groups = touched(keys, query.relation, policy) if keys else 1
+    return min([known.most, *(groups * most for most in values)])
 
 
 def _replaced(cell: Cell, m: int, *, keys: bool, deciding: bool) -> tuple[int, int]:

@@ -17,6 +17,7 @@ from nowiser.sql.read.grouping import MOST_KEYS
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import Context
+from nowiser.sql.read.whole_answer import WholeAnswer
 from nowiser.sql.read.written import written
 from nowiser.sql.steps import Beside, Gather, Keep, Once, Project, Slice, Sort, Step, Total, Window, expressions, put
 from nowiser.sql.tree import Call, Expression, Order, Output, Query, Shown, parts
@@ -78,6 +79,7 @@ class Further:
     width: int
     totals: dict[Total, int] = field(default_factory=dict)
     windows: dict[Window, int] = field(default_factory=dict)
+    numbers: dict[int, Expression] = field(default_factory=dict)  # of the whole answer, by their nodes
 
     def refuse(self, node: exp.Expr, message: str, hint: str | None = None) -> NotAnswerable:
         return self.context.refuse(node, message, hint)
@@ -86,7 +88,7 @@ class Further:
         self._clauses()
         args = self.tree.args
         rows = Binder(self.scope, self._no_aggregate)
-        found: list[Step] = []
+        found = self._whole_answer()
         if args.get("where"):
             found.append(Keep(self._condition(rows, args["where"].this)))
         grouped = bool(args.get("group")) or has_aggregates(self.tree)
@@ -106,6 +108,18 @@ class Further:
         width = len(keys) + len(self.totals) if grouped else self.width
         return [*found, *finish(self.tree, self.context, tuple(self.windows), width, outputs, order, qualified)]
 
+    def _whole_answer(self) -> list[Step]:
+        """What comes first: numbers of the whole answer, behind its columns."""
+        (columns,) = self.scope.sources.values() if len(self.scope.sources) == 1 else ({},)
+        whole_ = WholeAnswer(self.context, self.tree, columns, self.width)
+        self.numbers = whole_.numbers()
+        self.width += len(whole_.windows)
+        return [Beside(tuple(whole_.windows))] if whole_.windows else []
+
+    def _number(self, node: exp.Subquery) -> Expression:
+        found = self.numbers.get(id(node))
+        return number(self.context, node) if found is None else found
+
     def windows_in(self, e: Expression) -> bool:
         return any(isinstance(p, Shown) and p.index < 0 for p in parts(e))
 
@@ -124,7 +138,7 @@ class Further:
             raise self.refuse(
                 node, f"{written(node, self.context.text)} cannot stand here.", "Conditions on results go in HAVING."
             )
-        return number(self.context, node) if isinstance(node, exp.Subquery) else None
+        return self._number(node) if isinstance(node, exp.Subquery) else None
 
     def _condition(self, binder: Binder, node: exp.Expr) -> Expression:
         found = binder.bind(node)
@@ -153,6 +167,13 @@ class Further:
         return node
 
     def _after(self, rows: Binder, keys: tuple[Expression, ...]) -> Binder:
+        def gathered(e: Expression) -> Expression | None:
+            """A number of the whole answer is the same in all rows of a group."""
+            if not isinstance(e, Shown):
+                return None
+            at = self.totals.setdefault(Total("max", e), len(self.totals))
+            return replace(e, index=len(keys) + at)
+
         def leaf(node: exp.Expr) -> Expression | None:
             if isinstance(node, exp.Window):
                 return self._window(node, binder)
@@ -170,7 +191,7 @@ class Further:
             if key is not None and key in keys:
                 return Shown(keys.index(key), key.type, key.span)
             if isinstance(node, exp.Subquery):
-                return number(self.context, node)
+                return put(self._number(node), gathered)
             if isinstance(node, exp.Column):
                 if (output := named_output(self.tree, self.scope, node)) is not None:
                     return binder.bind(output)

@@ -126,14 +126,20 @@ def clause(name: str) -> str:
 
 
 def named(names: Iterable[str]) -> str:
-    return f"There are {', '.join(names)}."
+    return f"There are {', '.join(map(_quoted, names))}."
 
 
 def near(name: str, names: Sequence[str]) -> str:
-    """The name that was probably meant, or all there are."""
+    """The name that was probably meant, or all there are. `salary-class` without quotes is read as `salary`."""
     folded = {n.lower(): n for n in names}
-    found = get_close_matches(name.lower(), list(folded), 1)
-    return f"Did you mean {folded[found[0]]}?" if found else named(names)
+    begun = [n for n in folded if n.startswith(name.lower()) and _quoted(n) != n]
+    found = get_close_matches(name.lower(), list(folded), 1) or begun
+    return f"Did you mean {_quoted(folded[found[0]])}?" if found else named(names)
+
+
+def _quoted(name: str) -> str:
+    """A name as it must be written: in double quotes where it is no plain word."""
+    return name if name.replace("_", "a").isalnum() and not name[0].isdigit() else '"' + name.replace('"', '""') + '"'
 
 
 def function(name: str) -> str:

@@ -18,7 +18,6 @@ from sqlglot.tokenizer_core import Token, TokenType
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.read.hints import unreadable
 from nowiser.sql.read.parameters import UNKNOWN, known_places, places, put
-from nowiser.sql.read.reasons import SET_OPERATIONS
 from nowiser.sql.read.spellings import marked, respelled, topped
 from nowiser.sql.read.tokens import tokens as cut
 
@@ -110,7 +109,8 @@ def parse(text: str, parameters: Sequence[Any] | None = None) -> exp.Expr:
     if isinstance(tree, exp.SetOperation):
         raise NotAnswerable(
             f"Only SELECT is answered, not {_name(tree)}.",
-            hint=f"Ask them one by one. {SET_OPERATIONS[_name(tree)]}",
+            hint="Ask them one by one. About rows of the same persons: SELECT COUNT(*) FROM (SELECT person FROM a"
+            " UNION SELECT person FROM b) AS q; so with INTERSECT and EXCEPT.",
             span=place(tree, text),
         )
     if not isinstance(tree, exp.Select):

@@ -10,12 +10,6 @@ ASK_FIRST = (
     "Its exact result would be an answer without noise. Ask it on its own first and write the number. About rows of"
     " the same person: LEFT JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s ON s.key = …, and use s.n."
 )
-# Sets of rows
-SET_OPERATIONS = {
-    "EXCEPT": "About the same persons: SELECT … FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.key = a.key).",
-    "INTERSECT": "About the same persons: SELECT … FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.key = a.key).",
-    "UNION": "Aggregate outside: SELECT COUNT(DISTINCT key) FROM (SELECT … UNION ALL SELECT …) AS u.",
-}
 # Windows
 WINDOWS = {
     "rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",

@@ -38,6 +38,7 @@ from nowiser.sql.read.parse import parse, place
 from nowiser.sql.read.source import Context, From
 from nowiser.sql.read.subselect import read_source, with_names
 from nowiser.sql.read.undeclared import refuse_undeclared
+from nowiser.sql.read.whole_answer import asks_inside
 from nowiser.sql.steps import Window, expressions, put
 from nowiser.sql.tree import (
     Aggregate,
@@ -303,7 +304,7 @@ class _Select:
         narrowed = any(self.tree.args.get(n) for n in ("where", "order", "distinct", "offset"))
         chosen = inner.limit is not None or inner.offset or inner.distinct or inner.repeated is not None
         windowed = any(n.find(exp.Window) for n in self.tree.expressions) or self.tree.args.get("qualify")
-        if inner.after or windowed or (narrowed and chosen):
+        if inner.after or windowed or (narrowed and chosen) or asks_inside(self.tree):
             return further(self.context, self.tree, inner, released_names(self.context, source, inner))
         self.clauses()
         name = next(iter(released_names(self.context, source, inner)))

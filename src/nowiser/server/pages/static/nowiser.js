@@ -21,6 +21,20 @@ for (const box of document.querySelectorAll("[data-copy]")) {
   box.after(button);
 }
 
+// A job says how far it is; when it is over, the page is drawn anew.
+for (const item of document.querySelectorAll("[data-job]")) {
+  const told = new EventSource("/api/v1/jobs/" + item.dataset.job + "/events");
+  item.querySelector("[data-again]").hidden = true;
+  told.addEventListener("progress", (event) => {
+    const job = JSON.parse(event.data);
+    item.querySelector("progress").value = job.share;
+    item.querySelector(".tag").textContent = job.state;
+    item.querySelector("[data-said]").textContent = job.message;
+  });
+  told.addEventListener("over", () => { told.close(); location.reload(); });
+  told.addEventListener("error", () => { item.querySelector("[data-again]").hidden = false; });
+}
+
 // Drafts stay in this tab only, and go with whoever logs out.
 for (const leaving of document.querySelectorAll("[data-forget]"))
   leaving.addEventListener("submit", () => sessionStorage.clear());
