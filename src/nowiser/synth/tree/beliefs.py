@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from nowiser.synth.tree.junction import Clique, Junction
 
 Floats = NDArray[np.float64]
+NOTHING = 1e-250  # a share that is as good as none, and by which a share can still be divided
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,5 +143,5 @@ def spread(table: Floats, columns: Clique, over: Clique) -> Floats:
 
 
 def divided(table: Floats, by: Floats) -> Floats:
-    """Where nothing is divided by nothing there is nothing."""
-    return np.divide(table, by, out=np.zeros(np.broadcast_shapes(table.shape, by.shape)), where=by > 0)
+    """Where nothing is divided by nothing, or by next to it, there is nothing."""
+    return np.divide(table, by, out=np.zeros(np.broadcast_shapes(table.shape, by.shape)), where=by > NOTHING)
