@@ -162,6 +162,36 @@ def test_which_counts_move_one_way(hospital):
             assert gate.alarm(sql, above=5_000)._noise().one_way is False
 
 
+LINKED = """nowiser: 1
+tables:
+  patients:
+    source: patients.csv
+    person: id
+    columns:
+      id: {identifier: integer}
+      diagnosis: {sensitive: [flu, HIV]}
+  stays:
+    source: stays.csv
+    person: {patient: patients.id}
+    rows_per_person: 2
+    columns:
+      patient: {identifier: integer}
+      ward: {public: [A, B]}
+attackers: [{guess: patients.diagnosis exactly, gain: 20%}]
+"""
+
+
+def test_counts_of_a_linked_table_move_both_ways(tmp_path):
+    """Whoever is replaced may have had rows on the first day only, or on the second: the loss is that of two looks."""
+    (tmp_path / "patients.csv").write_text("id,diagnosis\n1,flu\n2,HIV\n")
+    (tmp_path / "stays.csv").write_text("patient,ward\n1,A\n2,B\n")
+    (tmp_path / "nowiser.yaml").write_text(LINKED)
+    with nw.open(tmp_path / "nowiser.yaml") as gate:
+        assert gate.alarm("SELECT COUNT(*) FROM patients", above=9)._noise().one_way is True
+        for sql in ("SELECT COUNT(*) FROM stays", "SELECT COUNT(*) FROM stays WHERE ward = 'A'"):
+            assert gate.alarm(sql, above=9)._noise().one_way is False
+
+
 @pytest.mark.parametrize(
     "sql",
     [

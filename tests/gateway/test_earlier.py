@@ -98,6 +98,17 @@ def test_more_precision_is_bought_and_put_together_with_the_old(policy):
         assert gw.query("SELECT COUNT(*) AS l FROM people", spend="10%").follows
 
 
+@pytest.mark.parametrize("promise", ["every answer", "on average"])
+def test_no_bar_is_wider_than_was_asked_for_because_of_old_answers(policy, promise):
+    policy.write_text(POLICY.replace("gain: 40%}", f"gain: 40%, promise: {promise}}}"))
+    with nw.open(policy) as gw:
+        gw.query("SELECT COUNT(*) AS n FROM people", error=300, anyway=True)
+        for error in (120, 80):
+            asked = gw.query("SELECT town, COUNT(*) AS n FROM people GROUP BY town", error=error, anyway=True)
+            assert not asked.follows
+            assert all(bars[1] <= error for bars in asked.errors())
+
+
 RESPELT = [
     "SELECT town, AVG(pay) AS m FROM people GROUP BY town",
     "SELECT town, AVG(pay) AS money FROM people GROUP BY town",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from nowiser.noise.gaussian import Gaussian
 from nowiser.sql.answer.follows import Combined, Kept, follow
 from nowiser.sql.plan.measured import Measured
 
@@ -69,15 +70,40 @@ def test_sums_and_differences_follow(known, wanted):
 
 
 def test_two_measurements_are_weighed_by_their_precision():
-    values, variances = follow(of(region()), [Kept(of(region()), (10,), 1.0), Kept(of(region()), (20,), 4.0)])
+    values, variances, gaussian = follow(
+        of(region()), [Kept(of(region()), (10,), 1.0), Kept(of(region()), (20,), 4.0, True)]
+    )
     assert values[0] == pytest.approx(12)
     assert variances[0] == pytest.approx(0.8)
+    assert not gaussian[0]
+
+
+def test_a_combination_is_gaussian_where_all_that_has_a_part_in_it_is():
+    cells = [
+        Kept(of(region(f="a")), (10,), 1.0, True),
+        Kept(of(region(f="b")), (20,), 4.0, True),
+        Kept(of(region(f="c")), (5,), 2.0),
+    ]
+    found = follow(of(region(f=("a", "b")), region(), region(f="c"), region(f="a")), cells)
+    assert found[2].tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("spread", [Fraction(1, 50), Fraction(1, 2), Fraction(9), Fraction(10_000)])
+@pytest.mark.parametrize("many", [1, 2, 30])
+def test_bars_hold_for_sums_of_rounded_gaussian_noise(spread, many):
+    """Drawn by the mechanism itself; and at 0.7 of the width they do not hold."""
+    draws, one = 20_000, Gaussian(spread)
+    noise = sum(one.blur(np.zeros(draws, dtype=np.int64)) for _ in range(many))
+    half = Combined(np.array([many * one.variance]), Fraction(1), np.array([True])).half_width()[0]
+    assert (np.abs(noise) > half).mean() <= 0.05 + 4 * (0.05 * 0.95 / draws) ** 0.5
+    if spread >= 9:
+        assert (np.abs(noise) > 0.7 * half).mean() > 0.06
 
 
 def test_ten_thousand_groups_are_found_again_as_they_are():
     many = tuple(range(4_000))
     groups = Measured("x", (("k", many),), tuple((("k", frozenset([k])),) for k in many))
-    values, variances = follow(groups, [Kept(groups, many, 3.0)])
+    values, variances, _ = follow(groups, [Kept(groups, many, 3.0)])
     assert values.tolist() == list(many)
     assert set(variances.tolist()) == {3.0}
 

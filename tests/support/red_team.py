@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from nowiser.attacks.rows import Rows
+from nowiser.attacks.rows import Rows, as_it_is
 from nowiser.attacks.victims import Game
 from nowiser.microdata.table.micro_table import MicroTable
 from support.red_team_more import MORE
@@ -52,14 +52,25 @@ def rows_games(seed):
     blank, others = people(random, 600, telling=False), people(random, 600, telling=False)
     quasi = ("age", "town", "sex", "job")
 
-    def game(original, released, control):
+    def fresh(table, random):
+        """A generator that looks at nothing but how many rows there are."""
+        return micro(people(random, table.rows, telling=False))
+
+    def game(original, released, control, rerun):
         other = micro(released).take(random.permutation(600))
         second = MicroTable(other.columns, np.full(600, -1, dtype=np.int64))  # a further release of the same people
         return Rows(
-            micro(original), micro(released), quasi, "disease", control=micro(control), releases=(second,), seed=seed
+            micro(original),
+            micro(released),
+            quasi,
+            "disease",
+            control=micro(control),
+            releases=(second,),
+            rerun=rerun,
+            seed=seed,
         )
 
-    return game(inside, inside, outside), game(blank, shuffled(blank, random), others)
+    return game(inside, inside, outside, as_it_is), game(blank, shuffled(blank, random), others, fresh)
 
 
 GAMES["tables"] = rows_games

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nowiser.attacks.gateways.game import silent, toy
-from nowiser.attacks.sparse.game import Films, SearchLog, made_up
+from nowiser.attacks.sparse.game import Films, SearchLog, Trails, made_up
 from nowiser.attacks.tables_published.game import Answers, Averages, Block
 
 
@@ -21,6 +21,12 @@ def search_log(seed):
     log = [[*(str(w) for w in random.choice(common, 12)), *(w for w in own for _ in range(2))] for own in words]
     blank = [[str(w) for w in random.choice(common, 16)] for _ in words]
     return SearchLog(log, log, words), SearchLog(log, blank, words)
+
+
+def trails(seed):
+    random = np.random.default_rng(seed)
+    visits, others = (random.random((150, 20)) < 0.3 for _ in range(2))
+    return Trails(visits, visits), Trails(visits, others, complete=False)
 
 
 def averages(seed):
@@ -49,6 +55,7 @@ def gateways(seed):
 MORE = {
     "histories": histories,
     "search log": search_log,
+    "trails": trails,
     "averages": averages,
     "answers": answers,
     "blocks": blocks,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nowiser.ledger.base import Ledger
+from nowiser.noise.gaussian import Gaussian
 from nowiser.report.kept import cells_of
 from nowiser.sql.answer.follows import Combined, Kept, follow
 from nowiser.sql.plan.measured import measured
@@ -46,7 +47,7 @@ def earlier(plan: Plan, kept: Callable[[str], list[Kept]], public: Callable[[], 
         found = None
         if target is not None and (found := follow(target, kept(target.base))) is None:
             return None
-        noise.append(None if found is None else Combined(found[1] * float(cell.unit) ** 2, cell.unit))
+        noise.append(None if found is None else Combined(found[1] * float(cell.unit) ** 2, cell.unit, found[2]))
         cells.append(np.zeros(0) if found is None else np.rint(found[0]).astype(np.int64))
     if None in noise:
         exact = iter(public())
@@ -70,7 +71,12 @@ def precise(found: Sequence[Mechanism], wished: Sequence[Noise]) -> bool:
 def released(plan: Plan, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) -> tuple[Kept, ...]:
     """The noisy cells of an answer, as measurements for later ones."""
     return tuple(
-        Kept(target, tuple(int(v) for v in values), float(mechanism.variance) / float(cell.unit) ** 2)
+        Kept(
+            target,
+            tuple(int(v) for v in values),
+            float(mechanism.variance) / float(cell.unit) ** 2,
+            isinstance(mechanism, Gaussian),
+        )
         for target, cell, mechanism, values in zip(measured(plan), plan.tally.cells, noise, cells, strict=False)
         if target is not None and mechanism is not None and mechanism.half_width() / cell.unit < FAR
     )
@@ -79,7 +85,7 @@ def released(plan: Plan, noise: Sequence[Noise], cells: Sequence[NDArray[Any]]) 
 def together(
     plan: Plan, noise: Sequence[Noise], cells: Cells, new: Sequence[Kept], kept: Callable[[str], list[Kept]]
 ) -> Blurred:
-    """The same cells, combined with stored ones where that makes them more precise."""
+    """The same cells, combined with stored ones where that makes their bars narrower: none is wider than was bought."""
     summed = plan.summed
     if summed is not None and max(summed.added) > 1:  # sums of combinations, whose noises depend on each other
         return tuple(noise), cells
@@ -94,5 +100,9 @@ def together(
         if found is not None:
             unit = plan.tally.cells[i].unit
             variances = found[1] if summed is None else summed.sums(found[1])  # of what will be shown
-            better[i], combined[i] = Combined(variances * float(unit) ** 2, unit), np.rint(found[0]).astype(np.int64)
+            gaussian = found[2] if summed is None else bool(found[2].all())
+            one, bought = Combined(variances * float(unit) ** 2, unit, gaussian), noise[i]
+            if summed is None and bought is not None and one.half_width().max(initial=0.0) >= bought.half_width():
+                continue
+            better[i], combined[i] = one, np.rint(found[0]).astype(np.int64)
     return tuple(better), combined

@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from nowiser.attacks.assess import SECONDS, VICTIMS, Assessment, Round, assess, quiet
 from nowiser.attacks.checks import check_control, check_secret, check_tables, people, remarks
 from nowiser.attacks.claims import beside, claims
 from nowiser.attacks.registry import attacks as registered
+from nowiser.attacks.rerunning import by_generator, by_recipe, check_generator
 from nowiser.attacks.rows import Rows
-from nowiser.attacks.view import Rerun
+from nowiser.attacks.sparse.read import game
+from nowiser.attacks.victims import Game
 from nowiser.errors import Misconfigured
 from nowiser.microdata.codebook import KEPT
 from nowiser.microdata.compare import aligned
@@ -43,6 +43,10 @@ def attack(
     key: str | None = None,
     in_order: bool = False,
     person: str | None = None,
+    item: str | None = None,
+    value: str | None = None,
+    date: str | None = None,
+    known: int = 4,
     claim: float | str | None = None,
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
@@ -58,6 +62,10 @@ def attack(
     `control` holds people who are not in the release: what is guessed of them is what the release teaches about people
     in general. `claim` is a ceiling for everybody; without it, that of the codebook is held against the attacks.
 
+    `person` names a column whose values repeat, where a person has several rows. With `item` too, rows are entries of
+    histories (films, searches, places), with a `value` and a `date` where these are released; an attacker has `known`
+    entries of each victim, or an outside list (`aux`, `identity`) of places or of words.
+
     `gateway`, a policy (or its file, or what `nw.open` gives), attacks a copy of its gateway with an account in memory.
     """
     number = system.randbits(31) if seed is None else int(seed)
@@ -68,11 +76,15 @@ def attack(
     if released is None or original is None:
         raise Misconfigured(
             "an attack is scored by the original: name the released table and the original (--original, original=)",
-            hint="`nowiser risk` measures what a table alone can say.",
+            hint="Without the original, `nowiser risk` measures what a table alone can say.",
         )
-    made = read_recipe(Path(recipe)) if recipe is not None else None
-    specs = dict(made.quasi) if made is not None and not quasi else columns(quasi, "quasi") if quasi else {}
-    within = secrets_of(sensitive, made)
+    if item is not None:
+        files = (load(original), load(released), None if aux is None else load(aux))
+        made = on_histories(files, person, item, identity, value=value, date=date, known=known)
+        return run("release", [Round(made)])
+    read = read_recipe(Path(recipe)) if recipe is not None else None
+    specs = dict(read.quasi) if read is not None and not quasi else columns(quasi, "quasi") if quasi else {}
+    within = secrets_of(sensitive, read)
     new, old = load(released), load(original)
     book = beside(released, None if codebook is None else Path(codebook))
     check_tables(old, new, tuple(specs), tuple(within))
@@ -81,8 +93,10 @@ def attack(
     notes = remarks(old, new, tuple(specs), person)
     if outside is not None:
         notes += check_control(old, outside, tuple(specs), tuple(within))
+    if generator is not None:
+        notes += check_generator(generator, old, number)
     listed = people(old, aux, identity, tuple(specs))
-    folder = made.folder if made is not None else None
+    folder = read.folder if read is not None else None
     labels = {n: rules(hierarchy(old[n], s, folder)) for n, s in specs.items() if s and n in old}
     notes += unread(old, new, labels, tuple(specs))
     base = Rows(
@@ -95,7 +109,7 @@ def attack(
         identity=identity,
         codebook=book,
         labels=labels,
-        rerun=rerun(made, generator),
+        rerun=by_generator(generator) if generator is not None else by_recipe(read) if read is not None else None,
         person=person,
         seed=number,
     )
@@ -108,6 +122,22 @@ def attack(
         rounds = [Round(base)]
         notes.append("no sensitive column is named: attacks on secret values are not run (--sensitive)")
     return run("release", rounds, notes=notes)
+
+
+def on_histories(
+    files: tuple[MicroTable, MicroTable, MicroTable | None],
+    person: str | None,
+    item: str,
+    identity: str | None,
+    **more: Any,
+) -> Game:
+    """A game of histories; `item` says so."""
+    if person is None:
+        raise Misconfigured(f"item={item!r}: whose an entry is must be named too (--person)")
+    old, new, listed = files
+    if listed is not None:
+        people(old, listed, identity, ())
+    return game(old, new, person=person, item=item, aux=listed, identity=identity, **more)
 
 
 def on_gateway(gateway: Any, seed: int, run: Callable[..., Assessment]) -> Assessment:
@@ -180,31 +210,4 @@ def unread(old: MicroTable, new: MicroTable, labels: Mapping[str, Any], quasi: t
                 f"{name}: the labels of {percent(share)} of the rows cannot be read, so attacks are weaker than"
                 f" a real one; name its hierarchy, as in --quasi {name}:file.csv"
             )
-    return out
-
-
-def rerun(recipe: Recipe | None, generator: Callable[..., Any] | None) -> Rerun | None:
-    """The release made again from another table: by the recipe, or by a function of a table and a seed."""
-    if generator is not None:
-        return lambda table, random: generated(generator, table, random)
-    if recipe is None:
-        return None
-
-    def made(table: MicroTable, random: np.random.Generator) -> MicroTable:
-        from nowiser.microdata.publish import publish
-
-        again = replace(recipe, seed=random.bytes(16).hex())
-        return publish(MicroTable.of(table.columns), recipe=again).table
-
-    return made
-
-
-def generated(generator: Callable[..., Any], table: MicroTable, random: np.random.Generator) -> MicroTable:
-    try:
-        out = load(generator(table.to_arrow(), int(random.integers(2**31))))
-    except Exception as error:  # noqa: BLE001 (somebody else's code; its words may hold rows)
-        raise Misconfigured(f"the generator failed ({type(error).__name__})") from None
-    missing = [n for n in out.names if n not in table]
-    if missing or not out.rows:
-        raise Misconfigured("the generator must answer rows with the columns it was given")
     return out

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from nowiser.errors import Misconfigured, NotAnswerable
-from nowiser.microdata.identifiers import is_unique
+from nowiser.microdata.identifiers import NUMBERS, is_unique, words
 from nowiser.microdata.table.arrays import dense
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable, no_column
@@ -54,9 +54,22 @@ def remarks(old: MicroTable, new: MicroTable, quasi: tuple[str, ...], person: st
         notes.append(f"only {old.rows} people: intervals are wide, and the surest victims are not shown")
     if person is not None and person not in old:
         raise no_column(person, old.names, "person")
+    several = [] if person is not None else [n for n in old.names if n not in quasi and repeats(old[n])]
+    if several:
+        notes.append(
+            f"rows with the same {several[0]!r} may be of one person: intervals are too narrow then; name that column"
+            " (--person)"
+        )
     if not quasi:
         notes.append("no quasi-identifier is named: attacks that know something of a victim are not run (--quasi)")
     return notes
+
+
+def repeats(column: Column) -> bool:
+    """Whether it looks as if it numbered people who have several rows each."""
+    called = words(column.name) & {"person", "patient", "user", "customer", "client", "member", "student", "employee"}
+    numbered = bool(called) and bool(called & {column.name.lower()} or words(column.name) & set(NUMBERS))
+    return numbered and column.distinct > FEW and 1.05 * column.distinct < len(column)
 
 
 def check_control(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> list[str]:
@@ -106,7 +119,7 @@ def people(old: MicroTable, aux: Any, identity: str | None, quasi: tuple[str, ..
     for there, what in ((old, "the original"), (table, "aux")):
         if identity not in there:
             raise no_column(identity, there.names, what)
-    if not set(quasi) & set(table.names):
+    if quasi and not set(quasi) & set(table.names):
         raise Misconfigured("aux: the outside list has no quasi-identifier", hint=f"It has {', '.join(table.names)}.")
     return table
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nowiser.attacks.curves import Curve, claims
 from nowiser.attacks.intervals import Difference, Rate, counted, difference, paired, rate
 from nowiser.attacks.outcome import CUTS, FEWEST_IN_CUT, Claim, Outcome, judged
 from nowiser.attacks.victims import Game, Trial, surest
@@ -47,7 +48,12 @@ def scored(attack: Attack, game: Game, run: Run, victims: int, seed: int, *, fre
     trial = game.trial(attack, run, victims, stream(seed, "victims", run), fresh=fresh)
     if isinstance(trial, str):
         return trial
-    guesses = attack.guess(trial.view, stream(seed, attack.name, run))
+    return judge(attack, trial, stream(seed, attack.name, run))
+
+
+def judge(attack: Attack, trial: Trial, random: np.random.Generator) -> Scored:
+    """What he answers to a view, victim by victim."""
+    guesses = attack.guess(trial.view, random)
     right = trial.right(guesses)
     n = len(right)
     if len(guesses.value) != n or len(guesses.confidence) != n or len(guesses.silent) != n:
@@ -93,7 +99,7 @@ def attempt(
         unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons, random),
         surest=at_cuts(members, level, random),
         surest_outside={} if isinstance(outside, str) else at_cuts(outside, level, random),
-        advantage=_advantage(members, outside, (raw, control), random, level),
+        advantage=_advantage(attack, outside, (raw, control), random, level),
         claimed=float(np.mean(said)) if n else 0.0,
         precision=counted(int(members.right[said].sum()), int(said.sum()), level) if said.any() else None,
         victims=n,
@@ -101,6 +107,8 @@ def attempt(
         seed=seed,
         level=level,
         figures=figures,
+        course=members.guesses.course,
+        curve=_curve(attack, members),
         notes=notes,
     )
 
@@ -137,15 +145,25 @@ def _before(run: Scored, level: float) -> Rate:
 
 
 def _advantage(
-    members: Scored, outside: Scored | str, rates: tuple[Rate, Rate | None], random: np.random.Generator, level: float
+    attack: Attack,
+    outside: Scored | str,
+    rates: tuple[Rate, Rate | None],
+    random: np.random.Generator,
+    level: float,
 ) -> Difference | None:
     raw, control = rates
     if isinstance(outside, str) or control is None:
         return None
-    first, second = members.trial.persons, outside.trial.persons
-    if first is not None and second is not None and len(first) == len(second) and (first == second).all():
-        return paired(members.right, outside.right, first, level, random)  # a crossover: the same people
+    twin, persons = outside.trial.twin, outside.trial.persons
+    if twin is not None and persons is not None:  # a crossover: the same people
+        return paired(judge(attack, twin, random).right, outside.right, persons, level, random)
     return difference(raw, control)
+
+
+def _curve(attack: Attack, run: Scored) -> Curve:
+    if run.trial.curve is not None:
+        return run.trial.curve(run.guesses)
+    return claims(run.right, run.guesses.confidence) if attack.goal == "row" else ()
 
 
 NEEDED = {

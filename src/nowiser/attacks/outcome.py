@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from nowiser.attacks.curves import Curve
 from nowiser.attacks.intervals import Difference, Rate
 
 Verdict = Literal[
@@ -55,6 +56,8 @@ class Outcome:
     verdict: Verdict = "no claim"
     again: Mapping[float, Rate] = field(default_factory=dict)  # the second run, on fresh victims
     figures: Mapping[str, float] = field(default_factory=dict)
+    course: tuple[float, ...] = ()  # one victim of a gateway: how likely the best guess is, answer by answer
+    curve: Curve = ()  # presence: strangers named → members named; rows: named wrongly → named rightly
     notes: tuple[str, ...] = ()
 
     @property
@@ -89,6 +92,8 @@ class Outcome:
             "verdict": self.verdict,
             "again": cuts(self.again),
             "figures": dict(self.figures),
+            "course": list(self.course),
+            "curve": [list(point) for point in self.curve],
             "victims": self.victims,
             "seconds": self.seconds,
             "seed": self.seed,

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from nowiser.attacks.believed import best_before, hits
+from nowiser.attacks.curves import roc
 from nowiser.attacks.predicates import isolated
+from nowiser.attacks.stacked import together
 from nowiser.attacks.victims import Trial
-from nowiser.attacks.view import Attack, Bools, Guesses, Ints, Rerun, Run, View
+from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Rerun, Run, View
 from nowiser.microdata.table.micro_table import MicroTable
 
+MEMBERS: Run = "members"
+OUTSIDE: Run = "outside"
 SPLIT = 400  # people; with fewer, nobody is kept for a second run
 NO_FRESH = "too few people for a second run on others"
 NOBODY_OUTSIDE = "needs people outside the release (--control) or the recipe (--recipe, --generator)"
@@ -44,7 +48,7 @@ class Rows:
             "released": True,
             "quasi": bool(self.quasi),
             "secret": self.secret is not None,
-            "reference": self.control is not None,
+            "reference": self.control is not None or self.rerun is not None,
             "releases": bool(self.releases),
             "aux": self.aux is not None,
             "rerun": self.rerun is not None,
@@ -53,7 +57,7 @@ class Rows:
         return frozenset(name for name, is_there in there.items() if is_there)
 
     @cached_property
-    def _order(self) -> Ints:
+    def order(self) -> Ints:
         return np.random.default_rng([self.seed, 1]).permutation(self.original.rows)
 
     def _drawn(self, among: Ints, victims: int, *, fresh: bool) -> Ints:
@@ -66,11 +70,11 @@ class Rows:
     ) -> Trial | str:
         if fresh and self.original.rows < SPLIT:
             return NO_FRESH
-        made = getattr(self, f"_{attack.goal.replace(' ', '_')}", None)
+        games = {"value": self._value, "row": self._row, "presence": self.presence, "one person": self._one_person}
+        made = games.get(attack.goal)
         if made is None:
             return f"a goal of its kind ({attack.goal}) is not tried on released rows"
-        outcome: Trial | str = made(run, victims, random, fresh)
-        return outcome
+        return made(run, victims, random, fresh)
 
     def _seen(self, run: Run, random: np.random.Generator) -> tuple[MicroTable, Ints]:
         """What is released in this run, in random order, and which original row each row is."""
@@ -96,12 +100,12 @@ class Rows:
             secret=self.secret,
             within=self.within,
             prior=prior,
-            rerun=self.rerun,
+            rerun=None if self.rerun is None else as_it_is if run == "unprotected" else self.rerun,
         )
 
     def _value(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         assert self.secret is not None
-        source, among = self.original, self._order
+        source, among = self.original, self.order
         if run == "outside":
             if self.control is None:
                 return self._crossed(victims, random) if self.rerun is not None else NOBODY_OUTSIDE
@@ -125,11 +129,29 @@ class Rows:
         )
 
     def _crossed(self, victims: int, random: np.random.Generator) -> Trial:
-        """Outsiders of a release made of the other half of the original by the same recipe."""
+        """The same people at a release of the half without them, and (the twin) at a release of their own half."""
+        here, there = self.half(0), self.half(1)
+        who = there.order[:victims]
+        trials = [
+            self._asked(mixed(half.released, random), there.original, who, run, random)
+            for half, run in ((here, OUTSIDE), (there, MEMBERS))
+        ]
+        return replace(trials[0], persons=who if trials[0].persons is None else trials[0].persons, twin=trials[1])
+
+    def half(self, which: int) -> "Rows":
+        """A release of half of the people by the same recipe; the other half are the people outside."""
+        return self._halves[which]
+
+    @cached_property
+    def _halves(self) -> tuple["Rows", "Rows"]:
         assert self.rerun is not None
-        inside, outside = np.array_split(self._order, 2)
-        made = self.rerun(self.original.take(np.sort(inside)), random)
-        return self._asked(mixed(made, random), self.original, outside[:victims], "outside", random)
+        random = np.random.default_rng([self.seed, 2])
+        parts = [MicroTable.of(self.original.take(np.sort(p)).columns) for p in np.array_split(self.order, 2)]
+        first, second = (
+            replace(self, original=own, released=self.rerun(own, random), control=other, releases=(), aux=None)
+            for own, other in (parts, parts[::-1])
+        )
+        return first, second
 
     def _row(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         if run == "outside":
@@ -137,7 +159,7 @@ class Rows:
         seen, owner = self._seen(run, random)
         place = np.full(self.original.rows, -1, dtype=np.int64)
         place[owner] = np.arange(seen.rows)
-        among = self._order[place[self._order] >= 0]
+        among = self.order[place[self.order] >= 0]
         more: dict[str, Any] = {}
         if self.aux is not None and self.identity is not None:
             there = listed(self.original, self.aux, self.identity)
@@ -154,16 +176,16 @@ class Rows:
         view = replace(self._view(seen, known, run, random), more=more)
         return Trial(view, lambda g: np.asarray(g.value == own), 1 / seen.rows)
 
-    def _presence(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+    def presence(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         if run == "outside":
             return "half of the victims are outside"
         if self.control is None:
-            return NOBODY_OUTSIDE
+            return NOBODY_OUTSIDE if self.rerun is None else self.half(0).presence(run, victims, random, fresh)
         seen, _ = self._seen(run, random)
         names = [n for n in self.original.names if n in self.released and n in self.control]
         mix = random.permutation(self.control.rows)
         reference, strangers = mix[: len(mix) // 2], mix[len(mix) // 2 :]
-        inside = self._drawn(self._order, min(victims // 2 or 1, len(strangers)), fresh=fresh)
+        inside = self._drawn(self.order, min(victims // 2 or 1, len(strangers)), fresh=fresh)
         strangers = strangers[: len(inside)]
         known = together(stripped(self.original.take(inside), names), stripped(self.control.take(strangers), names))
         member = np.repeat([True, False], [len(inside), len(strangers)])
@@ -173,7 +195,13 @@ class Rows:
             self._view(seen, stripped(known.take(shuffle), names), run, random),
             reference=stripped(self.control.take(reference), names),
         )
-        return Trial(view, lambda g: np.asarray(g.value.astype(bool) == member), 0.5, figures=membership(member))
+        return Trial(
+            view,
+            lambda g: np.asarray(g.value.astype(bool) == member),
+            0.5,
+            figures=membership(member),
+            curve=lambda g: roc(signed(g), member),
+        )
 
     def _one_person(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         del fresh
@@ -204,21 +232,6 @@ def mixed(table: MicroTable, random: np.random.Generator) -> MicroTable:
     return stripped(table.take(random.permutation(table.rows)), table.names)
 
 
-def together(first: MicroTable, second: MicroTable) -> MicroTable:
-    """The rows of both."""
-    import pyarrow as pa
-
-    from nowiser.microdata.table.column import Column
-
-    def both(name: str) -> Column:
-        a, b = first[name].to_arrow(), second[name].to_arrow()
-        if a.type != b.type:
-            a, b = a.cast(pa.string()), b.cast(pa.string())
-        return Column.of(name, pa.concat_arrays([a, b]))
-
-    return MicroTable.of(both(n) for n in first.names)
-
-
 def listed(original: MicroTable, aux: MicroTable, identity: str) -> Ints:
     """For every original row the row of the outside list with the same identity; −1 where there is none or several."""
     from nowiser.microdata.risk.linking import shared_codes
@@ -232,13 +245,24 @@ def listed(original: MicroTable, aux: MicroTable, identity: str) -> Ints:
     return where[true]
 
 
+def signed(g: Guesses) -> Floats:
+    """How sure he is that she was in; negative: that she was not."""
+    return np.where(g.value.astype(bool), g.confidence, -g.confidence)
+
+
+def as_it_is(table: MicroTable, random: np.random.Generator) -> MicroTable:
+    """A recipe that protects nobody."""
+    del random
+    return table
+
+
 def membership(member: Bools) -> Callable[[Guesses], Mapping[str, float]]:
     """AUC, and the share of members named when 1 % of the strangers are."""
 
     def figures(g: Guesses) -> Mapping[str, float]:
         from scipy.stats import rankdata
 
-        score = np.where(g.value.astype(bool), g.confidence, -g.confidence)
+        score = signed(g)
         ranks = rankdata(score)
         inside, outside = int(member.sum()), int((~member).sum())
         auc = (ranks[member].sum() - inside * (inside + 1) / 2) / max(1, inside * outside)

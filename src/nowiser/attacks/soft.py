@@ -22,10 +22,15 @@ class Encoded:
 
 def encoded(view: View, known: MicroTable, seen: MicroTable, names: tuple[str, ...]) -> Encoded:
     """Categories as indicators (a label that covers several: their shares), numbers as a rank and its tenths."""
-    blocks = [_column(view, known, seen, name) for name in names]
-    if not blocks:
+    made = blocks(view, known, seen, names)
+    if not made:
         return Encoded(np.ones((known.rows, 1)), np.ones((seen.rows, 1)))
-    return Encoded(np.hstack([b.known for b in blocks]), np.hstack([b.seen for b in blocks]))
+    return Encoded(np.hstack([b.known for b in made]), np.hstack([b.seen for b in made]))
+
+
+def blocks(view: View, known: MicroTable, seen: MicroTable, names: tuple[str, ...]) -> list[Encoded]:
+    """The coordinates of each column by itself."""
+    return [_column(view, known, seen, name) for name in names]
 
 
 def _column(view: View, known: MicroTable, seen: MicroTable, name: str) -> Encoded:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from nowiser.attacks.curves import Curve
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Run, View
 
 
@@ -18,6 +19,8 @@ class Trial:
     before: Bools | float  # whether the best guess without the release is right for each victim; or its known chance
     persons: Ints | None = None  # whose each victim is, where a person is tried more than once
     figures: Callable[[Guesses], Mapping[str, float]] | None = None  # further ones, such as AUC
+    curve: Callable[[Guesses], Curve] | None = None
+    twin: "Trial | None" = None  # of people outside: the same people in a release of the same size
 
 
 class Game(Protocol):

@@ -51,12 +51,18 @@ class Guesses:
     value: NDArray[Any]  # labels as in a csv file, numbers, rows of the release, or 0/1
     confidence: Floats  # his own; larger is surer. Only its order counts
     silent: Bools
+    course: tuple[float, ...] = ()  # of the first victim: how likely his best guess is, after each answer he got
 
     @staticmethod
-    def of(value: NDArray[Any], confidence: Floats | None = None, silent: Bools | None = None) -> "Guesses":
+    def of(
+        value: NDArray[Any],
+        confidence: Floats | None = None,
+        silent: Bools | None = None,
+        course: tuple[float, ...] = (),
+    ) -> "Guesses":
         n = len(value)
         sure = np.zeros(n) if confidence is None else np.asarray(confidence, np.float64)
-        return Guesses(value, sure, np.zeros(n, bool) if silent is None else silent)
+        return Guesses(value, sure, np.zeros(n, bool) if silent is None else silent, course)
 
 
 class Attack(Protocol):

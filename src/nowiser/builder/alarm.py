@@ -30,6 +30,7 @@ from nowiser.report import failure
 from nowiser.report.answer import Answer, rounded
 from nowiser.report.kept import keep
 from nowiser.sql.answer.vectors import vector
+from nowiser.sql.bound.relations import rows
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan.cells import Cell
 from nowiser.sql.plan.plan import Plan, Way
@@ -183,7 +184,7 @@ class Alarm:
         if not options:
             raise refusal or AssertionError("a count or a sum has a way without Gaussian noise")
         loss, way, s = max(options, key=lambda option: option[0])
-        return Price(way.charge(s), AboveThreshold(loss, one_way=one_way(self._planned)))
+        return Price(way.charge(s), AboveThreshold(loss, one_way=one_way(self._planned, policy)))
 
     def _armed(self, who: str | None, version: str) -> Armed:
         """The alarm as it stands; paid now, if it was not."""
@@ -239,17 +240,18 @@ def refuse(planned: Plan) -> None:
         )
 
 
-def one_way(planned: Plan) -> bool:
+def one_way(planned: Plan, policy: Policy) -> bool:
     """Whether a person moves the numbers of all looks in the same direction: she comes, and a plain count grows.
 
-    Not where a secret of hers decides whether she counts: it may on one day, and not on another.
+    Not where a secret of hers decides whether she counts: it may on one day, and not on another. Nor where whoever is
+    replaced may have other rows, or none: in a linked table she may come on one day and go on another.
     """
     (cell,), relation = planned.tally.cells, planned.tally.relation
     while isinstance(relation, Filter):
         if existing(relation.condition) or any(c.declared.secret for c in columns(relation.condition)):
             return False
         relation = relation.source
-    return isinstance(relation, Scan) and cell == Cell(None, None)
+    return isinstance(relation, Scan) and cell == Cell(None, None) and rows(relation, policy).plain
 
 
 def _noise(armed: Armed) -> AboveThreshold:

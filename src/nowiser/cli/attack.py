@@ -38,6 +38,12 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
     person: Annotated[
         str | None, typer.Option(help="A column of the original: several rows are of one person.")
     ] = None,
+    item: Annotated[
+        str | None, typer.Option(help="With --person: a row is an entry of a history, such as a film.")
+    ] = None,
+    value: Annotated[str | None, typer.Option(help="With --item: a column of numbers, such as a rating.")] = None,
+    date: Annotated[str | None, typer.Option(help="With --item: the day of an entry.")] = None,
+    known: Annotated[int, typer.Option(help="With --item: how many entries an attacker knows.")] = 4,
     claim: Annotated[str | None, typer.Option(help="A ceiling for everybody, as in 30%.")] = None,
     fail_above: Annotated[str | None, typer.Option(help="Exit code 9 if any attack surely reaches more.")] = None,
     only: Annotated[str, typer.Option(help="These attacks only: name, …")] = "",
@@ -60,7 +66,10 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
         catalogue(as_json=as_json)
         return
     from nowiser.attacks.attack import attack as attacked
+    from nowiser.report.compare import check_page
 
+    if out is not None:
+        check_page(out)  # before minutes are spent
     secrets, within = precise(sensitive)
     limit = None if fail_above is None else float(_share(fail_above, "--fail-above"))
     found = attacked(
@@ -79,6 +88,10 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
         key=key,
         in_order=in_order,
         person=person,
+        item=item,
+        value=value,
+        date=date,
+        known=known,
         claim=claim,
         only=listed(only, "--only"),
         skip=listed(skip, "--skip"),

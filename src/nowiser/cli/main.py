@@ -29,6 +29,7 @@ COMMANDS = (
     "risk",
     "compare",
     "attack",
+    "learn",
     "serve",
     "user",
 )

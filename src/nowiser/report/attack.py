@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.percent import percent
+from nowiser.report.attack_curves import pictures
 from nowiser.report.compare import STYLE, svg_of, write_page
 from nowiser.report.theme import AFTER, GREY, LIMIT, ORANGE, altair, data, percent_axis, themed
 
@@ -92,7 +93,33 @@ def sentences(content: Mapping[str, Any]) -> list[str]:
                 " release teaches about people like them"
             )
         out.append(f"{words}. Others may do better.")
+    out += [passed for o in content["outcomes"] if (passed := taught(o))]
     return out
+
+
+def taught(outcome: Mapping[str, Any]) -> str:
+    """Where a ceiling is passed for people outside too, being in the release is not the reason."""
+    above = [
+        (s, r) for s, r in outcome["surest_outside"].items() if r["low"] > (outcome["ceiling"] or 1) and float(s) < 1
+    ]
+    if outcome["verdict"] != "refuted" or not above:
+        return ""
+    share, found = max(above, key=lambda pair: pair[1]["low"])
+    return (
+        f"{outcome['attack']} passes the ceiling for people outside too ({rate(found)} of the surest"
+        f" {100 * float(share):g} %): that is what the release teaches about people in general, which counting"
+        " look-alikes does not bound."
+    )
+
+
+def named(content: Mapping[str, Any]) -> list[str]:
+    """Attackers who name records may be silent: how often they speak, and how often they are right then."""
+    said = [
+        f"{o['attack']} names {percent(o['claimed'])} of the victims, right in {rate(o['precision'])} of these"
+        for o in content["outcomes"]
+        if o["goal"] == "row" and o["precision"] is not None
+    ]
+    return [f"Where he makes a claim: {'; '.join(said)}."] if said else []
 
 
 def left_out(content: Mapping[str, Any]) -> list[str]:
@@ -118,7 +145,7 @@ def words(content: Mapping[str, Any]) -> Any:
         table.add_row(*map(Text, row))
     if content["outcomes"]:
         parts += [Text(""), table]
-    parts += [Text(""), *(Text(s) for s in due(content))]
+    parts += [Text(""), *(Text(s) for s in (*due(content), *named(content)))]
     parts += [Text(s, style="dim") for s in left_out(content)]
     parts.append(Text(f"{INTERVALS} Seed {content['seed']}.", style="dim"))
     return Group(*parts)
@@ -214,13 +241,16 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
     head = "".join(f"<th>{escape(h)}</th>" for h in HEAD)
     body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows(content))
     parts.append(f"<table><tr>{head}</tr>{body}</table>")
-    parts += [f'<p class="quiet">{escape(s)}</p>' for s in (*due(content), *left_out(content), INTERVALS)]
+    parts += [
+        f'<p class="quiet">{escape(s)}</p>' for s in (*due(content), *named(content), *left_out(content), INTERVALS)
+    ]
     if not whole_page:
         return "".join(parts)
     if content["outcomes"]:
         parts.append(svg_of(ladder(content)))
     if any(o["goal"] == "value" for o in content["outcomes"]):
         parts.append(svg_of(surest(content)))
+    parts += [svg_of(picture) for picture in pictures(content)]
     note = "<p>Made from true values: for the custodian only.</p>"
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>What attackers reach</title>'

@@ -101,12 +101,17 @@ def save_report(content: Mapping[str, Any], path: Path) -> Path:
     return write_page(html(content, whole_page=True), path)
 
 
-def write_page(page: str, path: Path) -> Path:
-    """One HTML file, written whole or not at all."""
+def check_page(path: Path) -> None:
+    """Raises Misconfigured for a name that a report cannot have."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise Misconfigured(f"the report is HTML; its file name must end in .html, found {path.name!r}")
     if not path.parent.is_dir():
         raise Misconfigured(f"the folder {path.parent} of the report {path.name!r} does not exist")
+
+
+def write_page(page: str, path: Path) -> Path:
+    """One HTML file, written whole or not at all."""
+    check_page(path)
     draft = path.with_name(f".{path.name}.part")
     try:
         draft.write_text(page, encoding="utf-8")

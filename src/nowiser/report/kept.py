@@ -89,6 +89,7 @@ def cells_of(kept: bytes) -> tuple[Kept, ...]:
             ),
             tuple(c["values"]),
             c["variance"],
+            c.get("gaussian", False),
         )
         for c in beside.get("cells", ())
     )
@@ -105,6 +106,7 @@ def _told(cell: Kept) -> dict[str, Any]:
         ],
         "values": [int(v) for v in cell.values],
         "variance": cell.variance,
+        "gaussian": cell.gaussian,
     }
 
 

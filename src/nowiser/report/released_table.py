@@ -349,7 +349,9 @@ def risk_words(content: Mapping[str, Any]) -> str:
     lines.extend(f"{_titled(m):<{width}}  {number(m['value'])}" for m in content["models"])
     for g in content["guesses"]:
         gained, goal = points(g["after"] - g["before"]), g.get("goal") or g["column"]
-        lines.append(f"\nA guess of {goal} gains at most {gained}: {percent(g['before'])} → {percent(g['after'])}")
+        way = f"{percent(g['before'])} → {percent(g['after'])}"
+        lines.append(f"\nA guess of {goal} gains at most {gained}: {way}")
+        lines.append("(by the rows that look like hers alone; nowiser attack tries what else there is)")
     for title, values in content["measures"].items():
         lines.append(f"\n{title}")
         lines.extend(f"  {name}: {_short(value)}" for name, value in values.items() if not isinstance(value, dict))

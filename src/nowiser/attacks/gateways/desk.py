@@ -102,11 +102,11 @@ class Desk:
         self.told.append(Told(about, total, scale))
         return total
 
-    def chances(self) -> Floats:
-        """The posterior of her values after all answers."""
+    def chances(self, answers: int | None = None) -> Floats:
+        """The posterior of her values after all answers, or the first so many."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.secret.masses)
-        for t in self.told:
+        for t in self.told[:answers]:
             rest = t.total - float(self.others[t.about].sum())
             own = self.secret.parts if t.about[self.victim] else np.zeros(len(logs))
             logs = logs - np.abs(rest - own) / t.scale
@@ -115,6 +115,10 @@ class Desk:
 
     def guess(self) -> tuple[float, float]:
         return self.secret.best(self.chances())
+
+    def course(self) -> tuple[float, ...]:
+        """How likely the best guess is, before any answer and after each."""
+        return tuple(self.secret.best(self.chances(k))[1] for k in range(len(self.told) + 1))
 
 
 def quoted(text: str) -> str:

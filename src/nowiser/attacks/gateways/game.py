@@ -16,6 +16,8 @@ from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Run, View
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
 
+FEW = 10  # questions
+
 Asked = Callable[[str, float], tuple[float, float]]
 
 
@@ -44,10 +46,10 @@ class Gateways:
         if run == "outside":
             return "whoever is not in the table has no secret there"
         many = min(victims, len(self.truth))
-        if self.askings is not None:
-            many = max(1, min(many, self.askings // getattr(attack, "questions", 1)))
-        who = drawn(len(self.truth), many, random, fresh=fresh)
         way = self.exact if run == "unprotected" else self.opened
+        if self.askings is not None:
+            many = max(1, min(many, self.askings // self._asked(attack, way, random)))
+        who = drawn(len(self.truth), many, random, fresh=fresh)
         seeds = random.integers(0, 2**62, many)
         desks = [partial(self._desk, int(v), way, int(s)) for v, s in zip(who, seeds, strict=True)]
         known = MicroTable.of([Column.of(c, pa.array(v[who])) for c, v in self.public.items()] or [_numbered(many)])
@@ -58,6 +60,23 @@ class Gateways:
 
         before = self.secret.best(self.secret.masses)[1]
         return Trial(View(known=known, more={"desks": desks, "victims": who}), right, before)
+
+    def _asked(self, attack: Attack, way: Callable[[np.random.Generator], Asked], random: np.random.Generator) -> int:
+        """How many questions he needs for one victim; where he may ask many, he is tried on one."""
+        most = int(getattr(attack, "questions", 1))
+        if most <= FEW:
+            return most
+        desk = self._desk(0, way, int(random.integers(0, 2**62)))
+        ask, count = desk.ask, 0
+
+        def counting(sql: str, share: float) -> tuple[float, float]:
+            nonlocal count
+            count += 1
+            return ask(sql, share)
+
+        desk.ask = counting
+        attack.guess(View(known=MicroTable.of([_numbered(1)]), more={"desks": [lambda: desk], "victims": [0]}), random)
+        return max(1, count)
 
     def _desk(self, victim: int, way: Callable[[np.random.Generator], Asked], seed: int) -> Desk:
         others = self.adds.copy()

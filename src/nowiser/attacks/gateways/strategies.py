@@ -98,11 +98,13 @@ class Asking:
     def guess(self, view: View, random: np.random.Generator) -> Guesses:
         desks: list[Callable[[], Desk]] = view.more["desks"]
         values, sure = np.zeros(len(desks)), np.zeros(len(desks))
+        course: tuple[float, ...] = ()
         for v, sit_down in enumerate(desks):
             desk = sit_down()
             self.ask(desk, random)
             values[v], sure[v] = desk.guess()
-        return Guesses.of(values, sure)
+            course = course or desk.course()
+        return Guesses.of(values, sure, course=course)
 
 
 _ALL = "every other person's secret, and how values are distributed"

@@ -71,6 +71,40 @@ class Films:
 
 
 @dataclass(frozen=True, eq=False)
+class Trails:
+    """Which places published each person's record, and which listed each name. Row i of both is person i.
+
+    complete: nothing is missing in either, as attackers may know; else some places of a person's record are.
+    """
+
+    names: Bools  # people × places
+    records: Bools
+    complete: bool = True
+    against: str = field(default="trails", init=False)
+    offers: frozenset[str] = field(default=frozenset({"trails"}), init=False)
+
+    def trial(
+        self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
+    ) -> Trial | str:
+        del attack
+        if run == "outside":
+            return NO_ROW
+        n = len(self.names)
+        names, records = self.names, self.records
+        if run == "unprotected":  # no trail is, or covers, another
+            bits = np.arange(n)[:, None] >> np.arange(max(1, int(n - 1).bit_length())) & 1 == 1
+            names = records = np.hstack([bits, ~bits])
+        order, shown = random.permutation(n), random.permutation(n)
+        place = np.empty(n, np.int64)
+        place[order] = np.arange(n)
+        own = np.empty(n, np.int64)
+        own[shown] = np.arange(n)
+        who = drawn(n, victims, random, fresh=fresh)
+        more = {"names": names[order], "records": records[shown], "asked": place[who], "complete": self.complete}
+        return Trial(View(known=numbered(len(who)), more=more), Matches(own[who]), 1 / n)
+
+
+@dataclass(frozen=True, eq=False)
 class SearchLog:
     """Searches under numbers, and the words each victim is known by."""
 

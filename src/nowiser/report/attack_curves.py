@@ -1,0 +1,81 @@
+"""Pictures of attacks that name people, tell who was in, or ask a gateway. They take what `--json` prints."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nowiser.report.theme import GREY, LIMIT, altair, data, percent_axis, themed
+
+LEAST = 1e-3  # the left end of a logarithmic axis of false claims
+
+
+def pictures(content: Mapping[str, Any]) -> list[Any]:
+    """Those there is something to show in."""
+    outcomes = content["outcomes"]
+    makers = (
+        (who_was_in, [o for o in outcomes if o["goal"] == "presence" and o["curve"]]),
+        (named, [o for o in outcomes if o["goal"] == "row" and o["curve"]]),
+        (answer_by_answer, [o for o in outcomes if len(o["course"]) > 1]),
+    )
+    return [make(these) for make, these in makers if these]
+
+
+def who_was_in(outcomes: Sequence[Mapping[str, Any]]) -> Any:
+    """Members named over strangers named; the grey line is tossing a coin."""
+    coin = [{"attack": "by chance", "x": x, "y": x} for x in (LEAST, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.6, 1.0)]
+    title = "Who was in the release?"
+    subtitle = "Members named over strangers named. Grey: tossing a coin."
+    return _curves(outcomes, title, subtitle, ("strangers named", "members named"), coin)
+
+
+def named(outcomes: Sequence[Mapping[str, Any]]) -> Any:
+    """Right claims over false claims, from the surest downwards."""
+    subtitle = "Victims named rightly over victims named wrongly, from the surest claim downwards."
+    return _curves(outcomes, "Which record is whose?", subtitle, ("named wrongly", "named rightly"), [])
+
+
+def _curves(
+    outcomes: Sequence[Mapping[str, Any]],
+    title: str,
+    subtitle: str,
+    axes: tuple[str, str],
+    chance: list[dict[str, Any]],
+) -> Any:
+    alt = altair()
+    points = [
+        {"attack": o["attack"], "x": max(x, LEAST), "y": y, "order": k}
+        for o in outcomes
+        for k, (x, y) in enumerate(o["curve"])
+    ]
+    x = alt.X(
+        "x:Q",
+        title=axes[0],
+        scale=alt.Scale(type="log", domain=[LEAST, 1]),
+        axis=percent_axis(values=[0.001, 0.01, 0.1, 1]),
+    )
+    y = alt.Y("y:Q", title=axes[1], scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
+    colour = alt.Color("attack:N", legend=alt.Legend(orient="bottom", title=None))
+    layers = [
+        alt.Chart(data(points)).mark_line(interpolate="step-after").encode(x=x, y=y, color=colour, order="order:Q")
+    ]
+    if chance:
+        layers.append(alt.Chart(data(chance)).mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y))
+    return themed(alt.layer(*layers).properties(width=520, height=320), title, subtitle)
+
+
+def answer_by_answer(outcomes: Sequence[Mapping[str, Any]]) -> Any:
+    """What one victim's attacker believes of his best guess, and the ceilings."""
+    alt = altair()
+    points = [
+        {"attack": o["attack"] if o["column"] is None else f"{o['attack']} → {o['column']}", "answers": k, "chance": c}
+        for o in outcomes
+        for k, c in enumerate(o["course"])
+    ]
+    x = alt.X("answers:Q", title="answers", axis=alt.Axis(tickMinStep=1, format="d"))
+    y = alt.Y("chance:Q", title="chance of his best guess", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
+    colour = alt.Color("attack:N", legend=alt.Legend(orient="bottom", title=None, columns=2))
+    layers = [alt.Chart(data(points)).mark_line(point=True).encode(x=x, y=y, color=colour)]
+    ceilings = [{"ceiling": c} for c in sorted({o["ceiling"] for o in outcomes if o["ceiling"] is not None})]
+    if ceilings:
+        layers.append(alt.Chart(data(ceilings)).mark_rule(color=LIMIT, strokeDash=[4, 3]).encode(y="ceiling:Q"))
+    subtitle = "What the attacker of one victim believes himself. Dashed: what was promised at most."
+    return themed(alt.layer(*layers).properties(width=520, height=260), "Answer by answer", subtitle)
