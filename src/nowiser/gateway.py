@@ -384,3 +384,12 @@ class Gateway(Opened):
         with self._before_charging():
             planned = self._plan(self._known.read(text))
         return Alarm(doors, text, planned, threshold, wish, analyst=who, again=again)
+
+    def learn(self, table: str, **wanted: Any) -> Any:
+        """A model fitted on a table: `target`, `features`, `model` (one of `nw.learn`; default: boosting), `spend`.
+
+        Charged before a row is read. Its `card_` says what it cost, before → after, and how well it does on others.
+        """
+        from nowiser.learn.learn import learn
+
+        return learn(self.policy, table, analyst=self._entered(wanted.pop("analyst", None)), **wanted)

@@ -26,9 +26,11 @@ COMMANDS = (
     "report",
     "hierarchies",
     "publish",
+    "synth",
     "risk",
     "compare",
     "attack",
+    "learn",
     "serve",
     "user",
 )
