@@ -8,6 +8,7 @@ from nowiser.engines.duckdb.dialect import DIALECT, TYPES
 from nowiser.engines.reference import relation_rows, tally_rows
 from nowiser.engines.render import quote
 from nowiser.engines.statement import statement
+from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind, Protect
 from nowiser.policy import parse
 from nowiser.sql.bound.relations import rows
@@ -211,3 +212,39 @@ def stored(connection, table, found):
         values = [row[c.name] for c in table.columns] + ([row[":person:0"]] if table.name == "v" else [])
         values += [None if row[c.name] is None else round(row[c.name] / float(unit_of(table.name, c))) for c in reals]
         connection.execute(f"INSERT INTO {quote(table.name)} VALUES ({', '.join('?' * len(values))})", values)
+
+
+NAMES = [":person:0", ":PERSON:0", "side", "column_1", "key_0"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("together", ["UNION ALL", "UNION"])
+def test_no_name_of_the_analyst_passes_for_the_person(name, together):
+    """Whoever names a constant as we name the person would join everybody's rows with one person."""
+    declared = policy(Protect.PERSONS)
+    both = f'(SELECT q AS i, 7 AS "{name}", x FROM u {together} SELECT q, 7, x FROM u) r'
+    with pytest.raises(NotAnswerable, match="different persons"):
+        read(f'SELECT COUNT(*) FROM {both} JOIN t ON p = "{name}"', declared)
+    found = plan(
+        read(f'SELECT COUNT(*), COUNT(DISTINCT "{name}"), SUM("{name}") FROM {both} JOIN t ON p = i', declared),
+        declared,
+    )
+    person = {
+        "t": [{"p": 3, "g": "a", "s": "a", "w": 1}],
+        "u": [{"q": 3, "k": 1, "h": "a", "c": "a", "x": 1.0}],
+        "v": [],
+    }
+    (cells,) = tally_rows(found.tally, tables({3: person})).values()
+    rows_ = 2 if together == "UNION ALL" else 1
+    assert list(cells) == [rows_, 1, 7 * rows_]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_name_of_the_analyst_takes_the_place_of_another_column(name):
+    declared = policy(Protect.PERSONS)
+    for word, left in (("EXCEPT", 1), ("INTERSECT", 0)):
+        sql = f'SELECT COUNT(*), SUM(LEAST(GREATEST("{name}", 0), 9)) FROM (SELECT q, k AS "{name}" FROM u {word} SELECT q, 5 FROM u) r'
+        found = plan(read(sql, declared), declared)
+        person = {"t": [], "u": [{"q": 3, "k": 4, "h": "a", "c": "a", "x": 1.0}], "v": []}
+        (cells,) = tally_rows(found.tally, tables({3: person})).values()
+        assert list(cells) == [left, 4 * left]

@@ -57,7 +57,7 @@ PICTURES = {
     "densities": lambda _: charts.before_after(nw.guess(CANTEEN, NEAR, slope=1.0)),
     "labels": lambda _: charts.before_after(nw.guess(nw.Categories({"a": 0.3, "b": 0.7}), nw.Exactly(), jump=1.0)),
     "gain curves": lambda _: charts.gain_curves({"uniform": (CANTEEN, NEAR)}, costs=[0, 1]),
-    "gain limit": lambda _: charts.gain_limit(CANTEEN, NEAR, nw.Cost(0.1), 0.05),
+    "gain limit": lambda _: charts.gain_limit(CANTEEN, NEAR, nw.Cost(0.05), 0.05),
     "questions": lambda _: charts.questions(CANTEEN, NEAR, 0.2, [1, 2], trials=50),
     "bounds": lambda _: charts.bounds(nw.bounds(CANTEEN, NEAR, slope=1.0), 0.25),
     "map": lambda _: the_map(),

@@ -23,7 +23,7 @@ IMPORTED = (
     *(f"nowiser.cli.{name}" for name in ("guess", "init", "check", "query", "explain", "prepare", "ledger", "report")),
     *(
         f"nowiser.cli.{name}"
-        for name in ("publish", "risk", "compare", "guess_output", "init_questions", "guess_prior")
+        for name in ("publish", "risk", "compare", "synth", "guess_output", "init_questions", "guess_prior")
     ),
     *(f"nowiser.microdata.{name}" for name in ("publish", "measure", "compare", "for_policy")),
     *(f"nowiser.guess.{name}" for name in ("ask", "ceiling", "number.victims")),

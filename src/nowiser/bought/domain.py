@@ -9,7 +9,7 @@ is as likely as any other.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ Codes = NDArray[np.int32]
 
 FEW = 32  # whole numbers that are cells of their own
 CELLS = 20  # cells of a wider range, at most
+MOST = 10_000  # cells that a column may be cut into
 WHOLE = frozenset((Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP))
 ARROW = {
     Kind.INTEGER: pa.int64(), Kind.REAL: pa.float64(), Kind.TEXT: pa.string(),
@@ -189,10 +190,11 @@ def attribute_of(column: Column, cells: int | Sequence[Any] | None = None) -> At
             f"the policy does not say what {column.name!r} may hold, and that is not read off the data for free",
             hint=f"Declare {what}, or leave the column out.",
         )
-    digits = None
+    edges, digits = _edges(column, cells), None
     if column.kind is Kind.REAL and column.grid is not None:
         digits = next((d for d in range(10) if (column.grid * 10**d).denominator == 1), 9)
-    edges = _edges(column, cells)
+    elif column.kind is Kind.REAL and column.high > column.low:  # a hundredth of a cell is finer than any figure is
+        digits = ceil(-log10((column.high - column.low) / len(edges))) + 2
     return Attribute(column.name, column.kind, edges=edges, missing=missing, digits=digits)
 
 
@@ -207,8 +209,8 @@ def _edges(column: Column, cells: int | Sequence[Any] | None) -> tuple[Fraction,
         if inner != sorted(set(inner)) or (inner and not low < inner[0] <= inner[-1] < high):
             raise Misconfigured(f"the edges of {column.name!r} must rise, strictly inside its range")
         return (low, *inner, top)
-    if cells is not None and cells < 1:
-        raise Misconfigured(f"{column.name!r} needs at least one cell, found {cells}")
+    if cells is not None and not 1 <= cells <= MOST:
+        raise Misconfigured(f"{column.name!r} needs at least one cell, and at most {MOST:,}; found {cells}")
     if low == high:
         return (low, top)
     many = int(top - ceil(low)) + 1 if whole else None

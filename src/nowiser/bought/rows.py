@@ -17,6 +17,8 @@ from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
 from nowiser.engines.progress import silent
 from nowiser.engines.render import quote
+from nowiser.engines.sources import locate
+from nowiser.files.unreadable import there
 from nowiser.microdata.table.engine_table import engine_table
 from nowiser.microdata.table.read import as_arrow, load
 from nowiser.model.policy import Policy
@@ -47,6 +49,13 @@ def counted(policy: Policy, table: Table, columns: Sequence[str], *, whose: bool
         if whose:
             kept.append(f"dense_rank() OVER (ORDER BY {names or 'rowid'}) - 1 AS {quote(PERSON)}")
         return as_arrow(connection.sql(f"SELECT {', '.join(kept)} FROM {quote(table.name)}").to_arrow_table())
+
+
+def check_there(policy: Policy, table: Table) -> None:
+    """Raises Misconfigured where the file of a table is not there, which can be known before anything is charged."""
+    if policy.engine.startswith("duckdb"):
+        for one in (*homes(policy, table), table):
+            there(locate(policy, one).path)
 
 
 def homes(policy: Policy, table: Table) -> list[Table]:

@@ -26,6 +26,7 @@ COMMANDS = (
     "report",
     "hierarchies",
     "publish",
+    "synth",
     "risk",
     "compare",
     "attack",

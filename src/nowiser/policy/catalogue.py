@@ -153,7 +153,8 @@ def _word(value: Any) -> str:
 
 def _example(table: Table) -> str:
     """A question about the table that is answered, made of what is declared."""
-    key = next((c for c in table.columns if c.role is not Role.IDENTIFIER and 1 < len(c.domain or ()) <= 20), None)
+    keys = [c for c in table.columns if c.role is not Role.IDENTIFIER and 1 < len(c.domain or ()) <= 20]
+    key = next((c for c in keys if c.role is Role.PUBLIC), keys[0] if keys else None)  # those cost less to group by
     ranged = [c for c in table.columns if c.kind in NUMBERS and c.low is not None and c.domain is None]
     number = next((c for c in ranged if c.role is Role.SENSITIVE), ranged[0] if ranged else None)
     what = f"AVG({named(number.name)})" if number is not None else "COUNT(*)"

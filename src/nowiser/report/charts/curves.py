@@ -105,6 +105,11 @@ def gain_limit(prior: Prior | Mapping[str, Prior], goal: Goal, cost: Cost, limit
         part = reach * i / 60
         found = guess(prior, goal, slope=along.slope * part, jump=along.jump * part, victim=victim)
         rows.append({"cost": part * _unit(along), "gain": found.gain})
+    if cost and rows[20]["gain"] > limit * (1 + 1e-3) + 1e-9:  # of 60 steps up to three times the cost
+        raise Misconfigured(
+            f"{_words(cost)} allows a gain of {100 * rows[20]['gain']:.3g} points, more than {100 * limit:g}",
+            hint="Give the largest cost that keeps the limit: nw.largest(prior, goal, gain=…).",
+        )
     at = [{"cost": _unit(along) if cost else 0.0, "gain": limit}]
     ends = alt.Scale(domain=[0, rows[-1]["cost"]], nice=False)
     x = alt.X("cost:Q", title=f"cost of everything released ({_counted(along)})", scale=ends)

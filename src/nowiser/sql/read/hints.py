@@ -10,6 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import Span
 from nowiser.model.schema import Kind
+from nowiser.policy.catalogue import named as in_quotes
 from nowiser.sql.tree import Call, Column, Expression, Literal
 
 # Functions that can be asked for by name: what a misspelled one may have meant.
@@ -138,8 +139,8 @@ def near(name: str, names: Sequence[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name as it must be written: in double quotes where it is no plain word."""
-    return name if name.replace("_", "a").isalnum() and not name[0].isdigit() else '"' + name.replace('"', '""') + '"'
+    """A name in quotes where it needs them; without, capitals do not matter."""
+    return name if in_quotes(name.lower()) == name.lower() else in_quotes(name)
 
 
 def function(name: str) -> str:

@@ -10,6 +10,8 @@ other: their columns must lead to a person. They are read as GROUP BY all column
 So missing values equal each other, as SQL says, and bounds are those of a sub-select per person.
 """
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from nowiser.model import schema
@@ -24,7 +26,7 @@ from nowiser.sql.read.per_person import per_person
 from nowiser.sql.read.source import Context, Source, SubSelect
 from nowiser.sql.tree import Column, Expression, Literal, Type, Union
 
-SIDE = ":side"  # which branch a row is of: 1 or 2. No analyst can write the name
+SIDE = "side"  # which branch a row is of: 1 or 2
 
 
 def united(context: Context, node: exp.SetOperation, sub: SubSelect) -> Source:
@@ -41,18 +43,21 @@ def united(context: Context, node: exp.SetOperation, sub: SubSelect) -> Source:
     _check(context, node, read)
     if not distinct:
         return _together(context, node, read)
+    side = SIDE
+    while any(side in b.columns for b in read):  # no column of the analyst's may be called so
+        side += "_"
     if word != "UNION":
         sides = (Literal(i, Type(Kind.INTEGER, bounds=point(i))) for i in (1, 2))
         # columns are matched by their place, and the side stands behind all of them
-        read = [Source(b.relation, {**b.columns, SIDE: side}) for b, side in zip(read, sides, strict=True)]
-    return _compared(context, node, _together(context, node, read))
+        read = [Source(b.relation, {**b.columns, side: which}) for b, which in zip(read, sides, strict=True)]
+    return _compared(context, node, _together(context, node, read), side)
 
 
-def _compared(context: Context, node: exp.SetOperation, both: Source) -> Source:
+def _compared(context: Context, node: exp.SetOperation, both: Source, side: str) -> Source:
     """Equal rows of a person as one group, of those that the operation keeps."""
     word = node.key.upper()
-    known, shown = rows(both.relation, context.policy), [n for n in both.columns if n != SIDE]
-    seen = {e.ident for n, e in both.columns.items() if n != SIDE and isinstance(e, Column)}
+    known, shown = rows(both.relation, context.policy), [n for n in both.columns if n != side]
+    seen = {e.ident for n, e in both.columns.items() if n != side and isinstance(e, Column)}
     if not any({i for _, i in key} <= seen for key in known.keys):
         if not known.secret:
             message, hint = f"{word} of public tables alone is not answered.", "COUNT(DISTINCT key) over UNION ALL is."
@@ -61,7 +66,7 @@ def _compared(context: Context, node: exp.SetOperation, both: Source) -> Source:
             hint = f"Name the person in both: SELECT person, … FROM a {word} SELECT person, … FROM b."  # noqa: S608 (a hint)
         raise context.refuse(node, message, hint)
     listed = [exp.column(exp.to_identifier(n, quoted=True)) for n in shown]
-    least, largest = (f(this=exp.column(exp.to_identifier(SIDE, quoted=True))) for f in (exp.Min, exp.Max))
+    least, largest = (f(this=exp.column(exp.to_identifier(side, quoted=True))) for f in (exp.Min, exp.Max))
     kept = {
         "UNION": None,
         "INTERSECT": exp.Having(this=exp.LT(this=least, expression=largest)),
@@ -85,13 +90,16 @@ def _branches(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _together(context: Context, node: exp.SetOperation, branches: list[Source]) -> Source:
-    """All rows of all branches."""
+    """All rows of all branches.
+
+    Engines know its columns by names of ours: by the analyst's, one could pass for another, or for the person's.
+    """
     found = [rows(b.relation, context.policy) for b in branches]
     name = context.fresh(node)
     arms = [tuple(b.columns.values()) for b in branches]
     made = [_column(context, node, name, n, [a[i] for a in arms]) for i, n in enumerate(branches[0].columns)]
     fitted = [tuple(c[1][k] for c in made) for k in range(len(branches))]
-    new = [c[0] for c in made]
+    new = [replace(c, declared=replace(c.declared, name=f"column_{i}")) for i, (c, _) in enumerate(made, 1)]
     person = _persons(name, found)
     if person:
         fitted = [(*arm, *r.person) for arm, r in zip(fitted, found, strict=True)]

@@ -1,0 +1,48 @@
+"""Synthetic rows in words: what they cost every attacker, what they were made from, how far off they may be."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nowiser.percent import percent
+
+
+def words(made: Mapping[str, Any]) -> str:
+    """What is printed when rows were made."""
+    columns = f"{len(made['columns'])} columns, method {made['method']}"
+    lines = [f"{made['rows']:,} rows of nobody, like those of {made['table']}: {columns}."]
+    lines += [guess_line(g) for g in made["guesses"]]
+    lines.append(
+        f"Charged: ρ = {made['rho']:.4g}, {percent(made['spent'])} of the allowance; {percent(made['left'])} is left."
+    )
+    pairs = [c for c in made["counted"] if len(c) > 1]
+    if pairs:
+        shown = ", ".join(" × ".join(c) for c in pairs[:6])
+        lines.append(f"Counted together: {shown}{f' and {len(pairs) - 6} more' if len(pairs) > 6 else ''}.")
+    if made["files"]:
+        lines.append(f"Written: {', '.join(made['files'])}")
+    return "\n".join(lines)
+
+
+def guess_line(guess: Mapping[str, Any]) -> str:
+    how = ", on average" if guess["promise"] == "on average" else ""
+    return (
+        f"  {guess['guess']}{how}: {percent(guess['before'])} → at most {percent(guess['after'])} "
+        f"(limit {percent(guess['limit'])})"
+    )
+
+
+def beforehand(guesses: Any, share: float, rho: float, expected: Any) -> str:
+    """What is said before anything is charged."""
+    lines = [f"This will cost {percent(share)} of the allowance (ρ = {rho:.4g}). Afterwards, answers so far included:"]
+    lines += [guess_line(g.to_json()) for g in guesses]
+    if expected.single is None:
+        lines.append(
+            f"Expected noise on a count of one column: about ± {2 * expected.deviation:,.0f} rows (95 %). How far off "
+            "shares will be is not known: the policy does not say about how many `people` there are."
+        )
+    else:
+        lines.append(
+            f"Expected distance by noise alone: about {expected.single:.3f} for a single column, {expected.pair:.3f} "
+            "for a pair (0 is exact, 1 is nothing in common)."
+        )
+    return "\n".join(lines)
