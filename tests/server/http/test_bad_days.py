@@ -13,39 +13,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
-import uvicorn
 
 import nowiser as nw
 from nowiser import gateway
 from nowiser.errors import NowiserError
 from nowiser.ledger import for_policy
 from nowiser.policy import read
-from nowiser.server.http.app import application
 from support.commands import nowiser
 from support.serving import serving
-from support.web import post
+from support.web import in_a_thread, post
 
 AVERAGE = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math'"
-
-
-class Quiet(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self):
-        yield
 
 
 @pytest.fixture
 def address(desk):
     """The application in a thread of this process."""
-    config = uvicorn.Config(application(desk), port=0, log_config=None, access_log=False, lifespan="off")
-    server = Quiet(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
+    with in_a_thread(desk) as found:
+        yield found
 
 
 @dataclass

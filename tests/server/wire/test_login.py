@@ -211,6 +211,19 @@ def test_connections_are_limited_per_account_and_in_all(settings, desk, tokens, 
         second.close()
 
 
+def test_one_address_cannot_keep_others_from_logging_in(served, monkeypatch):
+    from nowiser.server.wire import listener
+
+    monkeypatch.setattr(listener, "MOST_HERE", 3)
+    with Client(served.port), Client(served.port), Client(served.port):
+        time.sleep(0.2)
+        with Client(served.port) as more, pytest.raises((EOFError, ConnectionError)):
+            more.login("ana", served.tokens["ana"])
+    time.sleep(0.2)
+    with Client(served.port) as again:
+        assert kinds(again.login("ana", served.tokens["ana"]))[-1] == "Z"
+
+
 def test_a_cancel_request_needs_the_whole_key(served, monkeypatch):
     import threading
 
