@@ -101,7 +101,7 @@ def test_answers_and_rows_are_one_account(ward):
 
 REFUSED = [
     ({"table": "nothing"}, Misconfigured, "name one table"),
-    ({"method": "magic"}, Misconfigured, "Methods: aim, mst, independent"),
+    ({"method": "magic"}, Misconfigured, "Methods: aim, mst, all, independent"),
     ({"columns": ["patient"]}, NotAnswerable, "names a person"),
     ({"columns": ["height"]}, Misconfigured, "no column 'height'"),
     ({"cells": {"cost": 400_000}}, Misconfigured, "at most 10,000; found 400000"),

@@ -53,7 +53,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
         )
     from nowiser.synth.ask import synth as make
 
-    with interrupted(), _progress(quiet=as_json) as told:
+    with interrupted(), progress(quiet=as_json) as told:
         made = make(
             table,
             policy=policy,
@@ -61,7 +61,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             rows=rows,
             method=method,
             columns=[c.strip() for c in columns.split(",")] if columns.strip() else None,
-            cells=dict(_cells(text) for text in cells or ()),
+            cells=dict(cells_of(text) for text in cells or ()),
             workload={name: _number(number, "--workload") for name, number in map(_named, workload or ())},
             impossible=[_cell(text) for text in impossible or ()],
             analyst=analyst,
@@ -70,7 +70,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             model=model,
             force=force,
             told=told,
-            before=_before(dry=dry, as_json=as_json),
+            before=before(dry=dry, as_json=as_json),
         )
     if as_json:
         output.emit(made.to_json())
@@ -80,7 +80,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             typer.echo("Nothing was written: name a file with -o or --model.")
 
 
-def _before(*, dry: bool, as_json: bool) -> Callable[..., None]:
+def before(*, dry: bool, as_json: bool) -> Callable[..., None]:
     def say(offer: Any, expected: Any) -> None:
         from nowiser.report.synthetic import beforehand
 
@@ -115,7 +115,7 @@ def _named(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _cells(text: str) -> tuple[str, Any]:
+def cells_of(text: str) -> tuple[str, Any]:
     name, value = _named(text)
     if ":" in value:
         return name, [_number(part, "--cells") for part in value.split(":")]
@@ -134,7 +134,7 @@ def _number(text: str, where: str) -> float:
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[float, str], None]]:
+def progress(*, quiet: bool) -> Iterator[Callable[[float, str], None]]:
     """A bar on standard error: the share of the budget spent, what was counted last, the time left."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

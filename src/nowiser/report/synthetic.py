@@ -46,3 +46,21 @@ def beforehand(guesses: Any, share: float, rho: float, expected: Any) -> str:
             "for a pair (0 is exact, 1 is nothing in common)."
         )
     return "\n".join(lines)
+
+
+def synopsis_words(made: Mapping[str, Any]) -> str:
+    """What is printed when a synopsis was bought."""
+    pairs = made["together"]
+    shown = ", ".join(" × ".join(c) for c in pairs[:6])
+    lines = [f"A synopsis of {made['table']}: {len(made['columns'])} columns, {len(pairs)} tables of counts."]
+    lines += [guess_line(g) for g in made["guesses"]]
+    lines.append(
+        f"Charged: ρ = {made['rho']:.4g}, {percent(made['spent'])} of the allowance; {percent(made['left'])} is left."
+    )
+    lines.append(f"Counted together: {shown}{f' and {len(pairs) - 6} more' if len(pairs) > 6 else ''}.")
+    lines.append(f"Noise on every count: ± {1.96 * made['deviation']:,.0f} rows or less (95 %).")
+    if made["answers_from"] == "data":
+        lines.append("Questions are answered from it, free, once the policy says: answers: {from: synopsis}, or best.")
+    else:
+        lines.append("Questions about these columns are now answered from it, free.")
+    return "\n".join(lines)
