@@ -265,6 +265,16 @@ def test_the_command_buys_one_and_says_what_it_is(tmp_path):
     assert "Did you mean 'synopsis'?" in bad.stderr
 
 
+class Seeded:
+    """The same noise in every run of the tests."""
+
+    def __init__(self, seed):
+        self._random = np.random.default_rng(seed)
+
+    def bytes(self, n, /):
+        return self._random.bytes(n)
+
+
 # -- the arithmetic, against code that shares nothing with it -------------------------------------------------------------
 
 
@@ -348,9 +358,8 @@ def test_bars_hold_as_often_as_they_say_also_where_the_data_chose_what_was_count
         patched.setattr(aim, "ROUNDS", 2)
         patched.setattr(aim, "LAST", 1)
         for seed in range(150):
-            entropy = type("Seeded", (), {"bytes": lambda _, n, r=np.random.default_rng(seed): r.bytes(n)})()
             run = Run({(0, 1): 2, (0,): 1, (1,): 1})
-            made = of.fit(data, Meter.of(Fraction(1, 10), of.choosing, entropy=entropy), run)
+            made = of.fit(data, Meter.of(Fraction(1, 10), of.choosing, entropy=Seeded(seed)), run)
             sums = Components((4, 3), made.measured).sums((0, 1), weights)
             if sums.measured:
                 hits.append(np.abs(sums.values - truths) <= 1.96 * np.sqrt(sums.variances))
