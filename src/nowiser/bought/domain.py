@@ -8,6 +8,7 @@ gives values of the column's own kind: within a cell each value is as likely as 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from math import ceil, floor, log10
 from typing import Any
@@ -206,8 +207,10 @@ def _edges(column: Column, cells: int | Sequence[Any] | None) -> tuple[Fraction,
     assert high is not None
     whole = column.kind in WHOLE
     top = Fraction(floor(high)) if whole else high
+    if cells is not None and (isinstance(cells, bool) or not isinstance(cells, int | Sequence)):
+        raise Misconfigured(f"the cells of {column.name!r} are a whole number, or the edges between them")
     if cells is not None and not isinstance(cells, int):
-        inner = [Fraction(str(e)) for e in cells]
+        inner = [_edge(column, e) for e in cells]
         if inner != sorted(set(inner)) or (inner and not low < inner[0] <= inner[-1] < high):
             raise Misconfigured(f"the edges of {column.name!r} must rise, strictly inside its range")
         return (low, *inner, top)
@@ -225,6 +228,16 @@ def _edges(column: Column, cells: int | Sequence[Any] | None) -> tuple[Fraction,
     if column.kind in CALENDAR and (starts := _calendar(low, top, CALENDAR[column.kind])):
         return (low, *starts, top)
     return (low, *round_edges(low, top, whole=whole), top)
+
+
+def _edge(column: Column, edge: Any) -> Fraction:
+    """A number; of dates also a day, as in 2024-04-01."""
+    try:
+        if column.kind is Kind.DATE and not isinstance(edge, int | float):
+            return Fraction((date.fromisoformat(str(edge)) - date(1970, 1, 1)).days)
+        return Fraction(str(edge))
+    except ValueError:
+        raise Misconfigured(f"an edge of {column.name!r} is no {column.kind.value}: {str(edge)!r}") from None
 
 
 def _calendar(low: Fraction, high: Fraction, unit: str) -> list[Fraction]:

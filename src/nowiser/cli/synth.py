@@ -31,6 +31,10 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     analyst: Annotated[str | None, typer.Option(help="Whose share of the allowance pays.")] = None,
     model: Annotated[Path | None, typer.Option(help="Keep the model, to draw from again for free (.json).")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write: csv or parquet.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Hold the rows against the real ones, as one HTML file for the custodian.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="With --report: the column a classifier predicts.")] = None,
     *,
     dry: Annotated[bool, typer.Option("--dry", help="Only say what it would cost and how good it may be.")] = False,
     anyway: Annotated[bool, typer.Option("--anyway", help="Also where the rows would be of no use.")] = False,
@@ -68,6 +72,8 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             anyway=anyway or dry,
             output=out,
             model=model,
+            report=report,
+            target=target,
             force=force,
             told=told,
             before=before(dry=dry, as_json=as_json),
@@ -116,10 +122,13 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def cells_of(text: str) -> tuple[str, Any]:
+    """`age=20` (how many) or `age=18:30:65`, `day=2024-04-01:2024-07-01` (the edges between them)."""
     name, value = _named(text)
-    if ":" in value:
-        return name, [_number(part, "--cells") for part in value.split(":")]
-    return name, int(_number(value, "--cells"))
+    if ":" in value or "-" in value[1:]:
+        return name, value.split(":")
+    if not value.isdigit():
+        raise Misconfigured(f"--cells: {value!r} must be a whole number, or edges with a colon between them")
+    return name, int(value)
 
 
 def _cell(text: str) -> Mapping[str, Any]:

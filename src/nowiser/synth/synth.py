@@ -20,12 +20,13 @@ from nowiser.bought.domain import Domain, domain_of
 from nowiser.errors import Misconfigured, NotEvaluated, Useless
 from nowiser.guess.budget.allowance import Guess
 from nowiser.ledger.opening import state_folder
+from nowiser.microdata.compare import Comparison
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.report import failure
-from nowiser.synth import wanted
+from nowiser.synth import judged, wanted
 from nowiser.synth.counts import Coded
 from nowiser.synth.meter import Meter, factors
 from nowiser.synth.methods import METHODS
@@ -55,6 +56,7 @@ class Synthetic:
     left: float
     entry: int  # of the ledger
     files: tuple[Path, ...] = ()
+    comparison: Comparison | None = None  # with the real rows: for the custodian alone
 
     def to_arrow(self) -> Any:
         return self.table.to_arrow()
@@ -76,6 +78,7 @@ class Synthetic:
             "counted": [[self.table.names[v] for v in c] for c in self.model.parameters],
             "entry": self.entry,
             "files": [str(f) for f in self.files],
+            **({"compared": judged.summary(self.comparison)} if self.comparison is not None else {}),
         }
 
     def __str__(self) -> str:
