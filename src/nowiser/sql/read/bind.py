@@ -19,7 +19,7 @@ from nowiser.sql.read import hints
 from nowiser.sql.read.constants import bare, null, read_as
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
-from nowiser.sql.read.reasons import ASK_FIRST, REASONS, SPELLED
+from nowiser.sql.read.reasons import ASK_FIRST, REASONS, ROW_WINDOWS, SPELLED
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
@@ -125,12 +125,7 @@ class Binder:
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
-            instead = "Use GROUP BY."
-            if isinstance(node.this, exp.RowNumber) and node.args.get("partition_by"):
-                instead = (
-                    "The first row of each person: WHERE t = (SELECT MIN(b.t) FROM … AS b WHERE b.person = a.person)."
-                )
-            return self.refuse(node, "Window functions look at single rows and are not answered.", instead)
+            return self.refuse(node, "Window functions look at single rows and are not answered here.", ROW_WINDOWS)
         if type(node) in hints.EXPRESSIONS:
             return self.refuse(node, *hints.EXPRESSIONS[type(node)])
         if not isinstance(node, exp.Func):

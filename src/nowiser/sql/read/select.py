@@ -347,10 +347,8 @@ class _Select:
                 raise self.refuse(self.tree, f"{hints.clause(name)} is not answered.", "Write SELECT and the columns.")
         distinct = self.tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            instead = (
-                "The latest row of each person: WHERE day = (SELECT MAX(b.day) FROM t AS b WHERE b.person = t.person)."
-            )
-            raise self.refuse(self.tree, "DISTINCT ON chooses single rows and is not answered.", instead)
+            instead = "Aggregate them: SELECT AVG(x) FROM (SELECT DISTINCT ON (person) … ORDER BY person, t) AS q."
+            raise self.refuse(self.tree, "DISTINCT ON chooses single rows, and rows are never shown.", instead)
         if not self.tree.args.get("from_"):
             tables = ", ".join(t.name for t in self.context.policy.tables)
             raise self.refuse(self.tree, "The question names no table.", f"Write FROM and a table: {tables}.")
