@@ -182,6 +182,7 @@ SOURCES = [
     ("t WHERE p IN (SELECT q FROM u WHERE x > 0 INTERSECT SELECT q FROM u WHERE h = 'a')", ["w"], ["g", "s"], ["s = 'a'"]),
     ("(SELECT q AS i, k AS j FROM u UNION ALL SELECT q, uk FROM v JOIN u ON uk = k) r", ["1"], [], ["j > 1"]),
     ("(SELECT k AS i, q AS j, x FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE uk = k)) r JOIN t ON p = j", ["x", "w"], ["g"], ["x > w"]),
+    ("t WHERE p NOT IN (SELECT q FROM u WHERE x > 0)", ["w"], ["g", "s"], ["s = 'a'"]),
     ("u WHERE k = 1", ["x"], ["h", "c"], ["x > 0"]),
     ("u WHERE k IN (0, 2) AND x > 0", ["x"], ["h", "c"], ["h = 'a'"]),
     ("(SELECT q, h, c, x, ROW_NUMBER() OVER (PARTITION BY q ORDER BY x DESC) AS n FROM u) r", ["x", "n"], ["h", "c", "n"], ["n = 1", "n <= 2", "x > 0"]),
