@@ -151,11 +151,11 @@ def _per_person(relation: PerPerson, tables: Mapping[str, Iterable[Row]]) -> lis
 
 def _windowed(relation: Windowed, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
     found = relation_rows(relation.source, tables)
-    shown: list[dict[Any, Any]] = [{new.ident: _value(old, row) for new, old in relation.columns} for row in found]
+    shown: list[dict[Any, Any]] = [{new.ident: value_of(old, row) for new, old in relation.columns} for row in found]
     for c, w in relation.windows:
         groups: dict[tuple[Any, ...], list[int]] = {}
         for i, row in enumerate(found):
-            groups.setdefault(tuple(_value(e, row) for e in w.partition), []).append(i)
+            groups.setdefault(tuple(value_of(e, row) for e in w.partition), []).append(i)
         for group in groups.values():
             _beside_each(c, w, group, found, shown)
     return list(shown)
@@ -164,12 +164,12 @@ def _windowed(relation: Windowed, tables: Mapping[str, Iterable[Row]]) -> list[R
 def _beside_each(c: Column, w: RowWindow, group: list[int], found: Sequence[Row], shown: list[dict[Any, Any]]) -> None:
     """What a window function gives for each row of one group."""
     for o in reversed(w.order):
-        by = {i: _value(o.expression, found[i]) for i in group}
+        by = {i: value_of(o.expression, found[i]) for i in group}
         known = sorted((i for i in group if by[i] is not None), key=by.__getitem__, reverse=o.descending)
         missing = [i for i in group if by[i] is None]
         group = [*missing, *known] if o.nulls_first else [*known, *missing]
-    order = [tuple(_value(o.expression, found[i]) for o in w.order) for i in group]
-    values = [_value(w.argument, found[i]) if w.argument is not None else None for i in group]
+    order = [tuple(value_of(o.expression, found[i]) for o in w.order) for i in group]
+    values = [value_of(w.argument, found[i]) if w.argument is not None else None for i in group]
     for at, i in enumerate(group):
         first = order.index(order[at])
         value: Any
