@@ -15,7 +15,7 @@ from nowiser.microdata.risk.labels import fit
 from nowiser.microdata.table.arrays import dense, grouped
 from nowiser.microdata.table.micro_table import MicroTable
 
-CELLS = 20_000_000  # of a block of kinds of victims × kinds of rows
+CELLS = 4_000_000  # of a block of kinds of victims × kinds of rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -124,9 +124,8 @@ def told_apart(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...]) -> 
     both = encoded(View(known=first), first, second, quasi)
     half = many // 2
     inside = np.repeat([1, 0], half)
-    chance = learnt(
-        np.vstack([both.known[:half], both.seen[:half]]), inside, 2, np.vstack([both.known[half:], both.seen[half:]])
-    )
+    shown, asked = (np.vstack([both.known[k], both.seen[k]]) for k in (slice(None, half), slice(half, None)))
+    chance = learnt(shown, inside, 2, asked, np.arange(len(shown)))
     ranks = rankdata(chance[:, 1])[: many - half]
     rest = many - half
     auc = (ranks.sum() - rest * (rest + 1) / 2) / rest**2

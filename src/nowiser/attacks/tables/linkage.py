@@ -17,7 +17,7 @@ from nowiser.microdata.table.micro_table import MicroTable
 
 AGREES = 0.95  # how often a cell of hers is as he knows it
 SURE = np.log(9.0)  # odds at which he makes a claim
-CELLS = 5_000_000  # of a block of kinds of victims × kinds of rows
+CELLS = 2_000_000  # of a block of kinds of victims × kinds of rows
 
 
 @dataclass(frozen=True)
