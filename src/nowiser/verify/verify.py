@@ -15,6 +15,7 @@ from nowiser.verify.check.follow import Rejected
 from nowiser.verify.language.read import read
 from nowiser.verify.outside import MixedPowers, Outside, TooMuch
 from nowiser.verify.question import Question, ask
+from nowiser.verify.refute.refute import refute
 from nowiser.verify.symbolic.paths import Limits
 from nowiser.verify.verdict import Proved, Unknown, Verdict
 
@@ -67,6 +68,9 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
         except Rejected as no:
             return Unknown(claim, f"the checker does not accept the proof that was found: {no}", curve=curve)
         return _proved(question, bounds, epsilon, certificate, curve, stopped)
+    refuted = refute(question, bounds, failing, limits)
+    if refuted is not None:
+        return refuted
     worst = failing[0].worst
     return Unknown(
         claim,

@@ -22,6 +22,7 @@ class Worst:
     case: Case
     path: Path
     why: str = ""
+    active: tuple[Row, ...] = ()  # of the neighbours' rows, those that bind where the cost is largest
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,10 @@ class _Search:
                 self._listed.append(solution)
             self._pairs.append([case.name, path.name, second.name, place, symbols, known])
             if self._worst is None or solution.cost > self._cost:
-                self._cost, self._worst = max(self._cost, solution.cost), Worst(case, path)
+                self._cost, self._worst = (
+                    max(self._cost, solution.cost),
+                    Worst(case, path, "", _active(solution, case, known)),
+                )
         return None
 
     def _step(  # noqa: PLR0917
@@ -210,6 +214,12 @@ class _Search:
             order_b.sort(key=lambda j: b[j].constant)
         own = a[first.outcome] - b[first.outcome]
         return [own + b[k] - a[j] for j, k in zip(order_a, order_b, strict=True)]
+
+
+def _active(solution: Solution, case: Case, known: Sequence[int]) -> tuple[Row, ...]:
+    """The dual of the total cost: which of the neighbours' rows hold with equality at its maximum."""
+    used = (known[i] for i, m in solution.multipliers[-1].items() if m)
+    return tuple(case.rows[i] for i in used if i < len(case.rows))
 
 
 def _inner(form: Form) -> Form:
