@@ -48,7 +48,7 @@ def _events(first: Runs, second: Runs, *, paired: bool) -> Iterator[tuple[Event,
         yield Event(shape), len(rows), len(other)
         places = [i for i, v in enumerate(shape) if v is None]
         both = np.concatenate([rows, other])
-        cuts = np.quantile(both, SINGLE, axis=0).round(6) if len(places) else np.zeros((0, 0))
+        cuts = np.quantile(both, SINGLE, axis=0).round(6) if places else np.zeros((0, 0))
         for column, place in enumerate(places):
             a, b = np.sort(rows[:, column]), np.sort(other[:, column])
             for cut in np.unique(cuts[:, column]):

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring inputs worth a look: from the programme's dual, from the program's own thresholds, by patterns."""
+"""Pairs of neighbours worth a look: from the programme's dual, from the program's own thresholds, by patterns."""
 
 import random
 from collections.abc import Iterator, Sequence

@@ -144,7 +144,7 @@ class _Search:
                 return None
         return None
 
-    def _refuted(
+    def _refuted(  # noqa: PLR0917
         self, d: Data, e: Data, event: Event, often: tuple[Frequency, Frequency], ratio: float, confidence: float
     ) -> Refuted:
         return Refuted(

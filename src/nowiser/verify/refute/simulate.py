@@ -63,7 +63,7 @@ def quick(seed: int = 1) -> Draw:
             case "gaussian":
                 return rng.normal(0, scale, n)
             case "geometric":
-                return rng.geometric(-np.expm1(-1 / scale), n) - 1.0
+                return (rng.geometric(-np.expm1(-1 / scale), n) - 1).astype(np.float64)
             case "discrete_laplace":
                 p = -np.expm1(-1 / scale)
                 return rng.geometric(p, n).astype(float) - rng.geometric(p, n)
@@ -105,7 +105,7 @@ def _noises_below(node: Node, paths: Sequence[Path]) -> Sequence[Noise]:
     return paths[node.path].noises
 
 
-def _outcomes(
+def _outcomes(  # noqa: PLR0917
     decision: Decision,
     drawn: Sequence[Noise],
     point: Point,
