@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nowiser import engines, ledger
 from nowiser.asking import planning, running
-from nowiser.asking.earlier import Blurred, earlier, precise, stored_cells
+from nowiser.asking.earlier import Old, earlier, precise, stored_cells
 from nowiser.asking.sizes import Sizes
 from nowiser.asking.telling import Telling
 from nowiser.builder.written import text_of
@@ -202,13 +202,21 @@ class Opened:
     def _run(self, planned: Plan) -> tuple[Plan, list[Any]]:
         return running.run(self._engine, planned)
 
-    def _earlier(self, planned: Plan, version: str) -> Blurred | None:
+    @property
+    def _looks_back(self) -> bool:
+        """Whether a question may be answered by what was paid for earlier."""
+        return self.policy.reuse or self.policy.answers_from != "data"
+
+    def _earlier(self, planned: Plan, version: str) -> Old | None:
         """The cells of a question as they follow from stored answers on the same data; None if they do not."""
         if not self.policy.reuse:
             return None
-        return earlier(
-            planned, stored_cells(self._ledger, version), lambda: aligned(self._public(planned.public), planned)
-        )
+        found = earlier(planned, stored_cells(self._ledger, version), lambda: self._exact(planned))
+        return None if found is None else Old(*found)
+
+    def _exact(self, planned: Plan) -> list[Any]:
+        """The cells of a plan that are public."""
+        return aligned(self._public(planned.public), planned)
 
     def _priced(
         self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge
@@ -233,14 +241,16 @@ class Opened:
         self, planned: Plan, share: Fraction, upon: Charge, totals: Charge, who: str | None
     ) -> tuple[Charge, Answer]:
         """What a share buys on top of other charges; nothing where it follows from earlier answers."""
-        old = self._earlier(planned, self._engine.prepared_version()) if upon and self.policy.reuse else None
+        old = self._earlier(planned, self._engine.prepared_version()) if upon and self._looks_back else None
+        if old is not None and self.policy.answers_from == "synopsis":
+            return FREE, self._told.would_follow(planned, old, totals)
         try:
             _, chosen, answer = self._priced(planned, precision.Wish(spend=share), who if upon else None, upon)
         except Exhausted:
             if old is None:
                 raise
             return FREE, self._told.would_follow(planned, old, totals)
-        if old is not None and precise(old[0], chosen.noise):
+        if old is not None and precise(old.noise, chosen.noise):
             return FREE, self._told.would_follow(planned, old, totals)
         return chosen.charge, replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
 

@@ -53,7 +53,8 @@ class Answer:
     news: tuple[str, ...] = ()  # of `bounding`, the notes that this gateway had not said before
     expected: Mapping[str, float] = field(default_factory=dict)  # the bar each noisy column is expected to have
     expected_for: str = ""  # how many rows that is for
-    follows: bool = False  # computed from earlier answers, free
+    follows: bool = False  # computed from earlier answers, or from a synopsis, free
+    synopsis: str = ""  # in words, from which one, and what it does not know
     kinds: tuple[str, ...] = ()  # what each column holds: integer, real, text, boolean, date, timestamp
     useless: Useless | None = None  # why the answer would not be worth its price: `query` refuses it with this
 
@@ -87,6 +88,7 @@ class Answer:
             "follows": self.follows,
             "bounding": list(self.bounding),
         }
+        found |= {"synopsis": self.synopsis} if self.synopsis else {}
         if self.rows is not None:
             return found
         found |= {"price": self.price, "admitted": self.admitted, "useful": self.useless is None}
