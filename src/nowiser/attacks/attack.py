@@ -92,7 +92,7 @@ def attack(
     outside = None if control is None else load(control)
     notes = remarks(old, new, tuple(specs), person)
     if outside is not None:
-        notes += check_control(old, outside, tuple(specs), tuple(within))
+        notes += check_control(old, outside, tuple(specs), tuple(within), key or person)
     if generator is not None:
         notes += check_generator(generator, old, number)
     listed = people(old, aux, identity, tuple(specs))

@@ -48,6 +48,9 @@ def claims(
         before = float(hits(best_before(original[column], secrets[column]), original[column], secrets[column]).mean())
         ceiling = min(1.0, before + float(model["limit"]))
         points = 100 * float(model["limit"])
-        words = f"no look-alikes' {column} guessed more than {points:.3g} points better (at most {percent(ceiling)})"
+        words = (
+            f"nobody's {column} guessed more than {points:.3g} points better (at most {percent(ceiling)}) by the rows"
+            " that look like hers alone"
+        )
         out[column] = Claim(column, ceiling, True, words)
     return out
