@@ -45,7 +45,7 @@ def test_proved_is_0_and_its_certificate_is_accepted_for_this_program_only(progr
 def test_refuted_is_1_and_says_it_as_a_guess_and_draws_it(program, tmp_path):
     done = nowiser(tmp_path, "verify", f"{program}:bare", "--eps", "eps", "--plot", str(tmp_path / "a.svg"))
     assert done.returncode == 1
-    assert "an attacker who thought 50 % now knows with 100 %" in (done.stdout + done.stderr)
+    assert "an attacker who thought 50 % now knows with 100" in (done.stdout + done.stderr)
     assert "depends on the data and on no noise" in (done.stdout + done.stderr)
     assert "<svg" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
