@@ -110,8 +110,12 @@ def _count(inner: exp.Count, rows: Binder, only: Expression | None, node: exp.Ex
     distinct = isinstance(what, exp.Distinct)
     if isinstance(what, exp.Distinct):
         rows.only(what, "expressions")
-        if len(what.expressions) != 1:
-            raise rows.refuse(inner, "COUNT(DISTINCT …) takes one expression.", "Put texts together with ||.")
+        if len(what.expressions) != 1 or isinstance(what.expressions[0], exp.Tuple):
+            raise rows.refuse(
+                inner,
+                "COUNT(DISTINCT …) takes one expression.",
+                "Put them together: COUNT(DISTINCT a::text || ' ' || b::text).",
+            )
         what = what.expressions[0]
     argument = rows.bind(what)
     bounds.total(argument)
