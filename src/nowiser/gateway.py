@@ -306,7 +306,7 @@ class Gateway(Opened):
             except Exhausted as refusal:
                 if old is not None:
                     return self._told.would_follow(planned, old, totals)
-                return self._not_admitted(refusal, planned, wish, who, totals)
+                return self._not_admitted(refusal, planned, wish, size, who, totals)
             found = judged(through, chosen.noise, size, chosen.nats)
             why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None
             return replace(

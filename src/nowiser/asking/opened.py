@@ -29,7 +29,7 @@ from nowiser.policy.file import PolicyFile
 from nowiser.report import failure, shortage
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.levers import Case
-from nowiser.report.usefulness import Size
+from nowiser.report.usefulness import Size, judged
 from nowiser.sql.columns import Described, columns_of, columns_of_constants, kinds_at
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.cache import QueryCache
@@ -272,15 +272,18 @@ class Opened:
         assert needed is not None, "what is wanted is a share, or the charge for an error is known"
         return shortage.told(refusal, needed=needed, left=left, spend=spend)
 
-    def _not_admitted(
-        self, refusal: Exhausted, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge
+    def _not_admitted(  # noqa: PLR0917 (what a question was planned with)
+        self, refusal: Exhausted, planned: Plan, wish: precision.Wish, size: Size, who: str | None, totals: Charge
     ) -> Answer:
         """What the question would cost and do although the allowance does not cover it: priced as on the first day."""
         try:
-            _, chosen, answer = self._priced(planned, wish, None, FREE)
+            through, chosen, answer = self._priced(planned, wish, None, FREE)
         except Exhausted:  # not even then
             raise refusal from None
         short = self._short(refusal, planned, wish, who, totals, charge=chosen.charge)
+        answer = replace(
+            answer, expected=judged(through, chosen.noise, size, chosen.nats).bars, expected_for=size.words
+        )
         return replace(
             self._told.standing(answer, totals + chosen.charge, chosen.charge),
             left=self._told.left(totals),

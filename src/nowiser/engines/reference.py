@@ -14,7 +14,20 @@ from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
 from nowiser.sql.plan.cells import Cell, sum_cell
 from nowiser.sql.plan.tally import Tally
-from nowiser.sql.tree import Column, Exists, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
+from nowiser.sql.tree import (
+    Column,
+    Exists,
+    Expression,
+    Filter,
+    Fold,
+    Join,
+    PerPerson,
+    Relation,
+    RowWindow,
+    Scan,
+    Union,
+    Windowed,
+)
 
 Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)
 
@@ -83,6 +96,8 @@ def relation_rows(relation: Relation, tables: Mapping[str, Iterable[Row]]) -> li
             return _joined(relation, tables)
         case PerPerson():
             return _per_person(relation, tables)
+        case Windowed():
+            return _windowed(relation, tables)
         case Union():
             return [
                 {c.ident: value_of(e, row) for c, e in zip(relation.columns, arm, strict=True)}
@@ -132,6 +147,47 @@ def _per_person(relation: PerPerson, tables: Mapping[str, Iterable[Row]]) -> lis
         {c.ident: v for (c, _), v in zip(by, key, strict=True)} | {c.ident: folded(f, rows) for c, f in relation.folds}
         for key, rows in groups.items()
     ]
+
+
+def _windowed(relation: Windowed, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
+    found = relation_rows(relation.source, tables)
+    shown: list[dict[Any, Any]] = [{new.ident: value_of(old, row) for new, old in relation.columns} for row in found]
+    for c, w in relation.windows:
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for i, row in enumerate(found):
+            groups.setdefault(tuple(value_of(e, row) for e in w.partition), []).append(i)
+        for group in groups.values():
+            _beside_each(c, w, group, found, shown)
+    return list(shown)
+
+
+def _beside_each(c: Column, w: RowWindow, group: list[int], found: Sequence[Row], shown: list[dict[Any, Any]]) -> None:
+    """What a window function gives for each row of one group."""
+    for o in reversed(w.order):
+        by = {i: value_of(o.expression, found[i]) for i in group}
+        known = sorted((i for i in group if by[i] is not None), key=by.__getitem__, reverse=o.descending)
+        missing = [i for i in group if by[i] is None]
+        group = [*missing, *known] if o.nulls_first else [*known, *missing]
+    order = [tuple(value_of(o.expression, found[i]) for o in w.order) for i in group]
+    values = [value_of(w.argument, found[i]) if w.argument is not None else None for i in group]
+    for at, i in enumerate(group):
+        first = order.index(order[at])
+        value: Any
+        match w.function:
+            case "row_number":
+                value = at + 1
+            case "rank":
+                value = first + 1
+            case "dense_rank":
+                value = len(set(order[:first])) + 1
+            case "first_value":
+                value = values[0]
+            case "lag" | "lead":
+                away = at + (w.offset if w.function == "lead" else -w.offset)
+                value = values[away] if 0 <= away < len(group) else None
+            case function:
+                value = folded(Fold(function, w.argument, unit=w.unit), [found[i] for i in group])
+        shown[i][c.ident] = value
 
 
 def folded(f: Fold, rows: Sequence[Row]) -> Any:
