@@ -16,6 +16,7 @@ from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
+from nowiser.microdata.models import sized
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
@@ -349,11 +350,6 @@ def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]
 
 def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any]) -> Candidate:
     return follow(steps, table, run, title, searched)
-
-
-def sized(models: Sequence[Any]) -> list[Any]:
-    """Those that look at sizes of groups alone, at no sensitive value."""
-    return [m for m in models if m.column is None and not m.parts]
 
 
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
