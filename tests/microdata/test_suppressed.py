@@ -127,6 +127,24 @@ def test_limits_on_secrets_tell_nothing_about_those_left_out_where_it_is_said(mo
     assert said >= 3
 
 
+SEED = "5f0c7a9e31d24b68a1c3e5f708192a3b"
+
+
+def test_a_sample_says_nothing_of_those_not_drawn():
+    """The codebook said 0.7 of ten rows, the file showed five of six: two of the four not drawn were known."""
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({"zip": random.choice(list("12"), 10), "ill": random.choice(list("abc"), 10)})
+    asked = {"quasi": ["zip"], "sensitive": "ill", "steps": [{"sample": {"share": 0.6}}], "seed": SEED}
+    books = set()
+    for value in "abc":
+        made = publish(frame, **asked)
+        books.add(json.dumps(made.codebook, sort_keys=True))
+        frame.loc[np.setdiff1d(np.arange(10), made.table.origin), "ill"] = value
+    assert len(books) == 1
+    assert made.codebook["attacked"] == ["ill"]
+    assert {g["column"] for g in made.to_json()["guesses"]} == {"ill"}  # the custodian sees the figures
+
+
 def test_a_share_of_the_whole_table_is_nowhere_in_the_codebook():
     """Sixty rows, one left out: nothing in the codebook is a share of sixty that the file does not show itself."""
     random = np.random.default_rng(1)
