@@ -92,8 +92,8 @@ def _as_by_sizes(steps: Sequence[Any], run: Run, chosen: Candidate) -> bool:
     may go another way.
     """
     names = {s.name for s in steps}
-    if run.loss == "gain" or (run.suppress and run.gs_factor < HALF):
-        return False
+    if run.loss == "gain" or (run.suppress and run.gs_factor < HALF) or isinstance(chosen.optimal, float):
+        return False  # the last: time ran out, and in another world it may run out elsewhere
     return names <= {"generalise", "record_suppression"} or (names == {"mondrian"} and not chosen.suppressed)
 
 
