@@ -113,13 +113,17 @@ def taught(outcome: Mapping[str, Any]) -> str:
 
 
 def named(content: Mapping[str, Any]) -> list[str]:
-    """Attackers who name records may be silent: how often they speak, and how often they are right then."""
-    said = [
-        f"{o['attack']} names {percent(o['claimed'])} of the victims, right in {rate(o['precision'])} of these"
-        for o in content["outcomes"]
-        if o["goal"] == "row" and o["precision"] is not None
-    ]
-    return [f"Where he makes a claim: {'; '.join(said)}."] if said else []
+    """Attackers who name records may be silent: how often they speak, how often they are right then, and whom else."""
+    out = []
+    for o in content["outcomes"]:
+        if o["goal"] != "row":
+            continue
+        right = "" if o["precision"] is None else f", right in {rate(o['precision'])} of these"
+        wrong = (
+            "" if o["misnamed"] is None else f"; of people whose record was taken out he names {rate(o['misnamed'])}"
+        )
+        out.append(f"{o['attack']} names {percent(o['claimed'])} of the victims{right}{wrong}.")
+    return out
 
 
 def left_out(content: Mapping[str, Any]) -> list[str]:
@@ -147,14 +151,15 @@ def words(content: Mapping[str, Any]) -> Any:
         parts += [Text(""), table]
     parts += [Text(""), *(Text(s) for s in (*due(content), *named(content)))]
     parts += [Text(s, style="dim") for s in left_out(content)]
-    parts.append(Text(f"{INTERVALS} Seed {content['seed']}.", style="dim"))
+    parts.append(Text(f"{intervals(content)} Seed {content['seed']}.", style="dim"))
     return Group(*parts)
 
 
-INTERVALS = (
-    "Intervals hold together with 95 % (corrected for how many attacks and cuts were tried)."
-    " An attack that fails proves nothing."
-)
+def intervals(content: Mapping[str, Any]) -> str:
+    return (
+        f"Each interval holds with {100 * content['level']:.4g} %; those of members, all of them and the surest, hold"
+        " together with 95 %. An attack that fails proves nothing."
+    )
 
 
 def catalogue(attacks: Sequence[Mapping[str, Any]]) -> Any:
@@ -198,7 +203,7 @@ def ladder(content: Mapping[str, Any]) -> Any:
     ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"]]
     if ceilings:
         layers.append(alt.Chart(data(ceilings)).mark_rule(color=LIMIT, strokeDash=[4, 3]).encode(x="ceiling:Q"))
-    subtitle = "Bars: intervals that hold together with 95 %."
+    subtitle = f"Bars: intervals, each with {100 * content['level']:.4g} %."
     subtitle += " Dashed: what was promised at most." if ceilings else ""
     title = "How often attackers guess right" if points else "No attack was run"
     return themed(alt.layer(*layers).properties(width=520, height=max(80, 56 * len(order))), title, subtitle)
@@ -242,7 +247,8 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
     body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows(content))
     parts.append(f"<table><tr>{head}</tr>{body}</table>")
     parts += [
-        f'<p class="quiet">{escape(s)}</p>' for s in (*due(content), *named(content), *left_out(content), INTERVALS)
+        f'<p class="quiet">{escape(s)}</p>'
+        for s in (*due(content), *named(content), *left_out(content), intervals(content))
     ]
     if not whole_page:
         return "".join(parts)
