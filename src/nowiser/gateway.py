@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from nowiser import ledger, policy
 from nowiser.asking import running
-from nowiser.asking.earlier import Blurred, precise, released, stored_cells, together
+from nowiser.asking.earlier import Old, precise, released, stored_cells, together
 from nowiser.asking.opened import Opened
+from nowiser.asking.telling import barred
 from nowiser.builder.written import text_of, texts_of
 from nowiser.engines.base import Engine
 from nowiser.errors import (
     Exhausted,
+    NotAnswerable,
     NotEvaluated,
 )
 from nowiser.guess.budget import allowance
@@ -50,6 +52,7 @@ from nowiser.sql.plan.plan import Noise, Plan
 from nowiser.sql.read.bi import setting
 from nowiser.sql.read.catalogue import described
 from nowiser.sql.tree import Query
+from nowiser.synth.synopsis.kept import Synopses
 
 if TYPE_CHECKING:
     from nowiser.builder.alarm import Alarm
@@ -83,6 +86,7 @@ class Gateway(Opened):
     def __init__(self, policy: Policy, *, engine: Engine | None = None, account: Ledger | None = None) -> None:
         super().__init__(policy, engine=engine, account=account)
         self._said: set[str] = set()  # notes: each is shown once
+        self._synopses = Synopses(self.policy, self._ledger)
 
     def query(
         self,
@@ -134,6 +138,19 @@ class Gateway(Opened):
             )
         return answer
 
+    def _earlier(self, planned: Plan, version: str) -> Old | None:
+        """What follows from stored answers, or from the synopsis if the policy says so."""
+        stored = super()._earlier(planned, version)
+        if self.policy.answers_from == "data" or planned.free:
+            return stored
+        try:
+            told = self._synopses.answered(planned, version, lambda: self._exact(planned))
+        except NotAnswerable:
+            if stored is None and self.policy.answers_from == "synopsis":
+                raise
+            return stored
+        return told if stored is None or (not told.inferred and precise(told.noise, stored.noise)) else stored
+
     def _with_news(self, answer: Answer) -> Answer:
         """Marked with the notes that were not said yet."""
         news = tuple(note for note in answer.bounding if gist(note) not in self._said)
@@ -159,9 +176,11 @@ class Gateway(Opened):
             if without_rows(planned, size):
                 return self._told.empty(planned, said)
             old = self._earlier(planned, version)
+            if old is not None and self.policy.answers_from == "synopsis":
+                return self._following(planned, old, Asked(name, sql, who or "", version))
             try:
                 asked, (planned, chosen, answer) = planned, self._priced(planned, wish, who, said)
-                enough = old is not None and precise(old[0], chosen.noise)
+                enough = old is not None and precise(old.noise, chosen.noise)
             except Exhausted as refusal:
                 if old is None:
                     raise self._short(refusal, planned, wish, who, said) from None
@@ -212,15 +231,20 @@ class Gateway(Opened):
         self._frontiers.answered()
         return answer
 
-    def _following(self, planned: Plan, old: Blurred, asked: Asked) -> Answer:
-        """An answer computed from earlier ones. It charges nothing, and is kept like any other."""
-        found = release.results(planned, *old)
+    def _following(self, planned: Plan, old: Old, asked: Asked) -> Answer:
+        """An answer computed from earlier ones. It charges nothing, and is kept like any other.
+
+        Those from a synopsis are not: they are computed again, and better once the synopsis is.
+        """
+        found = release.results(planned, old.noise, old.cells)
         answer = replace(
             self._told.would_follow(planned, old, self._ledger.totals()),
             values=found.values,
-            bars=found.bars,
+            bars=barred(planned, old, found.bars),
             price=None,
         )
+        if old.synopsis:
+            return answer
         reservation = self._ledger.reserve(FREE, lambda *_: None, policy=self.policy.digest, once=True, **asdict(asked))
         self._ledger.settle(reservation, keep(answer))
         return answer
@@ -270,17 +294,19 @@ class Gateway(Opened):
             if without_rows(planned, size):
                 return replace(self._told.empty(planned, totals), values=None, price=0.0)
             old = (
-                self._earlier(planned, self._engine.prepared_version()) if totals and self.policy.reuse else None
+                self._earlier(planned, self._engine.prepared_version()) if totals and self._looks_back else None
             )  # then the copy is there
+            if old is not None and self.policy.answers_from == "synopsis":
+                return self._told.would_follow(planned, old, totals)
             try:
                 through, chosen, answer = self._priced(planned, wish, who, totals)
-                if old is not None and precise(old[0], chosen.noise):
+                if old is not None and precise(old.noise, chosen.noise):
                     return self._told.would_follow(planned, old, totals)
                 allowance.admits(self.policy, totals, chosen.charge, analyst=who, own=self._ledger.totals(who))
             except Exhausted as refusal:
                 if old is not None:
                     return self._told.would_follow(planned, old, totals)
-                return self._not_admitted(refusal, planned, wish, who, totals)
+                return self._not_admitted(refusal, planned, wish, size, who, totals)
             found = judged(through, chosen.noise, size, chosen.nats)
             why = useless(found, self._case(sql, planned, wish, size, totals, who)) if found.useless else None
             return replace(

@@ -111,3 +111,13 @@ def test_only_rows_that_count_are_read_and_values_stay_in_their_range(tmp_path):
         domain_of(policy, table, ["id"])
     with pytest.raises(Misconfigured, match="no column"):
         domain_of(policy, table, ["nothing"])
+
+
+def test_rows_per_person_binds_where_groups_per_person_keeps_further_rows(tmp_path):
+    """The prepared copy then has a row in each of several groups; noise is for `rows_per_person` in all."""
+    lines = [f"1,{town},30" for town in ("north", "south") for _ in range(4)]
+    (tmp_path / "people.csv").write_text("id,town,age\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    limited = POLICY.replace("rows_per_person: 2", "rows_per_person: 1\n    groups_per_person: 2")
+    (tmp_path / "nowiser.yaml").write_text(limited, encoding="utf-8")
+    policy = read(tmp_path / "nowiser.yaml")
+    assert len(counted(policy, policy.table("people"), ("town", "age"))) == 1

@@ -1,7 +1,7 @@
 """A stranger's first hour: `init` with four times Enter, then ten natural questions at the default spend.
 
 At least six of ten have a bar within a fifth of the truth, no attacker gains more than ten points by all of them
-together, and no refusal costs anything. `pytest -m long -s` prints the table for all five.
+together, and no refusal costs anything. At most one of ten is charged for a bar that turns out too wide. `pytest -m long -s` prints the table for all five.
 """
 
 from collections import Counter
@@ -29,6 +29,7 @@ def test_six_of_ten_natural_questions_are_useful(tmp_path, name):
     outcomes = Counter(a.outcome for a in asked)
     print(f"\n{name}: {dict(outcomes)}", *(f"\n  {a.outcome:8} {a.bar or 0:6.1%}  {a.sql}" for a in asked))
     assert outcomes["useful"] >= 6, asked
+    assert outcomes["coarse"] <= 1, asked  # charged although useless: nobody could know how small fares really are
     assert all(g["after"] <= g["before"] + 0.1 for g in stand["guesses"]), stand
     assert all(g["limit"] <= g["before"] + 0.1 + 1e-9 for g in stand["guesses"]), stand
 

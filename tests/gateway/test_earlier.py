@@ -241,3 +241,24 @@ def test_two_processes_with_one_question_are_one_charge(policy):
     assert len(told[0].split()) == 5
     with nw.open(policy) as gw:
         assert used(gw) == pytest.approx(0.2, abs=0.004)
+
+
+def test_cells_on_a_fine_grid_are_combined(tmp_path):
+    """Their variances, in units squared, add up to more than 64 bits hold."""
+    rows = [f"{'mf'[i % 2]},{1 + i % 50 / 10}" for i in range(244)]
+    (tmp_path / "tips.csv").write_text("sex,tip\n" + "\n".join(rows))
+    (tmp_path / "nowiser.yaml").write_text("""\
+nowiser: 1
+tables:
+  tips:
+    source: tips.csv
+    person: each row
+    protect: values
+    columns: {sex: {public: [f, m]}, tip: {sensitive: [0, 8], prior: uniform}}
+attackers: [{guess: tips.tip within 0.2, gain: 10%}]
+answers: {spend: 20%, reuse: true}
+""")
+    with nw.open(tmp_path / "nowiser.yaml") as gw:
+        gw.query("SELECT AVG(tip) FROM tips", anyway=True)
+        answer = gw.query("SELECT sex, AVG(tip) AS tip FROM tips GROUP BY sex", anyway=True)
+        assert all(0 < error < 8 for _, error in answer.errors())

@@ -39,3 +39,28 @@ def test_an_average_is_expected_over_the_rows_that_were_counted(tmp_path, reuse)
         assert answer.errors()[0][0] / 2 < after.expected["days"] < 2 * answer.errors()[0][0]
         empty = gw.explain("SELECT AVG(days) AS days FROM stays WHERE ward = 'c'", spend="10%")
         assert "answer" not in empty.expected_for  # noise around nothing tells no size
+
+
+def test_coarse_counts_tell_more_than_none_where_members_are_public(tmp_path):
+    """300 of 15,000 are positive. Nobody expects 5,000 any more once that was told, coarsely."""
+    rows = [f"{'positive' if i % 50 == 0 else 'negative'},{10 + i % 30}" for i in range(15_000)]
+    (tmp_path / "tests.csv").write_text("result,ct\n" + "\n".join(rows))
+    (tmp_path / "nowiser.yaml").write_text("""\
+nowiser: 1
+tables:
+  tests:
+    source: tests.csv
+    person: each row
+    protect: values
+    columns: {result: {sensitive: [invalid, negative, positive]}, ct: {sensitive: [0, 50]}}
+attackers: [{guess: tests.result exactly, gain: 10%}]
+answers: {spend: 10%, reuse: true}
+""")
+    ask = "SELECT AVG(ct) AS ct FROM tests WHERE result = 'positive'"
+    with nw.open(tmp_path / "nowiser.yaml") as gw:
+        assert gw.explain(ask).useless is None
+        counts = dict(gw.query("SELECT result, COUNT(*) FROM tests GROUP BY result", error=50).rows)
+        before = gw.allowance()["left"]
+        with pytest.raises(nw.Useless, match=f"{counts['positive']:,} rows: as an answer told before"):
+            gw.query(ask)
+        assert gw.allowance()["left"] == before

@@ -2,6 +2,7 @@
 
 import pytest
 
+import nowiser
 from nowiser.cli.guess_arguments import understand
 from nowiser.model.cost import Cost
 from nowiser.model.goal import parse_goal
@@ -47,5 +48,6 @@ def test_the_usual_cost(prior, goal, cost):
     ],
 )
 def test_the_command_line_takes_the_same(priors, goal, prior):
+    assert nowiser.guess(prior, goal).gain > 0.05, "and so does Python, where no cost is given"
     asked = understand(priors, None, goal, None, exactly=False, inside=None, victim=None, slope=None, jump=None)
     assert usual_cost(prior, parse_goal(goal)) == (asked.costs or asked.cost)

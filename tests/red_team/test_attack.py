@@ -11,9 +11,10 @@ import pytest
 import nowiser as nw
 from nowiser.attacks.intervals import counted
 from nowiser.attacks.outcome import Claim, judged
+from nowiser.attacks.rows import Rows, as_it_is
 from nowiser.microdata.table.read import load
 from support.commands import nowiser
-from support.red_team import people, shuffled
+from support.red_team import micro, people, shuffled
 
 QUASI = ["age", "town", "sex", "job"]
 
@@ -264,3 +265,55 @@ def test_a_gain_of_twenty_points_is_refuted_by_a_model(real_data, seed):
     assert found.refuted
     assert found.outcomes[0].surest[0.05].low > 0.336
     assert found.outcomes[0].advantage.low < 0.02  # it is what the release teaches about people in general
+
+
+def test_a_control_that_shares_people_with_the_original_is_refused(tables):
+    inside, outside = tables
+    mixed = pa.concat_tables([outside.slice(0, 900), inside.slice(0, 300)])
+    options = {"original": inside, "quasi": QUASI, "sensitive": "disease", "seed": 1, "only": ["look-alikes"]}
+    with pytest.raises(nw.Misconfigured, match=r"control: 3\d\d of its 1,200 rows are rows of the original"):
+        nw.attack(inside, control=mixed, **options)
+    nw.attack(inside, control=outside, **options)  # rows that are equal by chance are no reason
+
+
+@pytest.mark.parametrize(("years", "said"), [(0, False), (10, True)])
+def test_a_control_from_another_population_is_said(tables, years, said):
+    """Ages have more values than a table of frequencies could compare: a model is asked."""
+    inside, outside = tables
+    older = outside.set_column(0, "age", pa.array(outside["age"].to_numpy() + years))
+    found = nw.attack(
+        inside, original=inside, control=older, quasi=QUASI, sensitive="disease", seed=1, only=["look-alikes"]
+    )
+    assert any("another population" in n for n in found.notes) == said
+
+
+def test_nobody_is_a_victim_of_both_runs(tables):
+    """A person's rows stand together: those tried again are other people, and the halves of a crossover share nobody."""
+    inside = tables[0].append_column("who", pa.array((np.arange(1200) * 7919) % 1200 // 5))
+    game = Rows(micro(inside), micro(inside), tuple(QUASI), "disease", person="who", seed=3, rerun=as_it_is)
+    first, second = (set(game.whose[game._drawn(game.order, 9999, fresh=f)]) for f in (False, True))
+    assert not first & second
+    assert len(first | second) == 240
+    one, two = ({*game.half(k).original["who"].codes.tolist()} for k in (0, 1))
+    assert not one & two
+
+
+def test_copies_are_counted_among_as_many_claims_as_there_are_rows(tables):
+    inside, _ = tables
+    (o,) = nw.attack(inside, original=inside, seed=1, only=["copied rows"], victims=5000).outcomes
+    assert o.victims == 1200
+    assert o.after.value > 0.95
+
+
+def test_names_for_people_who_are_not_there_are_counted(tables):
+    """Half of the columns fit somebody else by chance: he stays silent rather than name the nearest row."""
+    inside, _ = tables
+    options = {"original": inside, "in_order": True, "seed": 1, "only": ["linkage"]}
+    (o,) = nw.attack(inside, quasi=QUASI, **options).outcomes
+    assert o.claimed > 0.9
+    assert o.precision.low > 0.98
+    assert o.misnamed.value < 0.1
+    assert o.control is None
+    (o,) = nw.attack(inside, quasi=["age", "sex"], **options).outcomes
+    assert o.claimed == 0
+    assert o.misnamed.right == 0

@@ -185,3 +185,24 @@ def test_the_policy_says_when_answers_are_told(settings, tokens):
     file.write_text(file.read_text().replace("400ms", "0ms"))
     with pytest.raises(Misconfigured, match="told after"):  # sooner tells more
         Desk(settings)
+
+
+@pytest.mark.parametrize(
+    ("sql", "columns"),
+    [
+        ("SELECT COUNT(*) AS x FROM ({}) AS t", [("x", "integer")]),
+        (
+            "SELECT SUM(n), MAX(faculty) AS f, AVG(n) AS m FROM ({}) AS t",
+            [("sum", "integer"), ("f", "text"), ("m", "real")],
+        ),
+        ("SELECT n, RANK() OVER (ORDER BY n) AS r FROM ({}) AS t", [("n", "integer"), ("r", "integer")]),
+        ("WITH a AS ({}), b AS (SELECT SUM(n) AS s FROM a) SELECT s / 2.0 AS h FROM b", [("h", "real")]),
+    ],
+)
+def test_a_question_about_an_answer_has_its_own_columns(desk, seat, sql, columns):
+    """BI tools wrap what somebody asked; the columns of what is inside would be none of theirs."""
+    text = sql.format("SELECT faculty, COUNT(*) AS n FROM visits GROUP BY faculty")
+    answer = seat.query(text)
+    assert [(d.name, d.kind.value) for d in seat.describe(text)] == columns
+    assert list(zip(answer.columns, answer.kinds, strict=True)) == columns
+    assert answer.to_arrow().num_columns == len(columns)

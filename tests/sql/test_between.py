@@ -197,3 +197,32 @@ def test_refusals_suggest_what_is_answered(expression, instead):
 def test_no_dates(wrong):
     with pytest.raises(NotAnswerable):
         argument(wrong)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "e - s > INTERVAL '36 hours'",
+        "INTERVAL '1 day' >= (e - s)",
+        "e - s BETWEEN INTERVAL '0 days' AND INTERVAL '1 day 12 hours'",
+        "e - a < INTERVAL '2 days'",
+        "a < s",
+        "a <= e - INTERVAL '1 day'",
+        "s BETWEEN a AND b",
+        "s IN (a, b)",
+    ],
+)
+def test_intervals_and_days_beside_timestamps_are_those_of_duckdb(condition):
+    import duckdb
+
+    tree = read(f"SELECT COUNT(*) FROM t WHERE {condition}", POLICY).relation.condition
+    moments = [EPOCH + timedelta(hours=12 * i) for i in range(-4, 5)]
+    connection = duckdb.connect()
+    for s, e, a in product(moments, moments, moments[::2]):
+        b = a + timedelta(days=1)
+        shown = {"s": s, "e": e, "a": a.date(), "b": b.date()}
+        given_ = {n: (v - EPOCH) // timedelta(microseconds=1) for n, v in (("s", s), ("e", e))}
+        given_ |= {n: (v.date() - EPOCH.date()).days for n, v in (("a", a), ("b", b))}
+        row = ", ".join(f"{'TIMESTAMP' if n in 'se' else 'DATE'} '{v}' AS {n}" for n, v in shown.items())
+        ((expected,),) = connection.sql(f"SELECT {condition} FROM (SELECT {row}) t").fetchall()
+        assert value(tree, **given_) == expected

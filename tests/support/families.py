@@ -182,6 +182,19 @@ SOURCES = [
     ("t WHERE p IN (SELECT q FROM u WHERE x > 0 INTERSECT SELECT q FROM u WHERE h = 'a')", ["w"], ["g", "s"], ["s = 'a'"]),
     ("(SELECT q AS i, k AS j FROM u UNION ALL SELECT q, uk FROM v JOIN u ON uk = k) r", ["1"], [], ["j > 1"]),
     ("(SELECT k AS i, q AS j, x FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE uk = k)) r JOIN t ON p = j", ["x", "w"], ["g"], ["x > w"]),
+    ("t WHERE p NOT IN (SELECT q FROM u WHERE x > 0)", ["w"], ["g", "s"], ["s = 'a'"]),
+    ("u WHERE k = 1", ["x"], ["h", "c"], ["x > 0"]),
+    ("u WHERE k IN (0, 2) AND x > 0", ["x"], ["h", "c"], ["h = 'a'"]),
+    ("(SELECT q, h, c, x, ROW_NUMBER() OVER (PARTITION BY q ORDER BY x DESC) AS n FROM u) r", ["x", "n"], ["h", "c", "n"], ["n = 1", "n <= 2", "x > 0"]),
+    ("(SELECT q, h, c, x, ROW_NUMBER() OVER (PARTITION BY q, h ORDER BY c, x) AS n FROM u WHERE x < 3) r", ["x", "n"], ["h", "c"], ["n = 1", "n < 3 AND h = 'a'"]),
+    ("(SELECT q, h, x, LAG(x) OVER (PARTITION BY q ORDER BY k) AS b, RANK() OVER (PARTITION BY q ORDER BY c) AS n FROM u) r", ["x - b", "n"], ["h", "n"], ["b IS NULL", "b < x"]),
+    ("(SELECT DISTINCT ON (q) q AS i, x, c FROM u ORDER BY q, x) r JOIN t ON p = i", ["x", "w"], ["g", "c"], ["x > 0"]),
+    ("(SELECT q, c, COUNT(*) OVER (PARTITION BY q) AS n, COUNT(x) OVER (PARTITION BY q, h) AS m, SUM(x) OVER (PARTITION BY q, h) AS a, AVG(x) OVER (PARTITION BY q) AS v, MAX(x) OVER (PARTITION BY q) AS b FROM u) r", ["n", "m", "a", "v", "b"], ["c", "n"], ["a > 0", "n > 1"]),
+    ("(SELECT y, LEAD(y, 2) OVER (PARTITION BY r ORDER BY y DESC) AS b, DENSE_RANK() OVER (PARTITION BY uk ORDER BY y) AS n FROM v) q", ["y", "b"], ["n"], ["b < y"]),
+    ("(SELECT p AS i, w, x, FIRST_VALUE(x) OVER (PARTITION BY p ORDER BY w, x NULLS FIRST) AS f FROM t LEFT JOIN u ON p = q) r", ["x", "f"], [], ["f IS NULL", "x > f"]),
+    ("(SELECT * FROM u QUALIFY ROW_NUMBER() OVER (PARTITION BY q, c ORDER BY x) = 1) r", ["x"], ["h", "c"], ["x > 0"]),
+    ("(SELECT p, s, w, DENSE_RANK() OVER (PARTITION BY p ORDER BY w) AS n, ROW_NUMBER() OVER (PARTITION BY p ORDER BY g) AS m FROM t) r", ["w", "n"], ["s", "m"], ["m = 1", "n = 1"]),
+    ("t JOIN (SELECT q, x, ROW_NUMBER() OVER (PARTITION BY q ORDER BY k DESC) AS n FROM u) r ON p = q AND n = 1", ["w", "x"], ["g", "s"], ["x > w"]),
 ]  # fmt: skip
 
 
@@ -193,6 +206,7 @@ def questions(draw):
             st.sampled_from(
                 ["COUNT(*)", *(f"{f}({n})" for f in ("SUM", "AVG", "COUNT", "VAR_SAMP") for n in numbers)]
                 + [f"COUNT(DISTINCT {n})" for n in numbers]
+                + [f"SUM(DISTINCT CAST({n} AS INTEGER))" for n in numbers]
                 + [f"COUNT(DISTINCT {n})" for n in "ij" if f" AS {n}" in source]
                 + [f"COUNT(*) FILTER (WHERE {c})" for c in conditions]
             ),

@@ -30,7 +30,7 @@ def assert_passes(folder: Path) -> Any:
 @dataclass(frozen=True)
 class Asked:
     sql: str
-    outcome: str  # "useful", "coarse": charged and not useful, "warned": refused beforehand, "refused": anything else
+    outcome: str  # "useful"; not useful: "coarse" if charged, "free" if not; "warned": refused beforehand; "refused"
     bar: float | None  # relative to the truth, of the median number
     off: float | None  # how far the answer really was from the truth, likewise
     said: str = ""
@@ -59,7 +59,9 @@ def _asked(gateway: Any, name: str, sql: str, source: Path) -> Asked:
             bars.append(float("inf") if error is None or value is None else error / abs(true))
             offs.append(float("inf") if value is None else abs(value - true) / abs(true))
     useful = median_low(bars) <= WITHIN
-    return Asked(sql, "useful" if useful else "coarse", median_low(bars), median_low(offs))
+    charged = gateway.allowance()["left"] < before
+    outcome = "useful" if useful else "coarse" if charged else "free"
+    return Asked(sql, outcome, median_low(bars), median_low(offs))
 
 
 def truths(sql: str, name: str, source: Path) -> dict[tuple[str, ...], float]:

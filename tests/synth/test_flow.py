@@ -101,11 +101,17 @@ def test_answers_and_rows_are_one_account(ward):
 
 REFUSED = [
     ({"table": "nothing"}, Misconfigured, "name one table"),
-    ({"method": "magic"}, Misconfigured, "Methods: aim, mst, independent"),
+    ({"method": "magic"}, Misconfigured, "Methods: aim, mst, all, independent"),
     ({"columns": ["patient"]}, NotAnswerable, "names a person"),
     ({"columns": ["height"]}, Misconfigured, "no column 'height'"),
     ({"cells": {"cost": 400_000}}, Misconfigured, "at most 10,000; found 400000"),
     ({"cells": {"cost": 4000, "day": 366}}, NotAnswerable, "'cost' and 'day' together"),
+    ({"cells": {"age": float("nan")}}, Misconfigured, "whole number, or the edges"),
+    ({"cells": {"age": [10, float("inf")]}}, Misconfigured, "an edge of 'age' is no integer"),
+    ({"cells": {"day": ["2024-02-30"]}}, Misconfigured, "an edge of 'day' is no date"),
+    ({"cells": {"day": ["2025-02-01"]}}, Misconfigured, "strictly inside its range"),
+    ({"report": "page.txt"}, Misconfigured, "must end in .html"),
+    ({"report": "page.html", "target": "height"}, Misconfigured, "no column 'height' to predict"),
     ({"cells": {"cost": 0}}, Misconfigured, "at least one cell"),
     ({"workload": {"ward*height": 1}}, Misconfigured, "names 'height'"),
     ({"workload": {"ward*age": -1}}, Misconfigured, "above zero"),
@@ -173,6 +179,18 @@ def test_impossible_cells_never_appear_and_weights_are_heard(ward):
     assert not [r for r in rows if r["urgent"] and r["ward"] != "heart"]
     assert any(r["urgent"] for r in rows)
     assert ["ward", "age"] in made.to_json()["counted"] or ["age", "ward"] in made.to_json()["counted"]
+
+
+def test_a_report_holds_the_rows_against_the_real_ones(ward, tmp_path):
+    made = nw.synth("stays", policy=ward, spend="60%", method="mst", report=tmp_path / "r.html", target="urgent",
+                    cells={"day": ["2024-04-01", "2024-07-01"]})  # fmt: skip
+    found = made.to_json()["compared"]
+    assert found["marginals"].keys() == {"ward", "age", "cost", "day", "urgent"}
+    assert found["marginals"]["ward"] < 0.05
+    assert 0.8 < found["classifier"]["released"] <= 1  # urgent is the heart's ward
+    assert "for the custodian alone" in str(made)
+    assert "<html" in (tmp_path / "r.html").read_text()
+    assert made.to_json()["files"] == [str(tmp_path / "r.html")]
 
 
 def test_models_go_through_a_file_and_others_are_refused(ward, tmp_path):

@@ -6,7 +6,8 @@ more precise than the new ones alone.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from nowiser.ledger.base import Ledger
 from nowiser.noise.gaussian import Gaussian
 from nowiser.report.kept import cells_of
-from nowiser.sql.answer.follows import Combined, Kept, follow
+from nowiser.sql.answer.follows import Combined, Inferred, Kept, follow
 from nowiser.sql.plan.measured import measured
 from nowiser.sql.plan.plan import Noise, Plan
 
@@ -24,6 +25,19 @@ AS_PRECISE = 1.02  # bars that differ by less are the same to whoever reads them
 Cells = list[NDArray[Any]]
 Mechanism = Noise | Combined
 Blurred = tuple[tuple[Mechanism, ...], Cells]  # noise and value of each cell
+
+
+class Old(NamedTuple):
+    """What is known of the cells of a question without a charge. `synopsis`: in words, if it is from one."""
+
+    noise: tuple[Mechanism, ...]
+    cells: Cells
+    synopsis: str = ""
+
+    @property
+    def inferred(self) -> bool:
+        """Whether a model says so, and nobody knows how far off it is."""
+        return any(isinstance(n, Inferred) for n in self.noise)
 
 
 def stored_cells(ledger: Ledger, version: str) -> Callable[[str], list[Kept]]:
@@ -55,10 +69,12 @@ def earlier(plan: Plan, kept: Callable[[str], list[Kept]], public: Callable[[], 
     return tuple(noise), cells
 
 
-def precise(found: Sequence[Mechanism], wished: Sequence[Noise]) -> bool:
+def precise(found: Sequence[Mechanism], wished: Sequence[Mechanism]) -> bool:
     """Whether no bar is wider than what was to be bought."""
 
     def widest(noise: Noise | Combined) -> float:
+        if isinstance(noise, Inferred):
+            return inf
         return 0.0 if noise is None else float(np.max(np.asarray(noise.half_width(), dtype=np.float64)))
 
     return all(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nowiser import engines, ledger
 from nowiser.asking import planning, running
-from nowiser.asking.earlier import Blurred, earlier, precise, stored_cells
+from nowiser.asking.earlier import Old, earlier, precise, stored_cells
 from nowiser.asking.sizes import Sizes
 from nowiser.asking.telling import Telling
 from nowiser.builder.written import text_of
@@ -29,7 +29,7 @@ from nowiser.policy.file import PolicyFile
 from nowiser.report import failure, shortage
 from nowiser.report.answer import Allowance, Answer
 from nowiser.report.levers import Case
-from nowiser.report.usefulness import Size
+from nowiser.report.usefulness import Size, judged
 from nowiser.sql.columns import Described, columns_of, columns_of_constants, kinds_at
 from nowiser.sql.plan import precision
 from nowiser.sql.plan.cache import QueryCache
@@ -202,13 +202,21 @@ class Opened:
     def _run(self, planned: Plan) -> tuple[Plan, list[Any]]:
         return running.run(self._engine, planned)
 
-    def _earlier(self, planned: Plan, version: str) -> Blurred | None:
+    @property
+    def _looks_back(self) -> bool:
+        """Whether a question may be answered by what was paid for earlier."""
+        return self.policy.reuse or self.policy.answers_from != "data"
+
+    def _earlier(self, planned: Plan, version: str) -> Old | None:
         """The cells of a question as they follow from stored answers on the same data; None if they do not."""
         if not self.policy.reuse:
             return None
-        return earlier(
-            planned, stored_cells(self._ledger, version), lambda: aligned(self._public(planned.public), planned)
-        )
+        found = earlier(planned, stored_cells(self._ledger, version), lambda: self._exact(planned))
+        return None if found is None else Old(*found)
+
+    def _exact(self, planned: Plan) -> list[Any]:
+        """The cells of a plan that are public."""
+        return aligned(self._public(planned.public), planned)
 
     def _priced(
         self, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge
@@ -233,14 +241,16 @@ class Opened:
         self, planned: Plan, share: Fraction, upon: Charge, totals: Charge, who: str | None
     ) -> tuple[Charge, Answer]:
         """What a share buys on top of other charges; nothing where it follows from earlier answers."""
-        old = self._earlier(planned, self._engine.prepared_version()) if upon and self.policy.reuse else None
+        old = self._earlier(planned, self._engine.prepared_version()) if upon and self._looks_back else None
+        if old is not None and self.policy.answers_from == "synopsis":
+            return FREE, self._told.would_follow(planned, old, totals)
         try:
             _, chosen, answer = self._priced(planned, precision.Wish(spend=share), who if upon else None, upon)
         except Exhausted:
             if old is None:
                 raise
             return FREE, self._told.would_follow(planned, old, totals)
-        if old is not None and precise(old[0], chosen.noise):
+        if old is not None and precise(old.noise, chosen.noise):
             return FREE, self._told.would_follow(planned, old, totals)
         return chosen.charge, replace(answer, price=float(shortage.share_of(self.policy, chosen.charge)))
 
@@ -262,15 +272,18 @@ class Opened:
         assert needed is not None, "what is wanted is a share, or the charge for an error is known"
         return shortage.told(refusal, needed=needed, left=left, spend=spend)
 
-    def _not_admitted(
-        self, refusal: Exhausted, planned: Plan, wish: precision.Wish, who: str | None, totals: Charge
+    def _not_admitted(  # noqa: PLR0917 (what a question was planned with)
+        self, refusal: Exhausted, planned: Plan, wish: precision.Wish, size: Size, who: str | None, totals: Charge
     ) -> Answer:
         """What the question would cost and do although the allowance does not cover it: priced as on the first day."""
         try:
-            _, chosen, answer = self._priced(planned, wish, None, FREE)
+            through, chosen, answer = self._priced(planned, wish, None, FREE)
         except Exhausted:  # not even then
             raise refusal from None
         short = self._short(refusal, planned, wish, who, totals, charge=chosen.charge)
+        answer = replace(
+            answer, expected=judged(through, chosen.noise, size, chosen.nats).bars, expected_for=size.words
+        )
         return replace(
             self._told.standing(answer, totals + chosen.charge, chosen.charge),
             left=self._told.left(totals),

@@ -5,6 +5,7 @@ Read are public rows, under `protect: values`, and stored answers; never a secre
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from nowiser.errors import Misconfigured, NotAnswerable, NotEvaluated, Unreachab
 from nowiser.ledger.base import Ledger
 from nowiser.model.policy import Policy
 from nowiser.report.kept import again
-from nowiser.report.usefulness import USELESS, Size, Source, person_table, shows_nothing, size_of
+from nowiser.report.usefulness import Size, Source, person_table, shows_nothing, size_of
 from nowiser.sql.answer.expected import share, spread
 from nowiser.sql.canonical import digest
 from nowiser.sql.plan import precision
@@ -54,9 +55,13 @@ class Sizes:
             return Size(np.zeros(len(planned.groups)))
         asked = counting(question, self.policy)
         if asked is None:
-            return self._following(question, planned, version) or size_of(
-                self.policy, planned, self._told(planned, version)
-            )
+            told = self._following(question, planned, version)
+            return told or size_of(self.policy, planned, self._told(planned, version))
+        public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
+        exact = dict(zip(public, aligned(self._counted(planned.public), planned) if public else [], strict=True))
+        hides = asked.left_out or len(asked.keys) < len(question.keys)
+        if hides and (told := self._following(question, planned, version)) is not None:
+            return replace(told, exact=exact)
         try:
             counted = self._plan(asked.query)
         except NotAnswerable:  # which groups there are is found in the data
@@ -64,9 +69,7 @@ class Sizes:
         (found,) = aligned(self._counted(counted.tally), counted)
         rows = per_group(planned, counted, asked.keys, found)
         rows = spread(planned, float(found.sum())) if rows is None else rows
-        public = [i for i, (_, r) in enumerate(zip(planned.tally.cells, planned.reaches, strict=False)) if r.exact]
-        exact = aligned(self._counted(planned.public), planned) if public else []
-        return Size(rows * share(asked.left_out), "public", dict(zip(public, exact, strict=True)))
+        return Size(rows * share(asked.left_out), "public", exact)
 
     def at_hand(self, question: Query, planned: Plan) -> Size:
         """The same for an explanation, which reads the data only if that takes a moment, and does without them."""
@@ -85,7 +88,10 @@ class Sizes:
         return found
 
     def _following(self, question: Query, planned: Plan, version: str) -> Size | None:
-        """How many rows each group has, where that follows from stored answers to within a fifth."""
+        """How many rows each group has, where stored answers tell that of one group at least.
+
+        Of a group that may as well be empty it is told how large it is at most.
+        """
         if not self.policy.reuse or question.sets is not None:
             return None
         try:
@@ -97,10 +103,12 @@ class Sizes:
             return None
         (noise,), (rows,) = old
         bars = np.zeros(1) if noise is None else np.asarray(noise.half_width(), dtype=np.float64)
-        return Size(rows.astype(np.float64), "answered") if (bars < USELESS * rows).all() else None
+        known = bars < rows
+        at_most = np.maximum(rows, 0) + bars
+        return Size(np.where(known, rows, at_most).astype(np.float64), "answered") if known.any() else None
 
     def _told(self, planned: Plan, version: str) -> dict[str, tuple[float, Source]]:
-        """How many rows the table has, where an answer told that to within a fifth."""
+        """How many rows the table has, where an answer told that: however coarsely, it is more than was assumed."""
         table = person_table(planned)
         if table is None:
             return {}
@@ -109,6 +117,6 @@ class Sizes:
             kept = self._ledger.stored(digest(counted, str(precision.Wish(spend=spent))), version)
             if kept is not None:
                 ((value,),), (bar,) = again(kept).rows or ((0,),), again(kept).error
-                if isinstance(bar, float) and bar < USELESS * value:
+                if isinstance(bar, float) and bar < value:
                     return {table.name: (float(value), "answered")}
         return {}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nowiser.asking.earlier import Blurred
+from nowiser.asking.earlier import Old
 from nowiser.guess.budget import allowance
 from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
@@ -22,6 +22,14 @@ from nowiser.sql.plan.plan import Plan
 from nowiser.sql.read.bi import Setting
 
 FOLLOWS = "Follows from earlier answers: free."
+
+
+def barred(planned: Plan, old: Old, bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """No bars for what a model infers."""
+    if not old.inferred:
+        return bars
+    exact = release.exact_columns(planned)
+    return tuple(b if o.name in exact else None for o, b in zip(planned.query.results, bars, strict=True))
 
 
 class Telling:
@@ -58,10 +66,17 @@ class Telling:
             self._last = last = totals, self.guesses(totals), self.left(totals)
         return replace(answer, guesses=tuple(map(dict, last[1])), left=last[2])
 
-    def would_follow(self, planned: Plan, old: Blurred, totals: Charge) -> Answer:
+    def would_follow(self, planned: Plan, old: Old, totals: Charge) -> Answer:
         """The same but for its rows."""
         dry = self.dry(planned, Chosen(FREE, tuple(None for _ in planned.reaches), FOLLOWS), totals)
-        return replace(dry, bars=release.planned_errors(planned, old[0]), notes=(FOLLOWS,), follows=True, price=0.0)
+        return replace(
+            dry,
+            bars=barred(planned, old, release.planned_errors(planned, old.noise)),
+            notes=() if old.synopsis else (FOLLOWS,),
+            synopsis=old.synopsis,
+            follows=True,
+            price=0.0,
+        )
 
     def empty(self, planned: Plan, totals: Charge) -> Answer:
         """Of no rows everything is known: nothing is read, and nothing charged."""

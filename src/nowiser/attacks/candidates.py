@@ -15,7 +15,7 @@ from nowiser.microdata.risk.labels import fit
 from nowiser.microdata.table.arrays import dense, grouped
 from nowiser.microdata.table.micro_table import MicroTable
 
-CELLS = 20_000_000  # of a block of kinds of victims × kinds of rows
+CELLS = 4_000_000  # of a block of kinds of victims × kinds of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,7 @@ class Column:
     value: Ints
     label: Ints
     covered: Floats  # per label the share of the victims
+    chance: Floats  # per label how likely somebody else's value is among those it covers
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,17 @@ def candidates(view: View, released: MicroTable | None = None, columns: tuple[st
     for n in names:
         known = view.known[n]
         fits = fit(known, table[n], view.labels.get(n)).fits
-        counts = np.append(known.counts(), known.nulls) / max(1, len(known))
-        made.append(
-            Column(fits, known.codes[first].astype(np.int64), table[n].codes[one].astype(np.int64), counts @ fits)
-        )
+        counts = np.append(known.counts(), known.nulls).astype(np.float64)
+        covered, chance = counts / max(1, len(known)) @ fits, of_others(counts) @ fits
+        mine, theirs = known.codes[first].astype(np.int64), table[n].codes[one].astype(np.int64)
+        made.append(Column(fits, mine, theirs, covered, chance))
     return Candidates(victim, row, kinds, tuple(made))
+
+
+def of_others(counts: Floats) -> Floats:
+    """How likely each value is for somebody else. A value only one victim has says little about how rare it is: those
+    seen once share what Good and Turing leave to values nobody else has, over as many as Chao (1984) finds there are.
+    """
+    n, once, twice = counts.sum(), float((counts == 1).sum()), max(1.0, float((counts == 2).sum()))
+    alone = min(1.0 / max(1.0, n), 2 * twice / max(1.0, n * once))
+    return np.asarray(np.where(counts == 1, alone, counts / max(1.0, n)))

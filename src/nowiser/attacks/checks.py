@@ -3,7 +3,12 @@
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
+from nowiser.attacks.rows import stripped
+from nowiser.attacks.soft import encoded
+from nowiser.attacks.tables.model import learnt
+from nowiser.attacks.view import View
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.identifiers import NUMBERS, is_unique, words
 from nowiser.microdata.table.arrays import dense
@@ -13,6 +18,7 @@ from nowiser.microdata.table.read import load
 
 FEW = 100  # victims
 OTHER_PEOPLE = 0.6  # a classifier that tells outsiders apart so well finds another population
+APART = 1500  # people of each kind that it sees
 
 
 def check_tables(old: MicroTable, new: MicroTable, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> None:
@@ -72,39 +78,58 @@ def repeats(column: Column) -> bool:
     return numbered and column.distinct > FEW and 1.05 * column.distinct < len(column)
 
 
-def check_control(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...], secrets: tuple[str, ...]) -> list[str]:
+def check_control(
+    old: MicroTable, outside: MicroTable, quasi: tuple[str, ...], secrets: tuple[str, ...], key: str | None = None
+) -> list[str]:
     """Outsiders have the columns, are not in the original, and come from the same population."""
+    if not outside.rows:
+        raise Misconfigured("the control has no rows")
     for name in (*quasi, *secrets):
         if name not in outside:
             raise no_column(name, outside.names, "control")
-    common = [n for n in old.names if n in outside]
-    a, b = keys(old, outside, common)
-    shared = int(np.isin(b, a).sum())
-    alone = float((np.bincount(a)[a] == 1).mean())
-    if shared > 0.5 * outside.rows and alone > 0.5:
+    shared = in_both(old, outside, key)
+    if shared:
         raise Misconfigured(
-            f"control: {shared:,} of its {outside.rows:,} rows are rows of the original; it must hold other people"
+            f"control: {shared:,} of its {outside.rows:,} rows are rows of the original; it must hold other people",
+            hint=None if key is None else f"They have the same {key!r}. Leave it out if it numbers other people there.",
         )
-    apart = told_apart(old, outside, quasi)
+    apart = told_apart(old, outside, tuple(q for q in quasi if q != key))
     if apart <= OTHER_PEOPLE:
         return []
     told = f"the people of the control are another population (told apart with an AUC of {apart:.2f})"
     return [f"{told}: members − outside mixes two differences"]
 
 
+def in_both(old: MicroTable, outside: MicroTable, key: str | None) -> int:
+    """Rows of the control that are people of the original: by the key, or more equal rows than chance explains.
+
+    By chance a row of other people equals one of the original about as often as one of the original equals another.
+    """
+    if key is not None and key in old and key in outside:
+        a, b = keys(old, outside, [key])
+        return int(np.isin(b, a).sum())
+    a, b = keys(old, outside, [n for n in old.names if n in outside])
+    shared = int(np.isin(b, a).sum())
+    usual = float((np.bincount(a)[a] > 1).mean()) * outside.rows
+    return shared if shared > usual + 5 * np.sqrt(usual + 1) + 0.01 * outside.rows else 0
+
+
 def told_apart(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...]) -> float:
-    """The best AUC of a single known column."""
-    best = 0.5
-    for name in quasi:
-        a, b = keys(old, outside, [name])
-        size = int(max(a.max(initial=0), b.max(initial=0))) + 1
-        p, q = np.bincount(a, minlength=size) / len(a), np.bincount(b, minlength=size) / len(b)
-        if size > 50:
-            continue  # too many values to compare without learning chance
-        order = np.argsort(-(p + 1e-12) / (q + 1e-12))
-        p, q = p[order], q[order]
-        best = max(best, float((p * (1 - np.cumsum(q) + q / 2)).sum()))
-    return best
+    """The AUC of a model that tells both from half of the rows, on the other half; less what chance may add."""
+    random = np.random.default_rng(0)
+    many = min(APART, old.rows, outside.rows)
+    if not quasi or many < 2 * FEW:
+        return 0.5
+    first, second = (stripped(t.take(random.permutation(t.rows)[:many]), quasi) for t in (old, outside))
+    both = encoded(View(known=first), first, second, quasi)
+    half = many // 2
+    inside = np.repeat([1, 0], half)
+    shown, asked = (np.vstack([both.known[k], both.seen[k]]) for k in (slice(None, half), slice(half, None)))
+    chance = learnt(shown, inside, 2, asked, np.arange(len(shown)))
+    ranks = rankdata(chance[:, 1])[: many - half]
+    rest = many - half
+    auc = (ranks.sum() - rest * (rest + 1) / 2) / rest**2
+    return float(auc - 2 * np.sqrt((2 * rest + 1) / (12 * rest**2)))
 
 
 def people(old: MicroTable, aux: Any, identity: str | None, quasi: tuple[str, ...]) -> MicroTable | None:

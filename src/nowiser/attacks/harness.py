@@ -23,10 +23,6 @@ class Scored:
     right: Bools
     before: Bools | float
 
-    @property
-    def before_value(self) -> float:
-        return self.before if isinstance(self.before, float) else float(np.mean(self.before))
-
 
 @dataclass(frozen=True)
 class NotRun:
@@ -84,8 +80,9 @@ def attempt(
     random = stream(seed, attack.name, "intervals")
     n = len(members.right)
     before = _before(members, level)
-    raw = rate(members.right, level, members.trial.persons, random)
-    control = None if isinstance(outside, str) else rate(outside.right, level, outside.trial.persons, random)
+    raw = rate(members.right, level, members.trial.persons)
+    masked, outside = (outside, NO_ROW) if attack.goal == "row" else (NO_ROW, outside)
+    control = None if isinstance(outside, str) else rate(outside.right, level, outside.trial.persons)
     said = ~members.guesses.silent
     figures = members.trial.figures(members.guesses) if members.trial.figures is not None else {}
     return Outcome(
@@ -96,11 +93,12 @@ def attempt(
         before=before,
         after=raw if raw.value >= before.value or attack.goal == "one person" else before,  # he may ignore the release
         control=control,
-        unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons, random),
+        unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons),
         surest=at_cuts(members, level, random),
         surest_outside={} if isinstance(outside, str) else at_cuts(outside, level, random),
         advantage=_advantage(attack, outside, (raw, control), random, level),
         claimed=float(np.mean(said)) if n else 0.0,
+        misnamed=None if isinstance(masked, str) else rate(~masked.guesses.silent, level),
         precision=counted(int(members.right[said].sum()), int(said.sum()), level) if said.any() else None,
         victims=n,
         seconds=time.monotonic() - start,
@@ -133,8 +131,8 @@ def at_cuts(run: Scored, level: float, random: np.random.Generator) -> Mapping[f
     for share in CUTS:
         who = surest(np.where(run.guesses.silent, -np.inf, run.guesses.confidence), share, random)
         if len(who) >= FEWEST_IN_CUT and np.ptp(run.guesses.confidence) > 0:
-            out[share] = rate(run.right[who], level, None if persons is None else persons[who], random)
-    out[1.0] = rate(run.right, level, persons, random)
+            out[share] = rate(run.right[who], level, None if persons is None else persons[who])
+    out[1.0] = rate(run.right, level, persons)
     return out
 
 
@@ -156,7 +154,7 @@ def _advantage(
         return None
     twin, persons = outside.trial.twin, outside.trial.persons
     if twin is not None and persons is not None:  # a crossover: the same people
-        return paired(judge(attack, twin, random).right, outside.right, persons, level, random)
+        return paired(judge(attack, twin, random).right, outside.right, persons, level)
     return difference(raw, control)
 
 
@@ -166,6 +164,7 @@ def _curve(attack: Attack, run: Scored) -> Curve:
     return claims(run.right, run.guesses.confidence) if attack.goal == "row" else ()
 
 
+NO_ROW = "no record is theirs"
 NEEDED = {
     "released": "a released table",
     "releases": "a second release (--release)",

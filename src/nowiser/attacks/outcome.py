@@ -48,6 +48,7 @@ class Outcome:
     advantage: Difference | None  # members − outside: due to her being in the release
     claimed: float  # share of victims of whom he makes a claim
     precision: Rate | None  # right among the claims, where he may be silent
+    misnamed: Rate | None  # of people whose record is not there: whom he names all the same
     victims: int
     seconds: float
     seed: int
@@ -88,6 +89,7 @@ class Outcome:
             "advantage": self.advantage.to_json() if self.advantage else None,
             "claimed": self.claimed,
             "precision": self.precision.to_json() if self.precision else None,
+            "misnamed": self.misnamed.to_json() if self.misnamed else None,
             "ceiling": self.ceiling.ceiling if self.ceiling else None,
             "verdict": self.verdict,
             "again": cuts(self.again),

@@ -11,7 +11,7 @@ from nowiser.attacks.believed import best_before, hits
 from nowiser.attacks.curves import roc
 from nowiser.attacks.predicates import isolated
 from nowiser.attacks.stacked import together
-from nowiser.attacks.victims import Trial
+from nowiser.attacks.victims import TOO_FEW, Trial, most_masked
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Rerun, Run, View
 from nowiser.microdata.table.micro_table import MicroTable
 
@@ -58,11 +58,34 @@ class Rows:
 
     @cached_property
     def order(self) -> Ints:
-        return np.random.default_rng([self.seed, 1]).permutation(self.original.rows)
+        """A fixed random order of the rows; those of one person stand together."""
+        random = np.random.default_rng([self.seed, 1])
+        mixed = random.permutation(self.original.rows)
+        if self.whose is None:
+            return mixed
+        rank = random.permutation(int(self.whose.max(initial=0)) + 1)
+        return mixed[np.argsort(rank[self.whose[mixed]], kind="stable")]
+
+    @cached_property
+    def whose(self) -> Ints | None:
+        """The person of each original row, where a column tells; −1 becomes nobody's own."""
+        if self.person is None or self.person not in self.original:
+            return None
+        codes = self.original[self.person].codes.astype(np.int64)
+        return np.where(codes < 0, int(codes.max(initial=0)) + 1 + np.arange(len(codes)), codes)
+
+    def _middle(self, among: Ints) -> int:
+        """Half of these rows, in their order, so that nobody has rows in both halves."""
+        half = len(among) // 2
+        while (
+            self.whose is not None and 0 < half < len(among) and self.whose[among[half]] == self.whose[among[half - 1]]
+        ):
+            half += 1
+        return half
 
     def _drawn(self, among: Ints, victims: int, *, fresh: bool) -> Ints:
         """The first so many in a fixed random order, at most half of many; fresh ones are from the other half."""
-        half = len(among) // 2 if len(among) >= SPLIT else len(among)
+        half = self._middle(among) if len(among) >= SPLIT else len(among)
         return (among[half:] if fresh else among[:half])[:victims]
 
     def trial(
@@ -146,7 +169,8 @@ class Rows:
     def _halves(self) -> tuple["Rows", "Rows"]:
         assert self.rerun is not None
         random = np.random.default_rng([self.seed, 2])
-        parts = [MicroTable.of(self.original.take(np.sort(p)).columns) for p in np.array_split(self.order, 2)]
+        split = np.split(self.order, [self._middle(self.order)])
+        parts = [MicroTable.of(self.original.take(np.sort(p)).columns) for p in split]
         first, second = (
             replace(self, original=own, released=self.rerun(own, random), control=other, releases=(), aux=None)
             for own, other in (parts, parts[::-1])
@@ -154,8 +178,6 @@ class Rows:
         return first, second
 
     def _row(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
-        if run == "outside":
-            return "no released row is theirs"
         seen, owner = self._seen(run, random)
         place = np.full(self.original.rows, -1, dtype=np.int64)
         place[owner] = np.arange(seen.rows)
@@ -168,13 +190,20 @@ class Rows:
         who = self._drawn(among, victims, fresh=fresh)
         if not len(who):
             return "nobody of the outside list is in the original"
+        if run == "outside":  # their own rows are taken out: whomever he names now, he names wrongly
+            who = who[: most_masked(seen.rows)]
+            if not len(who):
+                return TOO_FEW
+            rest = np.setdiff1d(np.arange(seen.rows), place[who])
+            seen, place = seen.take(rest), np.full(self.original.rows, -1, dtype=np.int64)
+            seen = replace(seen, origin=np.full(seen.rows, -1, dtype=np.int64))
         if self.aux is None or self.identity is None:
             known = stripped(self.original.take(who), self.quasi)
         else:
             known = stripped(self.aux.take(there[who]), self.quasi)
         own = place[who]
         view = replace(self._view(seen, known, run, random), more=more)
-        return Trial(view, lambda g: np.asarray(g.value == own), 1 / seen.rows)
+        return Trial(view, lambda g: np.asarray((g.value == own) & (own >= 0)), 1 / max(1, seen.rows))
 
     def presence(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         if run == "outside":
@@ -183,8 +212,10 @@ class Rows:
             return NOBODY_OUTSIDE if self.rerun is None else self.half(0).presence(run, victims, random, fresh)
         seen, _ = self._seen(run, random)
         names = [n for n in self.original.names if n in self.released and n in self.control]
-        mix = random.permutation(self.control.rows)
+        mix = np.random.default_rng([self.seed, 3]).permutation(self.control.rows)
         reference, strangers = mix[: len(mix) // 2], mix[len(mix) // 2 :]
+        if len(mix) >= SPLIT:  # those of a second run are others
+            strangers = np.array_split(strangers, 2)[int(fresh)]
         inside = self._drawn(self.order, min(victims // 2 or 1, len(strangers)), fresh=fresh)
         strangers = strangers[: len(inside)]
         known = together(stripped(self.original.take(inside), names), stripped(self.control.take(strangers), names))
@@ -212,7 +243,8 @@ class Rows:
             judge = self.control
         seen, _ = self._seen("unprotected" if run == "unprotected" else "members", random)
         names = tuple(n for n in seen.names if n in judge)
-        nothing = stripped(seen.take(np.zeros(victims, dtype=np.int64)), ())  # so many rows, no columns
+        many = min(victims, seen.rows)
+        nothing = stripped(seen.take(np.zeros(many, dtype=np.int64)), ())  # so many rows, no columns
         view = self._view(stripped(seen, names), nothing, run, random)
         return Trial(view, lambda g: isolated(g.value, judge), by_chance(judge.rows))
 

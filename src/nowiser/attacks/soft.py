@@ -9,7 +9,6 @@ from nowiser.microdata.risk.labels import fit
 from nowiser.microdata.table.micro_table import MicroTable
 
 FEW = 12  # different numbers that are as good as categories
-TENTHS = np.arange(1, 10) / 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,14 @@ class Game(Protocol):
         """A trial with at most so many victims, or in words why there is none. Fresh ones were not tried before."""
 
 
+TOO_FEW = "too few records to take some of them out"
+
+
+def most_masked(records: int) -> int:
+    """How many records are taken out at once, to see whom he names although the victim's is not there."""
+    return records // 5
+
+
 def surest(confidence: Floats, share: float, random: np.random.Generator) -> Ints:
     """The victims he is surest of, so large a share of all; ties are broken at random."""
     order = np.lexsort((random.random(len(confidence)), -confidence))

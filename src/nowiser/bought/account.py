@@ -94,11 +94,15 @@ def offer(
     columns: tuple[str, ...],
     *,
     analyst: str | None = None,
+    without: Charge = NOTHING,
 ) -> Offer:
-    """What `spend`, a share of the whole allowance, buys. Raises Exhausted where that much is not left."""
+    """What `spend`, a share of the whole allowance, buys. Raises Exhausted where that much is not left.
+
+    `without`: a part of the totals that will be taken over.
+    """
     one = unit(policy, table, factors, columns)
     with for_policy(policy) as ledger:
-        totals = ledger.totals()
+        totals = ledger.totals().without(without)
         own = ledger.totals(analyst) if analyst is not None else NOTHING
     found = allowance.largest_multiple(policy, totals, one, spend, analyst=analyst, own=own)
     amount = Fraction(floor(found * 2**50), 2**50)

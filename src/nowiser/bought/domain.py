@@ -1,13 +1,14 @@
 """Columns as whole numbers: every value that a column may hold, in cells declared beforehand. Nothing is read off data.
 
-A column with declared values has a cell for each. A number, a date or a time has cells of equal width over its declared
-range: one for each whole number where there are few, else at round numbers. A missing value is a cell of its own, the
-last one, where the policy lets it be missing. Decoding gives values of the column's own kind: within a cell each value
-is as likely as any other.
+A column with declared values has a cell for each. A number has cells of equal width over its declared range: one for
+each whole number where there are few, else at round numbers. So have dates and times, at the starts of days, months,
+quarters or years. A missing value is a cell of its own, the last one, where the policy lets it be missing. Decoding
+gives values of the column's own kind: within a cell each value is as likely as any other.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from math import ceil, floor, log10
 from typing import Any
@@ -24,8 +25,10 @@ Codes = NDArray[np.int32]
 
 FEW = 32  # whole numbers that are cells of their own
 CELLS = 20  # cells of a wider range, at most
+MONTHS = 25  # cells of a range of dates, at most
 MOST = 10_000  # cells that a column may be cut into
 WHOLE = frozenset((Kind.INTEGER, Kind.DATE, Kind.TIMESTAMP))
+CALENDAR = {Kind.DATE: "D", Kind.TIMESTAMP: "us"}  # in which units they are numbers
 ARROW = {
     Kind.INTEGER: pa.int64(), Kind.REAL: pa.float64(), Kind.TEXT: pa.string(),
     Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us"),
@@ -78,7 +81,7 @@ class Attribute:
         if self.values is not None:
             return pa.array(list(self.values), ARROW[self.kind]).take(pa.array(inside, mask=gone))
         assert self.edges is not None
-        low, high = self._ends()
+        low, high = self.ends()
         if self.kind in WHOLE:
             whole = random.integers(low.astype(np.int64)[inside], high.astype(np.int64)[inside], endpoint=True)
             stored = pa.array(whole, mask=gone)
@@ -89,7 +92,7 @@ class Attribute:
 
     def middles(self) -> NDArray[np.float64]:
         """The middle of each cell of numbers; NaN for a missing value."""
-        low, high = self._ends()
+        low, high = self.ends()
         return np.append((low + high) / 2, [np.nan] * self.missing)
 
     def labels(self) -> tuple[str, ...]:
@@ -97,7 +100,7 @@ class Attribute:
         if self.values is not None:
             found = [str(v) for v in self.values]
         else:
-            low, high = self._ends()
+            low, high = self.ends()
             ends = [(self._shown(a), self._shown(b)) for a, b in zip(low, high, strict=True)]
             found = [a if a == b else f"{a} to {b}" for a, b in ends]
         return (*found, *(["missing"] * self.missing))
@@ -108,7 +111,7 @@ class Attribute:
             return str(np.array([int(number)]).astype(f"datetime64[{unit}]")[0])
         return f"{number:.6g}"
 
-    def _ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The first and the last value of each cell."""
         edges = self.edges or ()
         if self.kind in WHOLE:
@@ -204,8 +207,10 @@ def _edges(column: Column, cells: int | Sequence[Any] | None) -> tuple[Fraction,
     assert high is not None
     whole = column.kind in WHOLE
     top = Fraction(floor(high)) if whole else high
+    if cells is not None and (isinstance(cells, bool) or not isinstance(cells, int | Sequence)):
+        raise Misconfigured(f"the cells of {column.name!r} are a whole number, or the edges between them")
     if cells is not None and not isinstance(cells, int):
-        inner = [Fraction(str(e)) for e in cells]
+        inner = [_edge(column, e) for e in cells]
         if inner != sorted(set(inner)) or (inner and not low < inner[0] <= inner[-1] < high):
             raise Misconfigured(f"the edges of {column.name!r} must rise, strictly inside its range")
         return (low, *inner, top)
@@ -220,7 +225,32 @@ def _edges(column: Column, cells: int | Sequence[Any] | None) -> tuple[Fraction,
         step = (top - low + whole) / cells
         found = [low + step * i for i in range(1, cells)]
         return (low, *(Fraction(ceil(e)) if whole else e for e in found), top)
+    if column.kind in CALENDAR and (starts := _calendar(low, top, CALENDAR[column.kind])):
+        return (low, *starts, top)
     return (low, *round_edges(low, top, whole=whole), top)
+
+
+def _edge(column: Column, edge: Any) -> Fraction:
+    """A number; of dates also a day, as in 2024-04-01."""
+    try:
+        if column.kind is Kind.DATE and not isinstance(edge, int | float):
+            return Fraction((date.fromisoformat(str(edge)) - date(1970, 1, 1)).days)
+        return Fraction(str(edge))
+    except ValueError:
+        raise Misconfigured(f"an edge of {column.name!r} is no {column.kind.value}: {str(edge)!r}") from None
+
+
+def _calendar(low: Fraction, high: Fraction, unit: str) -> list[Fraction]:
+    """The starts of months, quarters, years or decades between two moments: the first of these that are few."""
+    ends = np.array([ceil(low), floor(high)], np.int64).astype(f"datetime64[{unit}]").astype("datetime64[M]")
+    first, last = ends.astype(np.int64).tolist()
+    for months in (1, 3, 12, 120):
+        every = np.arange(first // months * months, last + 1, months).astype("datetime64[M]")
+        starts = every.astype(f"datetime64[{unit}]").astype(np.int64)
+        inner = [Fraction(int(s)) for s in starts if low < int(s) <= high]
+        if 1 <= len(inner) < MONTHS:
+            return inner
+    return []
 
 
 def round_edges(low: Fraction, high: Fraction, *, whole: bool) -> list[Fraction]:

@@ -24,6 +24,7 @@ from nowiser.microdata.table.read import as_arrow, load
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.sql.bound import persons
+from nowiser.sql.bound.groups_per_person import limits_groups
 
 PERSON = ":person:"
 
@@ -48,7 +49,9 @@ def counted(policy: Policy, table: Table, columns: Sequence[str], *, whose: bool
         names = ", ".join(quote(name) for name in owner(table, policy))
         if whose:
             kept.append(f"dense_rank() OVER (ORDER BY {names or 'rowid'}) - 1 AS {quote(PERSON)}")
-        return as_arrow(connection.sql(f"SELECT {', '.join(kept)} FROM {quote(table.name)}").to_arrow_table())
+        # with `groups_per_person` the copy keeps further rows, each with its rank among those of the person
+        within = f' WHERE ":rank" <= {table.rows_per_person}' if limits_groups(table) else ""
+        return as_arrow(connection.sql(f"SELECT {', '.join(kept)} FROM {quote(table.name)}{within}").to_arrow_table())
 
 
 def check_there(policy: Policy, table: Table) -> None:

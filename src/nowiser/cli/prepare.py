@@ -22,20 +22,48 @@ def prepare(
     policy: Annotated[
         Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
     ] = None,
-    dry: Annotated[bool, typer.Option("--dry", help="Only say where and how much it would take.")] = False,
+    share: Annotated[
+        str | None, typer.Option("--synopsis", help="Also buy a synopsis for this share of the allowance, e.g. 40%.")
+    ] = None,
+    table: Annotated[str | None, typer.Option(help="The table of the synopsis, where there are several.")] = None,
+    columns: Annotated[str, typer.Option(help="Its columns, between commas; default: all but identifiers.")] = "",
+    cells: Annotated[list[str] | None, typer.Option(help="Cells of a range, as in age=100, or age=18:30:65.")] = None,
+    together: Annotated[
+        list[str] | None, typer.Option(help="Count these together, as in age*ward*urgent; repeat. [default: all pairs]")
+    ] = None,
+    method: Annotated[str, typer.Option(help="all, or one of `nowiser synth` that chooses by itself.")] = "all",
+    dry: Annotated[bool, typer.Option("--dry", help="Only say where and how much it would take, or cost.")] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Also a synopsis that would be of no use.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Store the rows that count, once, so that every question runs at the speed of the raw query.
 
     DuckDB and files: a copy in .nowiser beside the policy (also made by the first question).
     PostgreSQL: tables in schema nowiser. Spark: Parquet. Nothing is left behind if it is interrupted.
+    With --synopsis, noisy counts are bought besides, from which questions are answered free of charge.
 
-    Example: nowiser prepare -p nowiser.yaml
+    Example: nowiser prepare -p nowiser.yaml --synopsis 40%
     """
     from nowiser import engines
     from nowiser.policy import read
 
     declared = read(policy or Path(os.environ.get("NOWISER_POLICY") or "nowiser.yaml"))
+    if share is not None:
+        from nowiser.cli.prepare_synopsis import synopsis
+
+        synopsis(
+            declared,
+            share,
+            table,
+            columns=columns,
+            cells=cells or (),
+            together=together or (),
+            method=method,
+            dry=dry,
+            anyway=anyway,
+            as_json=as_json,
+        )
+        return
     engine = engines.connect(declared)
     try:
         estimate = engine.estimate()

@@ -108,9 +108,12 @@ def _demo(folder: Path, *, as_json: bool) -> Path:
         if as_json:
             typer.echo(json.dumps({"account": one.name, "token": one.token}))
         else:
-            typer.echo(f"{one.name:<5} {one.does:<9} {one.token}")
+            typer.echo(f"{one.name:<5} {one.role.value:<10} {one.token}")
     if not as_json:
-        typer.echo(f"\nLog in to the pages with a name and its token. Ask as ana, for example:\n  {QUESTION}\n")
+        typer.echo(
+            "\nLog in to the pages with a name and its token, or with psql (user=ana, the token is the password). "
+            f"Ask as ana, for example:\n  {QUESTION}\n"
+        )
     return file
 
 

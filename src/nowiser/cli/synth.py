@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from nowiser.cli import output
+from nowiser.cli.synth_classical import METHODS, classical_rows
 from nowiser.errors import Misconfigured
 
 SOURCES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
@@ -23,7 +24,12 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     ] = None,
     spend: Annotated[str | None, typer.Option(help="The share of the allowance to spend, e.g. 30%.")] = None,
     rows: Annotated[int | None, typer.Option(help="How many rows; without it about as many as there are.")] = None,
-    method: Annotated[str, typer.Option(help="aim (best), mst (quick) or independent.")] = "aim",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="aim (best), mst (quick), all, independent; of files, not differentially private: sequential, copula."
+        ),
+    ] = "aim",
     columns: Annotated[str, typer.Option(help="Columns to model, between commas.")] = "",
     cells: Annotated[list[str] | None, typer.Option(help="Cells of a range, as in age=20, or age=18:30:65.")] = None,
     workload: Annotated[list[str] | None, typer.Option(help="What matters most, as in age*income=3; repeat.")] = None,
@@ -31,6 +37,16 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     analyst: Annotated[str | None, typer.Option(help="Whose share of the allowance pays.")] = None,
     model: Annotated[Path | None, typer.Option(help="Keep the model, to draw from again for free (.json).")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write: csv or parquet.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Hold the rows against the real ones, as one HTML file for the custodian.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="With --report: the column a classifier predicts.")] = None,
+    quasi: Annotated[str, typer.Option(help="sequential, copula: what attackers know: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="sequential, copula: what they guess: column[:within], …")] = "",
+    gain: Annotated[str | None, typer.Option(help="sequential, copula: how much better any attack may guess.")] = None,
+    drop: Annotated[str, typer.Option(help="sequential, copula: columns to leave out, between commas.")] = "",
+    victims: Annotated[int, typer.Option(help="sequential, copula: on how many people attacks are tried.")] = 1000,
+    seconds: Annotated[float, typer.Option(help="sequential, copula: no attack is begun after so long.")] = 120.0,
     *,
     dry: Annotated[bool, typer.Option("--dry", help="Only say what it would cost and how good it may be.")] = False,
     anyway: Annotated[bool, typer.Option("--anyway", help="Also where the rows would be of no use.")] = False,
@@ -43,6 +59,23 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     """
     from nowiser.cli.publish import interrupted
 
+    if method in METHODS:
+        classical_rows(
+            table,
+            method=method,
+            quasi=quasi,
+            sensitive=sensitive,
+            gain=gain,
+            drop=drop,
+            rows=rows,
+            victims=victims,
+            seconds=seconds,
+            out=out,
+            report=report,
+            force=force,
+            as_json=as_json,
+        )
+        return
     if table is not None and Path(table).suffix.lower() == ".json":
         _again(Path(table), rows, out, force=force, as_json=as_json)
         return
@@ -53,7 +86,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
         )
     from nowiser.synth.ask import synth as make
 
-    with interrupted(), _progress(quiet=as_json) as told:
+    with interrupted(), progress(quiet=as_json) as told:
         made = make(
             table,
             policy=policy,
@@ -61,16 +94,18 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             rows=rows,
             method=method,
             columns=[c.strip() for c in columns.split(",")] if columns.strip() else None,
-            cells=dict(_cells(text) for text in cells or ()),
+            cells=dict(cells_of(text) for text in cells or ()),
             workload={name: _number(number, "--workload") for name, number in map(_named, workload or ())},
             impossible=[_cell(text) for text in impossible or ()],
             analyst=analyst,
             anyway=anyway or dry,
             output=out,
             model=model,
+            report=report,
+            target=target,
             force=force,
             told=told,
-            before=_before(dry=dry, as_json=as_json),
+            before=before(dry=dry, as_json=as_json),
         )
     if as_json:
         output.emit(made.to_json())
@@ -80,7 +115,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             typer.echo("Nothing was written: name a file with -o or --model.")
 
 
-def _before(*, dry: bool, as_json: bool) -> Callable[..., None]:
+def before(*, dry: bool, as_json: bool) -> Callable[..., None]:
     def say(offer: Any, expected: Any) -> None:
         from nowiser.report.synthetic import beforehand
 
@@ -115,11 +150,14 @@ def _named(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def _cells(text: str) -> tuple[str, Any]:
+def cells_of(text: str) -> tuple[str, Any]:
+    """`age=20` (how many) or `age=18:30:65`, `day=2024-04-01:2024-07-01` (the edges between them)."""
     name, value = _named(text)
-    if ":" in value:
-        return name, [_number(part, "--cells") for part in value.split(":")]
-    return name, int(_number(value, "--cells"))
+    if ":" in value or "-" in value[1:]:
+        return name, value.split(":")
+    if not value.isdigit():
+        raise Misconfigured(f"--cells: {value!r} must be a whole number, or edges with a colon between them")
+    return name, int(value)
 
 
 def _cell(text: str) -> Mapping[str, Any]:
@@ -134,7 +172,7 @@ def _number(text: str, where: str) -> float:
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[float, str], None]]:
+def progress(*, quiet: bool) -> Iterator[Callable[[float, str], None]]:
     """A bar on standard error: the share of the budget spent, what was counted last, the time left."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn

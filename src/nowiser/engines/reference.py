@@ -14,7 +14,20 @@ from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.numbers import half_away
 from nowiser.sql.plan.cells import Cell, sum_cell
 from nowiser.sql.plan.tally import Tally
-from nowiser.sql.tree import Column, Exists, Expression, Filter, Fold, Join, PerPerson, Relation, Scan, Union
+from nowiser.sql.tree import (
+    Column,
+    Exists,
+    Expression,
+    Filter,
+    Fold,
+    Join,
+    PerPerson,
+    Relation,
+    RowWindow,
+    Scan,
+    Union,
+    Windowed,
+)
 
 Row = Mapping[Any, Any]  # prepared: by the name of the column; of a relation: by (relation, column)
 
@@ -37,7 +50,7 @@ def _clipped(tally: Tally, clip: Clip, found: Sequence[Row]) -> dict[tuple[Any, 
     groups: dict[tuple[Any, ...], list[int]] = {}
     own: dict[tuple[Any, ...], list[Row]] = {}
     for row in found:
-        own.setdefault(tuple(_value(e, row) for e in (*clip.person, *tally.keys)), []).append(row)
+        own.setdefault(tuple(value_of(e, row) for e in (*clip.person, *tally.keys)), []).append(row)
     for rows in own.values():
         ((key, totals),) = _grouped(tally, rows, (0,)).items()
         cells = groups.setdefault(key, [0] * len(totals))
@@ -52,11 +65,11 @@ def _grouped(tally: Tally, found: Sequence[Row], shown: Sequence[int]) -> dict[t
     if not shown:
         groups[(None,) * len(tally.keys)] = [0] * len(tally.cells)
     for row in found:
-        key = tuple(_value(k, row) if i in shown else None for i, k in enumerate(tally.keys))
+        key = tuple(value_of(k, row) if i in shown else None for i, k in enumerate(tally.keys))
         cells = groups.setdefault(key, [0] * len(tally.cells))
         for i, cell in enumerate(tally.cells):
             if cell.distinct:
-                mark = (key, i, *(_value(e, row) for e in cell.distinct))
+                mark = (key, i, *(value_of(e, row) for e in cell.distinct))
                 if mark in seen or None in mark[2:] or not contribution(cell, row):
                     continue
                 seen.add(mark)
@@ -76,14 +89,18 @@ def relation_rows(relation: Relation, tables: Mapping[str, Iterable[Row]]) -> li
             counted = (row for row in tables[relation.table.name] if _counts(relation, row))
             return [{(name, c): v for c, v in row.items()} for row in counted]
         case Filter():
-            return [r for r in relation_rows(relation.source, tables) if _value(relation.condition, r, tables) is True]
+            return [
+                r for r in relation_rows(relation.source, tables) if value_of(relation.condition, r, tables) is True
+            ]
         case Join():
             return _joined(relation, tables)
         case PerPerson():
             return _per_person(relation, tables)
+        case Windowed():
+            return _windowed(relation, tables)
         case Union():
             return [
-                {c.ident: _value(e, row) for c, e in zip(relation.columns, arm, strict=True)}
+                {c.ident: value_of(e, row) for c, e in zip(relation.columns, arm, strict=True)}
                 for source, arm in relation.branches
                 for row in relation_rows(source, tables)
             ]
@@ -104,7 +121,7 @@ def _joined(relation: Join, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
     left, right = relation_rows(relation.left, tables), relation_rows(relation.right, tables)
     found: list[Row] = []
     for a in left:
-        pairs: list[Row] = [p for b in right if _value(relation.condition, p := _beside(a, b)) is True]
+        pairs: list[Row] = [p for b in right if value_of(relation.condition, p := _beside(a, b)) is True]
         found += pairs or ([_Empty(a)] if relation.outer else [])
     return found
 
@@ -125,20 +142,61 @@ def _per_person(relation: PerPerson, tables: Mapping[str, Iterable[Row]]) -> lis
     by = (*relation.person, *relation.keys)
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in relation_rows(relation.source, tables):
-        groups.setdefault(tuple(_value(e, row) for _, e in by), []).append(row)
+        groups.setdefault(tuple(value_of(e, row) for _, e in by), []).append(row)
     return [
         {c.ident: v for (c, _), v in zip(by, key, strict=True)} | {c.ident: folded(f, rows) for c, f in relation.folds}
         for key, rows in groups.items()
     ]
 
 
+def _windowed(relation: Windowed, tables: Mapping[str, Iterable[Row]]) -> list[Row]:
+    found = relation_rows(relation.source, tables)
+    shown: list[dict[Any, Any]] = [{new.ident: value_of(old, row) for new, old in relation.columns} for row in found]
+    for c, w in relation.windows:
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for i, row in enumerate(found):
+            groups.setdefault(tuple(value_of(e, row) for e in w.partition), []).append(i)
+        for group in groups.values():
+            _beside_each(c, w, group, found, shown)
+    return list(shown)
+
+
+def _beside_each(c: Column, w: RowWindow, group: list[int], found: Sequence[Row], shown: list[dict[Any, Any]]) -> None:
+    """What a window function gives for each row of one group."""
+    for o in reversed(w.order):
+        by = {i: value_of(o.expression, found[i]) for i in group}
+        known = sorted((i for i in group if by[i] is not None), key=by.__getitem__, reverse=o.descending)
+        missing = [i for i in group if by[i] is None]
+        group = [*missing, *known] if o.nulls_first else [*known, *missing]
+    order = [tuple(value_of(o.expression, found[i]) for o in w.order) for i in group]
+    values = [value_of(w.argument, found[i]) if w.argument is not None else None for i in group]
+    for at, i in enumerate(group):
+        first = order.index(order[at])
+        value: Any
+        match w.function:
+            case "row_number":
+                value = at + 1
+            case "rank":
+                value = first + 1
+            case "dense_rank":
+                value = len(set(order[:first])) + 1
+            case "first_value":
+                value = values[0]
+            case "lag" | "lead":
+                away = at + (w.offset if w.function == "lead" else -w.offset)
+                value = values[away] if 0 <= away < len(group) else None
+            case function:
+                value = folded(Fold(function, w.argument, unit=w.unit), [found[i] for i in group])
+        shown[i][c.ident] = value
+
+
 def folded(f: Fold, rows: Sequence[Row]) -> Any:
     """An exact aggregate over some rows."""
-    rows = [r for r in rows if f.condition is None or _value(f.condition, r) is True]
+    rows = [r for r in rows if f.condition is None or value_of(f.condition, r) is True]
     if f.function == "count":
-        return sum(1 for r in rows if f.argument is None or _value(f.argument, r) is not None)
+        return sum(1 for r in rows if f.argument is None or value_of(f.argument, r) is not None)
     assert f.argument is not None
-    values = [v for r in rows if (v := _value(f.argument, r)) is not None]
+    values = [v for r in rows if (v := value_of(f.argument, r)) is not None]
     if f.function == "distinct":
         return len(set(values))
     if not values:
@@ -146,7 +204,7 @@ def folded(f: Fold, rows: Sequence[Row]) -> Any:
     if f.function in ("min", "max"):
         return min(values) if f.function == "min" else max(values)
     cell = sum_cell(f.argument, None, centred=False)
-    total = sum(contribution(cell, r) for r in rows if _value(f.argument, r) is not None)
+    total = sum(contribution(cell, r) for r in rows if value_of(f.argument, r) is not None)
     if f.function == "sum" and f.argument.type.kind is Kind.INTEGER:
         return total
     real = float(total) * float(f.unit)
@@ -161,11 +219,11 @@ def _pick(cells: list[int], i: int, cell: Cell, row: Row, *, first: bool) -> Non
 
 def _adds(cell: Cell, row: Row) -> bool:
     """Whether a row has a part in a cell."""
-    if cell.condition is not None and _value(cell.condition, row) is not True:
+    if cell.condition is not None and value_of(cell.condition, row) is not True:
         return False
-    if cell.not_null is not None and _value(cell.not_null, row) is None:
+    if cell.not_null is not None and value_of(cell.not_null, row) is None:
         return False
-    return cell.argument is None or _value(cell.argument, row) is not None
+    return cell.argument is None or value_of(cell.argument, row) is not None
 
 
 def contribution(cell: Cell, row: Row) -> int:
@@ -174,7 +232,7 @@ def contribution(cell: Cell, row: Row) -> int:
         return 0
     if cell.argument is None:
         return 1
-    value = _value(cell.argument, row)
+    value = value_of(cell.argument, row)
     units = (
         int(value)
         if cell.argument.type.kind is Kind.INTEGER
@@ -183,7 +241,7 @@ def contribution(cell: Cell, row: Row) -> int:
     return min(max(units, cell.low + cell.shift), cell.high + cell.shift) - cell.shift
 
 
-def _value(expression: Expression, row: Row, tables: Mapping[str, Iterable[Row]] | None = None) -> Any:
+def value_of(expression: Expression, row: Row, tables: Mapping[str, Iterable[Row]] | None = None) -> Any:
     """`tables`: what EXISTS looks among; it stands in conditions of rows only."""
 
     def lookup(leaf: Expression) -> Any:
@@ -198,7 +256,9 @@ def _value(expression: Expression, row: Row, tables: Mapping[str, Iterable[Row]]
 
 
 def _exists(e: Exists, row: Row, tables: Mapping[str, Iterable[Row]]) -> bool:
-    found = any(_value(e.condition, _beside(row, other), tables) is True for other in relation_rows(e.relation, tables))
+    found = any(
+        value_of(e.condition, _beside(row, other), tables) is True for other in relation_rows(e.relation, tables)
+    )
     return found is not e.negated
 
 

@@ -29,8 +29,10 @@ from nowiser.sql.tree import (
     Literal,
     PerPerson,
     Relation,
+    RowWindow,
     Scan,
     Union,
+    Windowed,
 )
 
 LONGEST = 2_000_000
@@ -133,6 +135,8 @@ def cell(c: Cell, dialect: Dialect) -> str:
     units = in_units(c.argument, c, dialect)
     if c.pick is not None:
         return f"CAST(coalesce({c.pick}({units}){filtered(only)}, 0) AS {dialect.integer})"
+    if c.distinct:  # whole numbers
+        return f"CAST(coalesce(sum(DISTINCT CAST({units} AS {dialect.wide})){filtered(only)}, 0) AS {dialect.wide})"
     total = f"coalesce({dialect.total(units, large(c))}{filtered(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
         # Where no summand can be missing, the rows are those an average counts anyway: one count serves both.
@@ -212,6 +216,10 @@ def _item(relation: Relation, dialect: Dialect) -> str:
             return f"{_item(relation.left, dialect)} {word} {right} ON {expression(relation.condition, dialect)}"
         case PerPerson():
             return f"({_per_person(relation, dialect)}) AS {relation.relation}"
+        case Windowed():
+            shown = [_as(e, c, dialect) for c, e in relation.columns]
+            shown += [f"{_window(w, dialect)} AS {quote(c.declared.name)}" for c, w in relation.windows]
+            return f"(SELECT {', '.join(shown)} FROM {source(relation.source, dialect)}) AS {relation.relation}"
         case Union():
             branches = (
                 f"SELECT {', '.join(_as(e, c, dialect) for e, c in zip(arm, relation.columns, strict=True))}"
@@ -251,23 +259,39 @@ def _per_person(relation: PerPerson, dialect: Dialect) -> str:
     return f"SELECT {shown} FROM {source(relation.source, dialect)} GROUP BY {by}"
 
 
-def fold(f: Fold, dialect: Dialect) -> str:
-    """An exact aggregate over rows of one person."""
-    only = [] if f.condition is None else [expression(f.condition, dialect)]
+def _window(w: RowWindow, dialect: Dialect) -> str:
+    order = ", ".join(
+        f"{key(o.expression, dialect)}{' DESC' if o.descending else ''} NULLS {'FIRST' if o.nulls_first else 'LAST'}"
+        for o in w.order
+    )
+    by = ", ".join(dict.fromkeys(key(e, dialect) for e in w.partition))
+    over = f" OVER (PARTITION BY {by}{' ORDER BY ' + order if order else ''})"
+    match w.function:
+        case "row_number" | "rank" | "dense_rank":
+            return f"CAST({w.function}(){over} AS {dialect.integer})"
+        case "lag" | "lead" | "first_value":
+            assert w.argument is not None
+            away = f", {w.offset}" if w.function != "first_value" else ""
+            return f"{w.function}({key(w.argument, dialect)}{away}){over}"
+        case function:
+            return fold(Fold(function, w.argument, unit=w.unit), dialect, over)
+
+
+def fold(f: Fold, dialect: Dialect, over: str = "") -> str:
+    """An exact aggregate over rows of one person. `over`: of which rows it is one, beside each of them."""
+    these = filtered([] if f.condition is None else [expression(f.condition, dialect)]) + over
+    inner = "*" if f.argument is None else key(f.argument, dialect)
     if f.function == "count":
-        if f.argument is not None:
-            only.append(f"({expression(f.argument, dialect)} IS NOT NULL)")
-        return f"CAST(count(*){filtered(only)} AS {dialect.integer})"
+        return f"CAST(count({inner}){these} AS {dialect.integer})"
     assert f.argument is not None
-    inner = key(f.argument, dialect)
     if f.function == "distinct":
-        return f"CAST(count(DISTINCT {inner}){filtered(only)} AS {dialect.integer})"
+        return f"CAST(count(DISTINCT {inner}){these} AS {dialect.integer})"
     if f.function in ("min", "max"):
-        return f"{f.function}({inner}){filtered(only)}"
+        return f"{f.function}({inner}){these}"
     shape = sum_cell(f.argument, None, centred=False)
     units = in_units(f.argument, shape, dialect)
-    total = f"{dialect.total(units, True)}{filtered(only)}"
+    total = f"{dialect.total(units, True)}{these}"
     if f.function == "sum" and f.argument.type.kind is Kind.INTEGER:
         return f"CAST({total} AS {dialect.integer})"
     real = f"(CAST({total} AS {dialect.real}) * {literal(float(f.unit), Kind.REAL, dialect)})"
-    return real if f.function == "sum" else f"({real} / count({units}){filtered(only)})"
+    return real if f.function == "sum" else f"({real} / count({units}){these})"

@@ -23,8 +23,8 @@ class _Callable(ModuleType):
         prior: Any,
         goal: Any,
         *,
-        slope: float = 0.0,
-        jump: float = 0.0,
+        slope: float | None = None,
+        jump: float | None = None,
         victim: Any = None,
         costs: Any = None,
     ) -> Any:

@@ -20,6 +20,7 @@ from nowiser.model.checks import number, percentage
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal, In, Within, parse_goal
 from nowiser.model.prior import Atoms, Categories, JointAtoms, Presence, Prior, Unknown
+from nowiser.model.usual_cost import usual_cost
 
 LARGEST = Fraction(10**300)  # scale of noise
 BLUNT = 2e-5  # relative width of the bracket for the worst victim of a continuous prior, whose bound is no sharper
@@ -32,8 +33,8 @@ def guess(
     prior: Priors,
     goal: Goal | str,
     *,
-    slope: float = 0.0,
-    jump: float = 0.0,
+    slope: float | None = None,
+    jump: float | None = None,
     victim: Any = None,
     costs: Mapping[str, Cost] | None = None,
 ) -> Advantage:
@@ -42,7 +43,8 @@ def guess(
     An upper bound; `attained` is what a known mechanism reaches, and `tight` says that this is 99.9 % of the ceiling.
 
     prior: what he believes: a Prior, or a mapping from attribute to Prior (independent attributes).
-    slope, jump: the cost (see Cost); or `costs`, one per attribute.
+    slope, jump: the cost (see Cost); or `costs`, one per attribute. Without any: slope 1 where the goal is within a
+    distance, else jump 1, as on the command line.
     victim: the victim's value, a mapping for several attributes; None (default) takes the worst over all victims.
 
         >>> import nowiser as nw
@@ -52,7 +54,9 @@ def guess(
     wanted = parse_goal(goal) if isinstance(goal, str) else goal
     if costs is not None and (slope or jump):
         raise Misconfigured("give either slope and jump, or costs per attribute, found both")
-    return ceiling(prior, wanted, costs if costs is not None else Cost(slope, jump), victim)
+    if costs is None and slope is None and jump is None:
+        return ceiling(prior, wanted, usual_cost(prior, wanted), victim)
+    return ceiling(prior, wanted, costs if costs is not None else Cost(slope or 0.0, jump or 0.0), victim)
 
 
 Nats = float | bool | None

@@ -55,17 +55,12 @@ class Advantage:
         return f"Advantage(before={self.before:.6f}, after={self.after:.6f})"
 
     def __str__(self) -> str:
-        who = (
-            f"the most exposed victim ({shown(self.victim)})"
-            if self.worst
-            else f"a victim whose value is {shown(self.victim)}"
-        )
-        if self.victim is None:
-            who = "the most exposed victim" if self.worst else "the victim"
-        what = f" ({self.goal})" if self.goal else ""
+        who = "the most exposed person" if self.worst else "a person"
+        who += "" if self.victim is None else f" (whose value is {shown(self.victim)})"
+        what = f" “{self.goal}”" if self.goal else ""
         before, after, gain = self.figures()
         return (
-            f"An attacker who guesses about {who}{what} is right with probability {before} before the release, and "
+            f"An attacker who guesses{what} about {who} is right with probability {before} before the release, and "
             f"with at most {after} after it: at most {gain} points better.{self.gap()}"
         )
 

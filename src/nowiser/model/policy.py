@@ -23,6 +23,8 @@ class Policy:
     engine: str = "duckdb"
     spend: Fraction = Fraction(1, 20)  # default share of the whole allowance per question
     reuse: bool = False  # what follows from earlier answers is free
+    # Where answers come from: the `data`, the `synopsis` paid for once, or `best`: the synopsis where precise enough.
+    answers_from: str = "data"
     at_least: Fraction = Fraction(1, 10)  # seconds until a served answer is told; then twice, four, eight … times that
     delta: Fraction = Fraction(0)  # how often a promise may fail, over all answers; 0 forbids Gaussian noise
     key_delta: Fraction = Fraction(1, 10**9)  # for group keys without a declared domain

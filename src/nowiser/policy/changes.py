@@ -15,6 +15,7 @@ tightening or neutral counts as loosening.* The arguments:
   were charged and stay. Neutral. So are wider ranges of sensitive columns: sums cost more.
 * **at_least**: how long an answer took is told more coarsely the longer it is. Shorter loosens, longer tightens.
 * **source, csv**: which rows are read, and how; limits and costs hold for whatever rows there are. Neutral.
+* **from**: what is answered from the synopsis was paid for with it. Neutral.
 * **analysts' shares**: divide the allowance; the limit holds for all analysts together whatever they are. Neutral.
 * **one_per_person**: says how values in several rows of a person depend on each other, and makes slopes of all of them
   move together. Declaring it assumes more about the data: loosening; taking it back tightens.
@@ -242,7 +243,7 @@ def _numbers(old: Policy, new: Policy) -> Iterator[Change]:
     if old.at_least != new.at_least:
         effect = Effect.LOOSENS if new.at_least < old.at_least else Effect.TIGHTENS
         yield Change("at_least", effect, f"answers are told after {float(new.at_least):.3g} s at the earliest")
-    for key in ("spend", "reuse", "version", "engine", "ledger", "analysts"):
+    for key in ("spend", "reuse", "answers_from", "version", "engine", "ledger", "analysts"):
         yield from _neutral(key, key, getattr(old, key), getattr(new, key))
 
 

@@ -43,6 +43,7 @@ def canonical(policy: Policy) -> dict[str, Any]:
         "spend": str(policy.spend),
         **({"at_least": str(policy.at_least)} if policy.at_least != Policy.at_least else {}),  # as `reuse`
         **({"reuse": True} if policy.reuse else {}),  # said by no policy before, whose digests stay
+        **({"from": policy.answers_from} if policy.answers_from != Policy.answers_from else {}),
         "delta": str(policy.delta),
         "key_delta": str(policy.key_delta),
         "tables": {t.name: _plain(t) for t in sorted(policy.tables, key=lambda t: t.name)},
@@ -80,6 +81,7 @@ def from_canonical(data: dict[str, Any]) -> Policy:
         ledger=data["ledger"],
         spend=Fraction(data["spend"]),
         reuse=data.get("reuse", False),
+        answers_from=data.get("from", Policy.answers_from),
         at_least=Fraction(data.get("at_least", Policy.at_least)),
         delta=Fraction(data["delta"]),
         key_delta=Fraction(data["key_delta"]),

@@ -56,6 +56,7 @@ def _policy(root: Entries, path: Path) -> Policy:
         ledger=_url(root.get("ledger"), "ledger", _LEDGERS),
         spend=_spend(root.get("answers"), bare.spend),
         reuse=_reuse(root.get("answers")),
+        answers_from=_from(root.get("answers")),
         at_least=_at_least(root.get("answers"), bare.at_least),
         delta=_probability(root.get("delta"), "delta", bare.delta),
         key_delta=_probability(root.get("key_delta"), "key_delta", bare.key_delta),
@@ -97,6 +98,16 @@ def _no_password(text: str, node: Node, what: str) -> None:
 def _reuse(node: Node | None) -> bool:
     said = values.mapping(node, "answers").get("reuse") if node is not None else None
     return said is not None and values.flag(said, "reuse")
+
+
+def _from(node: Node | None) -> str:
+    said = values.mapping(node, "answers").get("from") if node is not None else None
+    if said is None:
+        return Policy.answers_from
+    found = values.text(said, "from")
+    if found not in shape.FROM:
+        said.place.wrong(f"answers do not come from {found!r}", suggestion(found, shape.FROM, "Allowed"))
+    return found
 
 
 def _at_least(node: Node | None, otherwise: Fraction) -> Fraction:

@@ -157,8 +157,15 @@ class Attacker(TypedDict, total=False):
     """What he knows besides the prior."""
 
 
+FROM = ("data", "synopsis", "best")  # where answers come from
+FROM_MEANS = (
+    "Where answers come from: the data (default), the synopsis, or `best`: the synopsis where it is precise enough."
+)
+_From = TypedDict("_From", {"from": Literal["data", "synopsis", "best"]}, total=False)  # a word of Python's
+
+
 @_closed
-class Answers(TypedDict, total=False):
+class Answers(_From, total=False):
     spend: Share
     """Default share of the whole allowance per question. Default: 5%."""
     reuse: bool
@@ -202,6 +209,7 @@ def json_schema() -> dict[str, Any]:
     from pydantic import TypeAdapter
 
     schema = TypeAdapter(PolicyFile).json_schema()
+    schema["$defs"]["Answers"]["properties"]["from"]["description"] = FROM_MEANS
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **_tidy(schema), "title": "nowiser policy"}
 
 

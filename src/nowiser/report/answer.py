@@ -53,7 +53,8 @@ class Answer:
     news: tuple[str, ...] = ()  # of `bounding`, the notes that this gateway had not said before
     expected: Mapping[str, float] = field(default_factory=dict)  # the bar each noisy column is expected to have
     expected_for: str = ""  # how many rows that is for
-    follows: bool = False  # computed from earlier answers, free
+    follows: bool = False  # computed from earlier answers, or from a synopsis, free
+    synopsis: str = ""  # in words, from which one, and what it does not know
     kinds: tuple[str, ...] = ()  # what each column holds: integer, real, text, boolean, date, timestamp
     useless: Useless | None = None  # why the answer would not be worth its price: `query` refuses it with this
 
@@ -87,6 +88,7 @@ class Answer:
             "follows": self.follows,
             "bounding": list(self.bounding),
         }
+        found |= {"synopsis": self.synopsis} if self.synopsis else {}
         if self.rows is not None:
             return found
         found |= {"price": self.price, "admitted": self.admitted, "useful": self.useless is None}
@@ -246,12 +248,16 @@ def _bar(g: dict[str, Any]) -> str:
 
 
 def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None = None) -> str:
-    """A value with its error bar, as people write it; in words where the bar covers all of its range."""
+    """A value with its error bar, as people write it; in words where the bar covers all of its range.
+
+    An exact number of four digits is often a year: 2024, not 2,024.
+    """
     if value is None:
         return "–"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
-    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
+    whole = isinstance(value, int)
+    shown = str(value) if whole and not error and abs(value) < 10_000 else f"{value:,}" if whole else f"{value:,.12g}"
     if error is None:
         return f"{shown} ± ?"
     if not error:
@@ -261,11 +267,11 @@ def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None =
     return f"{shown} ± {rounded(error)}" + (" (no information)" if covered else "")
 
 
-def rounded(number: float) -> str:
-    """Three significant digits, without exponents where people would not write them."""
+def rounded(number: float, significant: int = 3) -> str:
+    """So many significant digits, without exponents where people would not write them."""
     if number == 0 or not 1e-6 <= abs(number) < 1e15:
-        return f"{number:.3g}"
-    digits = 2 - floor(log10(abs(number)))
+        return f"{number:.{significant}g}"
+    digits = significant - 1 - floor(log10(abs(number)))
     return (
         f"{round(number, digits):,.{max(digits, 0)}f}".rstrip("0").rstrip(".")
         if digits > 0

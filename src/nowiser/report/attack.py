@@ -8,7 +8,7 @@ from typing import Any
 from nowiser.percent import percent
 from nowiser.report.attack_curves import pictures
 from nowiser.report.compare import STYLE, svg_of, write_page
-from nowiser.report.theme import AFTER, GREY, LIMIT, ORANGE, altair, data, percent_axis, themed
+from nowiser.report.theme import AFTER, GREY, LIMIT, ORANGE, altair, data, named_lines, percent_axis, themed
 
 DASH = "–"
 VERDICTS = {
@@ -113,13 +113,17 @@ def taught(outcome: Mapping[str, Any]) -> str:
 
 
 def named(content: Mapping[str, Any]) -> list[str]:
-    """Attackers who name records may be silent: how often they speak, and how often they are right then."""
-    said = [
-        f"{o['attack']} names {percent(o['claimed'])} of the victims, right in {rate(o['precision'])} of these"
-        for o in content["outcomes"]
-        if o["goal"] == "row" and o["precision"] is not None
-    ]
-    return [f"Where he makes a claim: {'; '.join(said)}."] if said else []
+    """Attackers who name records may be silent: how often they speak, how often they are right then, and whom else."""
+    out = []
+    for o in content["outcomes"]:
+        if o["goal"] != "row":
+            continue
+        right = "" if o["precision"] is None else f", right in {rate(o['precision'])} of these"
+        wrong = (
+            "" if o["misnamed"] is None else f"; of people whose record was taken out he names {rate(o['misnamed'])}"
+        )
+        out.append(f"{o['attack']} names {percent(o['claimed'])} of the victims{right}{wrong}.")
+    return out
 
 
 def left_out(content: Mapping[str, Any]) -> list[str]:
@@ -147,14 +151,15 @@ def words(content: Mapping[str, Any]) -> Any:
         parts += [Text(""), table]
     parts += [Text(""), *(Text(s) for s in (*due(content), *named(content)))]
     parts += [Text(s, style="dim") for s in left_out(content)]
-    parts.append(Text(f"{INTERVALS} Seed {content['seed']}.", style="dim"))
+    parts.append(Text(f"{intervals(content)} Seed {content['seed']}.", style="dim"))
     return Group(*parts)
 
 
-INTERVALS = (
-    "Intervals hold together with 95 % (corrected for how many attacks and cuts were tried)."
-    " An attack that fails proves nothing."
-)
+def intervals(content: Mapping[str, Any]) -> str:
+    return (
+        f"Each interval holds with {100 * content['level']:.4g} %; those of members, all of them and the surest, hold"
+        " together with 95 %. An attack that fails proves nothing."
+    )
 
 
 def catalogue(attacks: Sequence[Mapping[str, Any]]) -> Any:
@@ -180,11 +185,13 @@ def ladder(content: Mapping[str, Any]) -> Any:
         if o[run] is not None
     ]
     order = [row[0] for row in rows(content)]
+    shades = dict(zip(runs.values(), (GREY, ORANGE, AFTER, LIMIT), strict=True))
+    seen = [said for said in runs.values() if any(p["run"] == said for p in points)]
     base = alt.Chart(data(points))
     y = alt.Y("attack:N", sort=order, title=None)
     colour = alt.Color(
         "run:N",
-        scale=alt.Scale(domain=list(runs.values()), range=[GREY, ORANGE, AFTER, LIMIT]),
+        scale=alt.Scale(domain=seen, range=[shades[said] for said in seen]),
         legend=alt.Legend(orient="bottom", title=None),
     )
     x = alt.X("value:Q", title="right guesses", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
@@ -198,7 +205,7 @@ def ladder(content: Mapping[str, Any]) -> Any:
     ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"]]
     if ceilings:
         layers.append(alt.Chart(data(ceilings)).mark_rule(color=LIMIT, strokeDash=[4, 3]).encode(x="ceiling:Q"))
-    subtitle = "Bars: intervals that hold together with 95 %."
+    subtitle = f"Bars: intervals, each with {100 * content['level']:.4g} %."
     subtitle += " Dashed: what was promised at most." if ceilings else ""
     title = "How often attackers guess right" if points else "No attack was run"
     return themed(alt.layer(*layers).properties(width=520, height=max(80, 56 * len(order))), title, subtitle)
@@ -208,25 +215,26 @@ def surest(content: Mapping[str, Any]) -> Any:
     """Right guesses among the victims an attacker is surest of, members and people outside."""
     alt = altair()
     points = [
-        {"attack": row[0], "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
+        {"line": f"{row[0]}{who}", "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
         for o, row in zip(content["outcomes"], rows(content), strict=True)
         if o["goal"] == "value"
-        for who, cuts in (("members", o["surest"]), ("outside", o["surest_outside"]))
-        for s, r in cuts.items()
+        for who, cuts in (("", o["surest"]), (", outside", o["surest_outside"]))
+        for s, r in sorted(cuts.items(), key=lambda cut: float(cut[0]))
     ]
     base = alt.Chart(data(points))
     x = alt.X(
         "share:Q",
-        title="the surest",
-        scale=alt.Scale(type="log", domain=[0.009, 1.05]),
-        axis=percent_axis(values=[0.01, 0.05, 0.1, 1]),
+        title="share of the victims, those he is surest of",
+        scale=alt.Scale(type="log", domain=[0.9 * min((p["share"] for p in points), default=0.1), 1.05], nice=False),
+        axis=percent_axis(values=sorted({p["share"] for p in points})),
     )
     y = alt.Y("value:Q", title="right guesses", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
-    dash = alt.StrokeDash("who:N", legend=alt.Legend(orient="bottom", title=None))
-    colour = alt.Color("attack:N", legend=alt.Legend(orient="bottom", title=None, columns=2))
+    dash = alt.StrokeDash("who:N", scale=alt.Scale(domain=["", ", outside"], range=[[1, 0], [5, 3]]), legend=None)
+    colour, names = named_lines(points, "line", "share", "value", 1.0)
     layers = [
         base.mark_rule(opacity=0.4).encode(x=x, y=alt.Y("low:Q", title="right guesses"), y2="high:Q", color=colour),
         base.mark_line(point=True).encode(x=x, y=y, color=colour, strokeDash=dash),
+        *names,
     ]
     ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"]]
     if ceilings:
@@ -242,13 +250,14 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
     body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows(content))
     parts.append(f"<table><tr>{head}</tr>{body}</table>")
     parts += [
-        f'<p class="quiet">{escape(s)}</p>' for s in (*due(content), *named(content), *left_out(content), INTERVALS)
+        f'<p class="quiet">{escape(s)}</p>'
+        for s in (*due(content), *named(content), *left_out(content), intervals(content))
     ]
     if not whole_page:
         return "".join(parts)
     if content["outcomes"]:
         parts.append(svg_of(ladder(content)))
-    if any(o["goal"] == "value" for o in content["outcomes"]):
+    if any(o["goal"] == "value" and (o["surest"] or o["surest_outside"]) for o in content["outcomes"]):
         parts.append(svg_of(surest(content)))
     parts += [svg_of(picture) for picture in pictures(content)]
     note = "<p>Made from true values: for the custodian only.</p>"

@@ -39,6 +39,7 @@ def received(body: Mapping[str, Any]) -> Answer:
         left=body["left"],
         stored=body["stored"],
         follows=body["follows"],
+        synopsis=body.get("synopsis", ""),
         bounding=tuple(body["bounding"]),
         expected=dict(body["expected"]),
         ranges=tuple(None if r is None else (r[0], r[1]) for r in body["ranges"]),

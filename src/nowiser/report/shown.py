@@ -53,6 +53,8 @@ def _price_of(answer: Answer) -> str:
 
 def free_words(answer: Answer) -> str:
     """What is free is exact, unless it follows from noisy answers, or limits on rows or ranges have a part in it."""
+    if answer.synopsis:
+        return f"Free: {answer.synopsis}."
     if answer.follows:
         return "Follows from earlier answers: free."
     return f"Without noise and free; {BOUNDED}." if answer.bounding else "Exact and free."
@@ -77,6 +79,8 @@ def bar_words(answer: Answer) -> list[tuple[str, str]]:
 
 
 def price_words(answer: Answer) -> str:
+    if answer.synopsis:
+        return f"free: {answer.synopsis}"
     if not answer.cost:
         return "free: it follows from earlier answers" if answer.follows else "free: nothing secret would be touched"
     return f"{_price(answer.price)}{percent(answer.left)} {'would be' if answer.admitted else 'is'} left"

@@ -18,9 +18,34 @@ def words(made: Mapping[str, Any]) -> str:
     if pairs:
         shown = ", ".join(" × ".join(c) for c in pairs[:6])
         lines.append(f"Counted together: {shown}{f' and {len(pairs) - 6} more' if len(pairs) > 6 else ''}.")
+    if "compared" in made:
+        lines += compared(made["compared"])
     if made["files"]:
         lines.append(f"Written: {', '.join(made['files'])}")
     return "\n".join(lines)
+
+
+def compared(found: Mapping[str, Any]) -> list[str]:
+    """How the rows stand beside the real ones, for the custodian."""
+    single, pairs = (list(found[what].values()) for what in ("marginals", "pairs"))
+    lines = ["Beside the real rows (for the custodian alone):"]
+    if single:
+        lines.append(
+            f"  shares of single columns are off by {sum(single) / len(single):.3f} (0 exact, 1 nothing alike)"
+        )
+    if pairs:
+        lines.append(f"  shares of pairs by {sum(pairs) / len(pairs):.3f}")
+    if (tried := found["classifier"]) is not None:
+        lines.append(
+            f"  a classifier of {tried['case']} trained on them: AUC {tried['released']:.3f} on real rows; "
+            f"trained on real rows {tried['original']:.3f}"
+        )
+    if (best := found["strongest"]) is not None:
+        lines.append(
+            f"  who guesses {best['goal']} by them is right in {percent(best['after'])}, without them in "
+            f"{percent(best['before'])}"
+        )
+    return lines
 
 
 def guess_line(guess: Mapping[str, Any]) -> str:
@@ -45,4 +70,22 @@ def beforehand(guesses: Any, share: float, rho: float, expected: Any) -> str:
             f"Expected distance by noise alone: about {expected.single:.3f} for a single column, {expected.pair:.3f} "
             "for a pair (0 is exact, 1 is nothing in common)."
         )
+    return "\n".join(lines)
+
+
+def synopsis_words(made: Mapping[str, Any]) -> str:
+    """What is printed when a synopsis was bought."""
+    pairs = made["together"]
+    shown = ", ".join(" × ".join(c) for c in pairs[:6])
+    lines = [f"A synopsis of {made['table']}: {len(made['columns'])} columns, {len(pairs)} tables of counts."]
+    lines += [guess_line(g) for g in made["guesses"]]
+    lines.append(
+        f"Charged: ρ = {made['rho']:.4g}, {percent(made['spent'])} of the allowance; {percent(made['left'])} is left."
+    )
+    lines.append(f"Counted together: {shown}{f' and {len(pairs) - 6} more' if len(pairs) > 6 else ''}.")
+    lines.append(f"Noise on every count: ± {1.96 * made['deviation']:,.0f} rows or less (95 %).")
+    if made["answers_from"] == "data":
+        lines.append("Questions are answered from it, free, once the policy says: answers: {from: synopsis}, or best.")
+    else:
+        lines.append("Questions about these columns are now answered from it, free.")
     return "\n".join(lines)

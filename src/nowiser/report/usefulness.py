@@ -2,8 +2,9 @@
 
 A number is useless if its error bar (95 %, half-width) is a fifth or more of what the number is measured by:
 
-* averages: the middle of a declared range that begins at 0 or near it, else its width;
-* quantiles, MIN and MAX, moments: the width of their declared range;
+* averages, quantiles: the middle of a declared range that begins at 0 or near it (quantiles above the median: their
+  place in it), else its width;
+* MIN and MAX, moments: the width of their declared range;
 * counts: the number of rows that is expected; sums: what so many rows add up to in the middle of their range;
 * other expressions: the value they have for such rows.
 

@@ -1,8 +1,8 @@
-"""The desk: what every surface of the server talks to. One gateway, many people, two pools of threads.
+"""The desk: what every surface of the server talks to. One gateway, many people, three pools of threads.
 
     seat = desk.seat(account)              what one account may do
     await desk.answered(seat, sql, …)      a question: in a thread, and told on the grid of times
-    await desk.quickly(f, …)               explain, catalogue, board: in the other pool
+    await desk.quickly(f, …)               explain, catalogue, board: in the second pool; log-ins in the third
 
 *The clock.* How long a new answer takes depends a little on the rows. So it is told `at_least` after it was asked, or
 twice, four, eight … times that; failures too. Stored answers, refusals and explanations depend on no row: at once,
@@ -47,6 +47,7 @@ class Desk:
         self.attempts = Attempts()
         self._slow = ThreadPoolExecutor(settings.threads, thread_name_prefix="question")
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="quick")
+        self._door = ThreadPoolExecutor(2, thread_name_prefix="log-in")
         self._waiting = 0
         self.jobs = Jobs(settings.policy)
         self.ready = False  # for load balancers
@@ -131,8 +132,14 @@ class Desk:
 
     async def quickly(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
         """Something that reads no secret, in the small pool."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._quick, partial(self._walled, work, *args, **named))
+        return await self._in(self._quick, work, *args, **named)
+
+    async def at_the_door(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
+        """A log-in. Passwords are slow to check, and anybody may try: they hold up other log-ins only."""
+        return await self._in(self._door, work, *args, **named)
+
+    async def _in(self, pool: ThreadPoolExecutor, work: Callable[..., T], *args: Any, **named: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, partial(self._walled, work, *args, **named))
 
     def _walled(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
         with failure.wall(self.folder, UNSEEN, "in the server"):
@@ -147,4 +154,5 @@ class Desk:
         """Questions that run are finished first."""
         self._slow.shutdown(wait=True, cancel_futures=True)
         self._quick.shutdown(wait=True, cancel_futures=True)
+        self._door.shutdown(wait=True, cancel_futures=True)
         self._gate.close()

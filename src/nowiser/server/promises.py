@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from nowiser.errors import Misconfigured, NotAuthorised
@@ -28,6 +29,7 @@ from nowiser.policy.changes import Changes
 from nowiser.policy.tree import Entries, Items, Leaf, parse_tree
 from nowiser.server.problems import Conflict
 
+_ONE = Lock()  # change at a time: whoever comes second looks at what the first one made
 PROPOSED, WITHDRAWN = "change of the policy proposed", "proposal withdrawn"
 LONGEST = 500  # characters of a reason
 GAIN = re.compile(r"\d{1,3}(\.\d{1,6})?%", re.ASCII)
@@ -143,15 +145,16 @@ def change(
     gate: Gateway, text: str, *, based_on: str, by: str, reason: str, four_eyes: bool
 ) -> tuple[Preview, Proposal | None]:
     """Do it; with four eyes, where it loosens, propose it."""
-    found = preview(gate, text)
-    _check_base(gate, based_on)
-    reason = _reason(reason)
-    if found.loosens and four_eyes:
-        details = {"reason": reason, "based_on": based_on, "digest": found.digest, "text": text}
-        gate.ledger.act(PROPOSED, by=by, details=details)
-        return found, proposal(gate)
-    _done(gate, text, f"{reason} (by {by})")
-    return found, None
+    with _ONE:
+        _check_base(gate, based_on)
+        found = preview(gate, text)
+        reason = _reason(reason)
+        if found.loosens and four_eyes:
+            details = {"reason": reason, "based_on": based_on, "digest": found.digest, "text": text}
+            gate.ledger.act(PROPOSED, by=by, details=details)
+            return found, proposal(gate)
+        _done(gate, text, f"{reason} (by {by})")
+        return found, None
 
 
 def proposal(gate: Gateway) -> Proposal | None:
@@ -170,13 +173,14 @@ def proposal(gate: Gateway) -> Proposal | None:
 
 def confirm(gate: Gateway, seq: int, *, by: str) -> Preview:
     """The second pair of eyes. Whoever proposed it cannot confirm it."""
-    waiting = _waiting(gate, seq)
-    if waiting.by == by:
-        raise NotAuthorised("Whoever proposed a change does not confirm it.", hint="Ask another custodian.")
-    _check_base(gate, waiting.based_on)
-    found = preview(gate, waiting.text)
-    _done(gate, waiting.text, f"{waiting.reason} (proposed by {waiting.by}, confirmed by {by})")
-    return found
+    with _ONE:
+        waiting = _waiting(gate, seq)
+        if waiting.by == by:
+            raise NotAuthorised("Whoever proposed a change does not confirm it.", hint="Ask another custodian.")
+        _check_base(gate, waiting.based_on)
+        found = preview(gate, waiting.text)
+        _done(gate, waiting.text, f"{waiting.reason} (proposed by {waiting.by}, confirmed by {by})")
+        return found
 
 
 def withdraw(gate: Gateway, seq: int, *, by: str) -> None:
@@ -193,7 +197,13 @@ def _waiting(gate: Gateway, seq: int) -> Proposal:
 
 
 def _check_base(gate: Gateway, based_on: str) -> None:
-    if based_on != gate.policy.digest:
+    """Of the gateway, of the file and of the ledger: somebody else may have changed it since."""
+    try:
+        gate.check_policy()
+        same = based_on == gate.policy.digest
+    except Misconfigured:
+        same = False
+    if not same:
         raise Conflict(
             "The policy is not the one that was looked at any more.", hint="Look at the change again. Nothing was done."
         )

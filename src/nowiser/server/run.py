@@ -17,6 +17,7 @@ from nowiser.errors import Misconfigured
 from nowiser.server.catalogue import Catalogue
 from nowiser.server.desk import Desk
 from nowiser.server.http.app import application
+from nowiser.server.http.patience import Patient
 from nowiser.server.settings import Settings
 from nowiser.server.wire.listener import Listener
 
@@ -83,6 +84,8 @@ def _config(desk: Desk) -> uvicorn.Config:
     certificate, key = desk.settings.certificate, desk.settings.key
     return uvicorn.Config(
         application(desk),
+        http=Patient,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

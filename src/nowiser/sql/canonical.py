@@ -23,9 +23,11 @@ from nowiser.sql.tree import (
     Query,
     Relation,
     Released,
+    RowWindow,
     Scan,
     Shown,
     Union,
+    Windowed,
 )
 
 
@@ -97,12 +99,23 @@ def relation_text(relation: Relation) -> str:
             keys = " ".join(f"{expression(c)}={expression(e)}" for c, e in (*relation.person, *relation.keys))
             folds = " ".join(f"{expression(c)}={_fold(f)}" for c, f in relation.folds)
             return f"(per {relation.relation} {relation_text(relation.source)} (by {keys}) (of {folds}))"
+        case Windowed():
+            shown = " ".join(f"{expression(c)}={expression(e)}" for c, e in relation.columns)
+            over = " ".join(f"{expression(c)}={_window(w)}" for c, w in relation.windows)
+            return f"(beside {relation.relation} {relation_text(relation.source)} (show {shown}) (of {over}))"
         case Union():
             branches = " ".join(
                 f"({relation_text(source)} {' '.join(expression(e) for e in arm)})" for source, arm in relation.branches
             )
             columns = " ".join(expression(c) for c in relation.columns)  # names decide what is read from outside
             return f"(union {relation.relation} {columns} {branches})"
+
+
+def _window(w: RowWindow) -> str:
+    inner = f"{expression(w.argument)} {w.offset}" if w.argument is not None else "*"
+    by = " ".join(expression(e) for e in w.partition)
+    order = " ".join(f"{expression(o.expression)}:{o.descending:d}{o.nulls_first:d}" for o in w.order)
+    return f"({w.function} {inner} (by {by}) (order {order}))"
 
 
 def _fold(f: Fold) -> str:

@@ -19,7 +19,7 @@ class Described:
 
 
 def columns_of(question: Query) -> tuple[Described, ...]:
-    return tuple(Described(o.name, o.expression.type.kind, o.expression.type.nullable) for o in question.outputs)
+    return tuple(Described(o.name, o.expression.type.kind, o.expression.type.nullable) for o in question.results)
 
 
 def columns_of_constants(names: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[Described, ...]:

@@ -1,6 +1,6 @@
 """The questions nowiser can think: a small frozen tree, typed when it is built.
 
-    Query ─ relation ──── Scan | Filter | Join | PerPerson | Union
+    Query ─ relation ──── Scan | Filter | Join | PerPerson | Windowed | Union
           ├ keys          expressions; one group for each of their values
           ├ aggregates    Aggregate(function, argument, condition): what will be released, with noise
           ├ outputs, having, order, limit                    over Grouped and Released: after the noise, free
@@ -179,11 +179,14 @@ class Join:
     outer: bool = False
 
 
+Added = OneOf["count", "sum", "avg", "min", "max", "distinct"]
+
+
 @dataclass(frozen=True)
 class Fold:
     """An exact aggregate over the rows of one person, inside a question; never released as it is."""
 
-    function: OneOf["count", "sum", "avg", "min", "max", "distinct"]
+    function: Added
     argument: Expression | None = None
     condition: Expression | None = None
     unit: Fraction = Fraction(1)  # sums of reals are sums of whole units, whatever the order of the rows
@@ -210,7 +213,39 @@ class Union:
     person: tuple[Column, ...] = ()  # which of the columns name the person
 
 
-Relation = Scan | Filter | Join | PerPerson | Union
+@dataclass(frozen=True)
+class RowWindow:
+    """A window function over rows of one person, inside a question: the place of a row, or what stands beside it.
+
+    `order` leaves no ties where they would matter, so that it is the same row whatever engine looks.
+    """
+
+    function: OneOf["row_number", "rank", "dense_rank", "lag", "lead", "first_value"] | Added
+    partition: tuple[Expression, ...]  # the person among them
+    order: tuple["Order", ...] = ()
+    argument: Expression | None = None
+    offset: int = 1  # of LAG and LEAD
+    unit: Fraction = Fraction(1)  # as of a Fold
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """Everything it looks at."""
+        argument = () if self.argument is None else (self.argument,)
+        return (*self.partition, *(o.expression for o in self.order), *argument)
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """Every row of the source, and beside it what window functions give among the rows of the same person."""
+
+    relation: str
+    source: "Relation"
+    person: tuple[Column, ...]  # which of the columns name the person
+    columns: tuple[tuple[Column, Column], ...]  # (new column, column of the source)
+    windows: tuple[tuple[Column, RowWindow], ...]
+
+
+Relation = Scan | Filter | Join | PerPerson | Windowed | Union
 
 
 @dataclass(frozen=True)
@@ -302,7 +337,7 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
         case Filter():
             looked = tuple(s for e in existing(relation.condition) for s in scans(e.relation))
             return scans(relation.source) + looked
-        case PerPerson():
+        case PerPerson() | Windowed():
             return scans(relation.source)
         case Join():
             return scans(relation.left) + scans(relation.right)
@@ -321,6 +356,8 @@ def conditions(relation: Relation) -> tuple[Expression, ...]:
             return (*conditions(relation.left), *conditions(relation.right), relation.condition)
         case PerPerson():
             return (*conditions(relation.source), *(e for _, e in relation.keys))
+        case Windowed():
+            return (*conditions(relation.source), *(e for _, w in relation.windows for e in w.expressions))
         case Union():
             return tuple(c for source, _ in relation.branches for c in conditions(source))
 
@@ -342,6 +379,9 @@ def computed(relation: Relation) -> Iterator[Expression]:
             yield from computed(relation.source)
             yield from (e for _, e in relation.keys)
             yield from (e for _, fold in relation.folds for e in (fold.argument, fold.condition) if e is not None)
+        case Windowed():
+            yield from computed(relation.source)
+            yield from (e for _, w in relation.windows for e in w.expressions)
         case Union():
             for source, arm in relation.branches:
                 yield from (*computed(source), *arm)

@@ -12,8 +12,9 @@ from nowiser.errors import Misconfigured
 from nowiser.files.writing import writing
 from nowiser.microdata.table.write import check_target, staged, write_table
 from nowiser.policy.reader import read
+from nowiser.report.compare import check_page
 from nowiser.sql.plan import precision
-from nowiser.synth import synth as flow
+from nowiser.synth import judged, synth as flow
 from nowiser.synth.model import Model
 from nowiser.synth.synth import Synthetic, Told
 
@@ -33,6 +34,8 @@ def synth(
     anyway: bool = False,
     output: str | Path | None = None,
     model: str | Path | None = None,
+    report: str | Path | None = None,
+    target: str | None = None,
     force: bool = False,
     told: Told = lambda _done, _what: None,
     before: Callable[..., None] = lambda *_: None,
@@ -44,13 +47,20 @@ def synth(
     all but identifiers. `cells`: into how many cells a range is cut, or at which edges. `workload`: what the rows are
     wanted for, as in {"age*income": 3}; default: all pairs alike. `impossible`: cells that cannot be, as in
     [{"sex": "male", "pregnant": "yes"}]. `output`: csv or parquet. `model`: keep the model; drawing from it is free.
+    `report`: hold the rows against the real ones (distances, a classifier of `target` tried on real rows, attackers)
+    and write that as HTML, for the custodian alone.
 
     Raises NotAnswerable, Misconfigured, Useless (`anyway` makes them all the same) or Exhausted: nothing charged,
     no secret touched. Raises NotEvaluated: something failed after the charge, which stays.
     """
     place = Path(policy or os.environ.get("NOWISER_POLICY") or "nowiser.yaml")
     out, keep = None if output is None else Path(output), None if model is None else Path(model)
+    page = None if report is None else Path(report)
     _check_files(out, keep, force=force)
+    if page is not None:
+        check_page(page)
+        if page.exists() and not force:
+            raise Misconfigured(f"{page} is already there", hint="Name another file, or overwrite it with force=True.")
     declared = read(place)
     share = precision.wish(declared, None, spend).spend
     assert share is not None, "a wish without an error has a share"
@@ -67,8 +77,14 @@ def synth(
     )
     if rows is not None and rows < 1:
         raise Misconfigured(f"rows must be at least 1, found {rows}")
+    judged.check_target(request.columns, target)
     made = flow.synth(request, rows=rows, anyway=anyway, told=told, before=before)
-    return replace(made, files=_written(made.table, made.model, out, keep))
+    made = replace(made, files=_written(made.table, made.model, out, keep))
+    if page is None:
+        return made
+    found = judged.held_against_real_rows(declared, request.table, made.table, target)
+    found.save(page)
+    return replace(made, files=(*made.files, page), comparison=found)
 
 
 def again(

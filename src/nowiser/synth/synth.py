@@ -20,15 +20,18 @@ from nowiser.bought.domain import Domain, domain_of
 from nowiser.errors import Misconfigured, NotEvaluated, Useless
 from nowiser.guess.budget.allowance import Guess
 from nowiser.ledger.opening import state_folder
+from nowiser.microdata.compare import Comparison
 from nowiser.microdata.table.micro_table import MicroTable
+from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.report import failure
-from nowiser.synth import wanted
+from nowiser.synth import judged, wanted
 from nowiser.synth.counts import Coded
 from nowiser.synth.meter import Meter, factors
 from nowiser.synth.methods import METHODS
 from nowiser.synth.model import Model, Zeros
+from nowiser.synth.noisy import Made
 from nowiser.synth.run import Run
 from nowiser.synth.tree.junction import Clique
 
@@ -53,6 +56,7 @@ class Synthetic:
     left: float
     entry: int  # of the ledger
     files: tuple[Path, ...] = ()
+    comparison: Comparison | None = None  # with the real rows: for the custodian alone
 
     def to_arrow(self) -> Any:
         return self.table.to_arrow()
@@ -74,6 +78,7 @@ class Synthetic:
             "counted": [[self.table.names[v] for v in c] for c in self.model.parameters],
             "entry": self.entry,
             "files": [str(f) for f in self.files],
+            **({"compared": judged.summary(self.comparison)} if self.comparison is not None else {}),
         }
 
     def __str__(self) -> str:
@@ -133,11 +138,16 @@ def asked(
     return Asked(policy, chosen, domain, method, *found, spend=spend, analyst=analyst)
 
 
-def offered(request: Asked) -> tuple[account.Offer, wanted.Expected]:
-    """What it would cost, and how far off noise alone would put the rows. Charges nothing."""
+def offered(request: Asked, *, without: Charge = account.NOTHING) -> tuple[account.Offer, wanted.Expected]:
+    """What it would cost, and how far off noise alone would put the rows. Charges nothing.
+
+    `without`: what was charged for the same to a process that died, and will be taken over.
+    """
     cost = factors(METHODS[request.method].choosing)
     size = len(request.domain)
-    offer = account.offer(request.policy, request.table, request.spend, cost, request.columns, analyst=request.analyst)
+    offer = account.offer(
+        request.policy, request.table, request.spend, cost, request.columns, analyst=request.analyst, without=without
+    )
     if offer.amount < LEAST * size * size:
         raise Useless("the noise on every count would be thousands of rows", hint=SPEND_MORE)
     return offer, wanted.expected(request.domain, request.table, offer.amount)
@@ -145,26 +155,30 @@ def offered(request: Asked) -> tuple[account.Offer, wanted.Expected]:
 
 def fitted(request: Asked, offer: account.Offer, told: Told) -> tuple[Model, int]:
     """Charge, then count, choose and fit. Raises NotEvaluated, with the charge kept, if anything goes wrong."""
-    policy, table, method = request.policy, request.table, METHODS[request.method]
-    what = f"model of {table.name}"
+    policy, what = request.policy, f"model of {request.table.name}"
     paid = account.buy(policy, offer, what=what, digest=request.digest, analyst=request.analyst)
-    names = request.columns
     try:
-        rows = bought_rows.counted(policy, table, names)
-        sizes = tuple(a.size for a in request.domain)
-        data = Coded.of([a.encode(rows[a.name]) for a in request.domain], sizes)
-        meter = Meter.of(offer.amount, method.choosing, table.rows_per_person)
-        run = Run(
-            request.workload,
-            request.zeros,
-            told=lambda done, c: told(done, " and ".join(names[v] for v in c)),
-        )
-        made = method.fit(data, meter, run)
+        return model_of(request, offer, measured(request, offer, told)), paid.entry
     except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
         failure.record(state_folder(policy), error, paid.entry)
         raise NotEvaluated(FAILED) from None
-    model = Model(
-        table.name,
+
+
+def measured(request: Asked, offer: account.Offer, told: Told) -> Made:
+    """Count, choose and fit: what was charged before. The only place where the data are read."""
+    table, method, names = request.table, METHODS[request.method], request.columns
+    rows = bought_rows.counted(request.policy, table, names)
+    sizes = tuple(a.size for a in request.domain)
+    data = Coded.of([a.encode(rows[a.name]) for a in request.domain], sizes)
+    meter = Meter.of(offer.amount, method.choosing, table.rows_per_person)
+    run = Run(request.workload, request.zeros, told=lambda done, c: told(done, " and ".join(names[v] for v in c)))
+    return method.fit(data, meter, run)
+
+
+def model_of(request: Asked, offer: account.Offer, made: Made) -> Model:
+    """What is kept of a fit: noisy figures only."""
+    return Model(
+        request.table.name,
         request.method,
         request.domain,
         made.fitted.parameters,
@@ -172,9 +186,8 @@ def fitted(request: Asked, offer: account.Offer, told: Told) -> tuple[Model, int
         made.rows,
         float(offer.rho),
         request.zeros,
-        {"rows_per_person": table.rows_per_person},
+        {"rows_per_person": request.table.rows_per_person},
     )
-    return model, paid.entry
 
 
 def synth(

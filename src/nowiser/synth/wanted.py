@@ -63,6 +63,27 @@ def workload(domain: Domain, wanted: Mapping[str, float] | None = None) -> dict[
     return {c: max(1, round(WEIGHTS * w / most)) for c, w in weights.items()}
 
 
+def together(domain: Domain, wanted: Sequence[str]) -> dict[Clique, int]:
+    """What is to be counted together, as in ["age*ward*urgent"]; default: all pairs. Single columns always are."""
+    places = {a.name: i for i, a in enumerate(domain)}
+    singles = [(v,) for v in range(len(domain))]
+    found = [tuple(sorted({_place(n.strip(), places) for n in text.split("*")})) for text in wanted]
+    for c in found:
+        if (cells := prod(domain[v].size for v in c)) > CELLS:
+            raise NotAnswerable(
+                f"{' and '.join(repr(domain[v].name) for v in c)} together have {cells:,} cells, "
+                f"and a table may have {CELLS:,}",
+                hint="Coarsen one of them (--cells age=20), or count fewer columns together. Nothing was charged.",
+            )
+    return dict.fromkeys([*singles, *(found or combinations(range(len(domain)), 2))], 1)
+
+
+def _place(name: str, places: Mapping[str, int]) -> int:
+    if name not in places:
+        raise Misconfigured(f"there is no column {name!r} to count", hint=f"Columns: {', '.join(places)}.")
+    return places[name]
+
+
 def impossible(domain: Domain, wanted: Sequence[Mapping[str, Any]]) -> Zeros:
     """Cells that cannot be: each item names values of some columns, as in {sex: male, pregnant: yes}."""
     places = {a.name: i for i, a in enumerate(domain)}

@@ -125,6 +125,15 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Use:
+    """A call of another function of the same file; `Program.functions` has it."""
+
+    function: str
+    arguments: tuple["Expression", ...]
+    line: int
+
+
+@dataclass(frozen=True)
 class Sample:
     """A fresh random number; see `SAMPLES`."""
 
@@ -146,6 +155,7 @@ Expression = (
     | Item
     | Slice
     | Call
+    | Use
     | Sample
 )
 
@@ -213,9 +223,16 @@ Statement = Assign | AssignItem | Append | If | While | For | Break | Return
 
 @dataclass(frozen=True)
 class Program:
-    """One function: `source` is the text it was read from, for certificates and messages."""
+    """One function: `source` is the text it was read from, for certificates and messages.
+
+    kinds: the annotation of each parameter that has one, as text; defaults: numbers that stand in the signature;
+    functions: what it calls, directly or not.
+    """
 
     name: str
     parameters: tuple[str, ...]
     body: tuple[Statement, ...]
     source: str
+    kinds: tuple[tuple[str, str], ...] = ()
+    defaults: tuple[tuple[str, Fraction], ...] = ()
+    functions: tuple["Program", ...] = ()

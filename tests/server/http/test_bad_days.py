@@ -1,129 +1,31 @@
-"""Bad days: every failure on every surface, many at once, kills, and no word of the data anywhere."""
+"""Bad days: many at once, kills, and no word of the data anywhere. Each kind of failure: `../test_failure_matrix.py`."""
 
 import contextlib
 import json
 import random
 import shutil
-import sqlite3
 import threading
 import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 
 import pytest
-import uvicorn
 
-import nowiser as nw
-from nowiser import gateway
-from nowiser.errors import NowiserError
 from nowiser.ledger import for_policy
 from nowiser.policy import read
-from nowiser.server.http.app import application
 from support.commands import nowiser
 from support.serving import serving
-from support.web import post
+from support.web import in_a_thread, post
 
 AVERAGE = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math'"
-
-
-class Quiet(uvicorn.Server):
-    @contextlib.contextmanager
-    def capture_signals(self):
-        yield
 
 
 @pytest.fixture
 def address(desk):
     """The application in a thread of this process."""
-    config = uvicorn.Config(application(desk), port=0, log_config=None, access_log=False, lifespan="off")
-    server = Quiet(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join(10)
-
-
-@dataclass
-class Case:
-    name: str
-    exit: int
-    status: int
-    sql: str = AVERAGE
-    wish: dict = field(default_factory=lambda: {"anyway": True})
-    breaks: str | None = None  # what happens before
-    charged: bool = False
-    command: bool = True  # can be had on the command line, which is another process
-
-
-CASES = [
-    Case("exhausted", 4, 409, wish={"error": 0.001, "anyway": True}),
-    Case("refused", 2, 422, "SELECT student FROM visits"),
-    Case("syntax", 2, 422, "SELEC 1"),
-    Case("no column", 2, 422, "SELECT AVG(tim) FROM visits"),
-    Case("useless", 2, 422, wish={"spend": "0.1%"}),
-    Case("bad argument", 3, 400, wish={"spend": "200%", "anyway": True}),
-    Case("bad policy", 3, 400, breaks="policy"),
-    Case("source gone", 3, 400, breaks="source"),
-    Case("engine down after", 7, 500, breaks="run", charged=True, command=False),
-    Case("ledger tampered", 8, 500, breaks="ledger"),
-]
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_a_failure_is_the_same_on_every_surface(case, address, desk, folder, tokens, monkeypatch):  # noqa: PLR0917
-    policy = folder / "nowiser.yaml"
-    gate = nw.open(policy)
-    before = desk.gate.ledger.totals()
-    if case.breaks == "policy":
-        policy.write_text(policy.read_text().replace("gain: 5%", "gain: 50%"))
-    elif case.breaks == "source":
-        (folder / "canteen.csv").unlink()
-    elif case.breaks == "ledger":
-        with sqlite3.connect(folder / ".nowiser" / "ledger.sqlite") as raw:
-            raw.execute(
-                "UPDATE nowiser_entries SET body = replace(body, '1', '2') WHERE seq = (SELECT MAX(seq) FROM nowiser_entries)"
-            )
-    elif case.breaks == "run":
-        monkeypatch.setattr(gateway.Gateway, "_run", lambda *_: 1 / 0)
-
-    told = {}
-    with contextlib.suppress(StopIteration), pytest.raises(NowiserError) as here:
-        gate.query(case.sql, analyst="ana", **case.wish)
-    told["python"] = here.value.exit_code, here.value.message
-    status, body = post(address, tokens["ana"], "query", {"sql": case.sql, **case.wish})
-    assert status == case.status
-    told["http"] = body["exit"], body["detail"]
-    with pytest.raises(NowiserError) as there:
-        nw.connect(address, token=tokens["ana"]).query(case.sql, **case.wish)
-    told["remote"] = there.value.exit_code, there.value.message
-    assert type(there.value) is type(here.value)
-    if case.command:
-        words = [f"--{name}={value}" for name, value in case.wish.items() if name != "anyway"]
-        done = nowiser(
-            folder,
-            "query",
-            case.sql,
-            *words,
-            *(["--yes"] if "anyway" in case.wish else []),
-            "--json",
-            "--analyst",
-            "ana",
-        )
-        error = json.loads(done.stdout or done.stderr)["error"]
-        assert done.returncode == case.exit
-        told["command"] = error["exit"], error["message"]
-    assert {exit_code for exit_code, _ in told.values()} == {case.exit}, told
-    if case.breaks != "policy":  # each says what it was opened with
-        assert len({message for _, message in told.values()}) == 1, told
-    if case.breaks != "ledger":
-        now = desk.gate.ledger.totals()
-        assert (now != before) == case.charged
-    gate.close()
+    with in_a_thread(desk) as found:
+        yield found
 
 
 def test_fifty_threads_with_one_new_question_are_charged_once(address, desk, tokens):

@@ -1,12 +1,15 @@
 """Changing what is promised: seen first, with a reason, by two people with four eyes."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
+from nowiser.server import promises
 from nowiser.server.desk import Desk
 from nowiser.server.http.app import application
 from nowiser.server.people.account import Role
+from nowiser.server.problems import Conflict
 from support.web import TestClient
 
 AVERAGE = "SELECT AVG(time) AS minutes FROM visits WHERE faculty = 'math'"
@@ -44,6 +47,25 @@ def test_it_is_done_with_a_reason_and_taken_up_at_once(by_token, desk):
     assert last.body["reason"] == "asked by the board (by cleo)"
     assert last.body["loosened"]
     assert cleo.post("/api/v1/policy", json=new).status_code == 409  # looked at another one
+
+
+def test_of_two_who_change_it_at_once_one_is_told_to_look_again(by_token, desk):
+    seen = by_token("cleo").post("/api/v1/policy/preview", json=HIGHER).json()
+    gate = desk.gate
+
+    def changed(gain):
+        text = promises.with_limits(promises.written(gate), {GUESS: gain})
+        try:
+            promises.change(gate, text, based_on=seen["based_on"], by="cleo", reason=gain, four_eyes=False)
+        except Conflict:
+            return None
+        return gain
+
+    with ThreadPoolExecutor(4) as pool:
+        done = [gain for gain in pool.map(changed, ("6%", "7%", "8%", "9%")) if gain]
+    assert len(done) == 1
+    assert f"gain: {done[0]}" in desk.settings.policy.read_text(encoding="utf-8")
+    assert sum(e.kind == "policy" for e in desk.gate.ledger.entries()) == 2  # the first, and one change
 
 
 def test_who_may(by_token, client):

@@ -37,6 +37,15 @@ def test_psycopg(served):
     assert served.charges() == 2
 
 
+def test_what_a_tool_wraps_around_a_question(served):
+    """connectorx counts first; tables of tools add up what was asked."""
+    import psycopg
+
+    with psycopg.connect(**served.given(), autocommit=True) as connection:
+        assert connection.execute(f"SELECT COUNT(*) FROM ({AVERAGE}) AS t").fetchone() == (2,)
+        assert connection.execute(f"SELECT SUM(n) AS s FROM ({AVERAGE}) AS t", prepare=True).fetchone() == (800,)
+
+
 def test_psycopg_prepared_portals_and_pipelines(served):
     import psycopg
 

@@ -1,4 +1,4 @@
-"""What goes wrong, one row each: its SQLSTATE, what it says, what it charged; and what a killed server leaves."""
+"""What goes wrong on the wire alone, and what a killed server leaves. Each kind of failure: `../test_failure_matrix.py`."""
 
 import contextlib
 import json
@@ -14,62 +14,9 @@ import psycopg
 import pytest
 
 from nowiser import gateway
-from nowiser.errors import LedgerBroken, Unreachable
 from nowiser.server.people.account import Role
 from support.pg_bytes import Client, fields, query
 from support.wire import TOTAL
-
-COUNT = "SELECT COUNT(*) FROM visits"
-
-
-def broken_run(*_args, **_named):
-    raise RuntimeError("canary 4711")  # as an engine that quotes a row
-
-
-def lost(*_args, **_named):
-    raise Unreachable("The engine cannot be reached.")
-
-
-def tampered(*_args, **_named):
-    raise LedgerBroken("The ledger does not verify.")
-
-
-ROWS = [
-    ("refused", "SELECT * FROM visits", None, "42501", "Single rows are never shown", 0),
-    ("useless", "SELECT COUNT(*) FROM visits WHERE time > 59", None, "42501", "worth its price", 0),
-    ("syntax", "SELEC 1", None, "42601", "SQL that can be read", 0),
-    ("no column", "SELECT AVG(tim) FROM visits", None, "42703", "There is no column tim", 0),
-    ("no table", "SELECT COUNT(*) FROM visit", None, "42P01", "There is no table visit", 0),
-    ("exhausted", TOTAL, ("SET nowiser.error = 0.001",), "53400", "", 0),
-    ("engine lost before", TOTAL, ("prepared_version", lost), "57P03", "cannot be reached", 0),
-    ("engine fails in the scan", TOTAL, ("_run", broken_run), "58000", "could not be evaluated", 1),
-    ("ledger broken", TOTAL, ("totals", tampered), "58030", "does not verify", 0),
-]
-
-
-@pytest.mark.parametrize("row", ROWS, ids=[r[0] for r in ROWS])
-def test_one_row_per_kind_of_failure(served, monkeypatch, caplog, row):
-    _, sql, wrong, state, says, charged = row
-    caplog.set_level(logging.DEBUG)
-    with psycopg.connect(**served.given(), autocommit=True) as connection:
-        if wrong and len(wrong) == 1:
-            connection.execute(wrong[0])
-        elif wrong:
-            gate = served.desk.gate
-            owner = {"prepared_version": gate._engine, "totals": gate._ledger}.get(wrong[0])
-            if owner is None:
-                monkeypatch.setattr(gateway.Gateway, wrong[0], wrong[1])
-            else:
-                monkeypatch.setattr(owner, wrong[0], wrong[1])
-        with pytest.raises(psycopg.Error) as failed:
-            connection.execute(sql)
-        monkeypatch.undo()
-        assert failed.value.sqlstate == state
-        assert says in failed.value.diag.message_primary
-        assert "canary" not in str(failed.value)
-        assert connection.execute("SELECT 1").fetchone() == (1,)  # the connection lives on
-    assert served.charges() == charged
-    assert "canary" not in "".join(map(logging.Formatter().format, caplog.records))
 
 
 def test_the_brake_of_the_day_is_said(served):

@@ -1,7 +1,5 @@
 """Who gets in: SCRAM with and without channel binding, TLS asked for and direct, limits, switched-off accounts."""
 
-import datetime as dt
-import ipaddress
 import socket
 import ssl
 import statistics
@@ -18,45 +16,6 @@ from support.pg_bytes import Client, fields, kinds, query, startup
 from support.wire_served import serving
 
 WRONG = "nw_" + "a" * 32
-
-
-@pytest.fixture(scope="module", params=["rsa", "ecdsa-sha384"])
-def certificate(request, tmp_path_factory):
-    """A certificate of 127.0.0.1 and its key."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec, rsa
-
-    simple = request.param == "rsa"
-    key = rsa.generate_private_key(65537, 2048) if simple else ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
-        .sign(key, hashes.SHA256() if simple else hashes.SHA384())
-    )
-    folder = tmp_path_factory.mktemp("tls")
-    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "key.pem").write_bytes(
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    return folder
-
-
-@pytest.fixture
-def secure(certificate, settings, desk, tokens):
-    told = replace(settings, certificate=certificate / "cert.pem", key=certificate / "key.pem")
-    second = Desk(told)
-    with serving(second, tokens) as found:
-        yield found
-    second.close()
 
 
 def test_tls_and_channel_binding(secure, certificate):
@@ -209,6 +168,19 @@ def test_connections_are_limited_per_account_and_in_all(settings, desk, tokens, 
             psycopg.connect(**found.given()).close()
     finally:
         second.close()
+
+
+def test_one_address_cannot_keep_others_from_logging_in(served, monkeypatch):
+    from nowiser.server.wire import listener
+
+    monkeypatch.setattr(listener, "MOST_HERE", 3)
+    with Client(served.port), Client(served.port), Client(served.port):
+        time.sleep(0.2)
+        with Client(served.port) as more, pytest.raises((EOFError, ConnectionError)):
+            more.login("ana", served.tokens["ana"])
+    time.sleep(0.2)
+    with Client(served.port) as again:
+        assert kinds(again.login("ana", served.tokens["ana"]))[-1] == "Z"
 
 
 def test_a_cancel_request_needs_the_whole_key(served, monkeypatch):

@@ -27,6 +27,7 @@ from nowiser.engines import connect
 from nowiser.engines.base import Engine
 from nowiser.engines.sources import locate
 from nowiser.errors import Misconfigured
+from nowiser.files.unreadable import unreadable
 from nowiser.gateway import Gateway
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column, Kind, Role, Table
@@ -130,9 +131,12 @@ def _public(policy: Policy, table: Table) -> dict[str, NDArray[np.str_]]:
     source = locate(policy, table)
     if source.table is not None:
         raise Misconfigured("`attack --gateway` copies csv and parquet files, no tables of a DuckDB file yet")
-    with duckdb.connect() as database:
-        wanted = ", ".join(f'"{n}"' for n in names) or "1"
-        rows = database.execute(f"SELECT {wanted} FROM {source.sql()} LIMIT {PEOPLE}").fetchall()  # noqa: S608
+    try:
+        with duckdb.connect() as database:
+            wanted = ", ".join(f'"{n}"' for n in names) or "1"
+            rows = database.execute(f"SELECT {wanted} FROM {source.sql()} LIMIT {PEOPLE}").fetchall()  # noqa: S608
+    except duckdb.Error:
+        raise unreadable(source.path, source.csv) from None
     return {n: np.array([str(r[i]) for r in rows]) for i, n in enumerate(names)}
 
 

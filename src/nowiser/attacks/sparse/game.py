@@ -8,12 +8,10 @@ import pyarrow as pa
 
 from nowiser.attacks.drawn import drawn
 from nowiser.attacks.sparse.histories import Histories, Known
-from nowiser.attacks.victims import Trial
+from nowiser.attacks.victims import TOO_FEW, Trial, most_masked
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Run, View
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
-
-NO_ROW = "whoever is not in the release has no row there"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +36,14 @@ class Films:
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
     ) -> Trial | str:
         del attack
-        if run == "outside":
-            return NO_ROW
         here = self.original if run == "unprotected" else self.released
         enough = np.flatnonzero(self.original.size >= self.known)
         who = enough[drawn(len(enough), victims, random, fresh=fresh)]
+        if run == "outside":
+            who = who[: most_masked(here.persons)]
+            if not len(who):
+                return TOO_FEW
+            here = here.without(who)
         known = [self.remembered(int(v), random) for v in who]
         more = {"histories": self._shown(here), "known": known}
         return Trial(View(known=numbered(len(who)), more=more), Matches(who), 1 / self.original.persons)
@@ -87,8 +88,6 @@ class Trails:
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
     ) -> Trial | str:
         del attack
-        if run == "outside":
-            return NO_ROW
         n = len(self.names)
         names, records = self.names, self.records
         if run == "unprotected":  # no trail is, or covers, another
@@ -100,6 +99,12 @@ class Trails:
         own = np.empty(n, np.int64)
         own[shown] = np.arange(n)
         who = drawn(n, victims, random, fresh=fresh)
+        if run == "outside":
+            who = who[: most_masked(n)]
+            if not len(who):
+                return TOO_FEW
+            shown = shown[~np.isin(shown, who)]
+            own = np.full(n, -1, np.int64)
         more = {"names": names[order], "records": records[shown], "asked": place[who], "complete": self.complete}
         return Trial(View(known=numbered(len(who)), more=more), Matches(own[who]), 1 / n)
 
@@ -118,10 +123,14 @@ class SearchLog:
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
     ) -> Trial | str:
         del attack
-        if run == "outside":
-            return NO_ROW
         who = drawn(len(self.words), victims, random, fresh=fresh)
         texts = self.original if run == "unprotected" else self.released
+        if run == "outside":
+            who = who[: most_masked(len(self.words))]
+            if not len(who):
+                return TOO_FEW
+            gone = set(who.tolist())
+            texts = [[] if k in gone else t for k, t in enumerate(texts)]
         more = {"texts": texts, "known": [self.words[v] for v in who]}
         return Trial(View(known=numbered(len(who)), more=more), Matches(who), 1 / len(self.original))
 

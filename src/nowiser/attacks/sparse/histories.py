@@ -1,6 +1,6 @@
 """Sparse histories: who did what, with a value (a rating) and a day, indexed by item."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,16 @@ class Histories:
             None if day is None else day[order].astype(np.float64),
             np.bincount(person, minlength=n),
         )
+
+    def without(self, persons: Ints) -> "Histories":
+        """The same without these people's entries; nobody else's number changes."""
+        item = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        kept = ~np.isin(self.person, persons)
+        value = None if self.value is None else self.value[kept]
+        day = None if self.day is None else self.day[kept]
+        left = Histories.of(self.person[kept], item[kept], value, day, self.persons)
+        start = np.searchsorted(item[kept], np.arange(len(self.start)))  # items only they had stay known
+        return replace(left, start=start)
 
     def entries(self, item: int) -> slice:
         """Where the entries of an item are; nowhere for an item that was not released."""

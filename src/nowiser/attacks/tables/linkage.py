@@ -1,8 +1,8 @@
 """Linkage: which released row is hers? With an outside list (voters), names come back to rows.
 
 Every column that agrees speaks for a row by how rare the agreement is, every one that does not speaks against it
-(Fellegi and Sunter, with errors in a twentieth of the cells). He names a row only if it beats all others, and, with an
-outside list, only if nobody else on the list looks like her.
+(Fellegi and Sunter, with errors in a twentieth of the cells). He names a row only if it is more likely hers than all
+others and nobody's together, nine to one, and, with an outside list, only if nobody else on the list looks like her.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from nowiser.microdata.table.arrays import dense
 from nowiser.microdata.table.micro_table import MicroTable
 
 AGREES = 0.95  # how often a cell of hers is as he knows it
-CELLS = 5_000_000  # of a block of kinds of victims × kinds of rows
+SURE = np.log(9.0)  # odds at which he makes a claim
+CELLS = 2_000_000  # of a block of kinds of victims × kinds of rows
 
 
 @dataclass(frozen=True)
@@ -32,35 +33,37 @@ class Linkage:
     def guess(self, view: View, random: np.random.Generator) -> Guesses:
         del random
         found = candidates(view)
-        best, margin = matched(found)
+        best, odds = matched(found)
         place = np.zeros(found.kinds, dtype=np.int64)
         place[found.row] = np.arange(len(found.row))
-        silent = ((found.sizes[best] > 1) | (margin <= 1e-9))[found.victim]
+        silent = (odds < SURE)[found.victim]
         others = view.more.get("aux")
         if others is not None:
             silent |= ~single(view.known, others)
-        return Guesses(place[best][found.victim], margin[found.victim], silent)
+        return Guesses(place[best][found.victim], odds[found.victim], silent)
 
 
 def matched(found: Candidates) -> tuple[Ints, Floats]:
-    """For each kind of victim the kind of rows that agrees best, and by how much it beats the next."""
-    count = int(found.victim.max(initial=-1)) + 1
-    best, margin = np.zeros(count, dtype=np.int64), np.zeros(count)
+    """For each kind of victim the kind of rows that agrees best, and the log odds that a row of it is hers.
+
+    Against it speak all other rows, and that she is not there at all, which is as likely as that she is.
+    """
+    count, sizes = int(found.victim.max(initial=-1)) + 1, found.sizes
+    best, odds = np.zeros(count, dtype=np.int64), np.zeros(count)
     step = max(1, CELLS // max(1, found.kinds))
     for start in range(0, count, step):
         part = slice(start, min(count, start + step))
         score = np.zeros((part.stop - start, found.kinds), dtype=np.float32)
         for c in found.columns:
-            chance = np.clip(c.covered, 1e-6, 1 - 1e-6)[c.label]
+            chance = np.clip(c.chance, 1e-9, 1 - 1e-6)[c.label]
             yes = np.log(AGREES / chance).astype(np.float32)
             no = np.log((1 - AGREES) / (1 - chance)).astype(np.float32)
             score += np.where(c.fits[c.value[part]][:, c.label], yes, no)
         best[part] = score.argmax(axis=1)
-        top = score.max(axis=1)
-        score[np.arange(len(score)), best[part]] = -np.inf
-        second = score.max(axis=1) if found.kinds > 1 else np.full(len(score), -50.0)
-        margin[part] = top - second
-    return best, margin
+        top = score.max(axis=1, keepdims=True)
+        rows = np.exp(score - top) @ sizes - 1.0
+        odds[part] = -np.log(np.maximum(rows, 0.0) + sizes.sum() * np.exp(-top[:, 0].astype(np.float64)))
+    return best, odds
 
 
 def single(known: MicroTable, others: MicroTable) -> Bools:

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from nowiser.attacks.believed import guesses, prior_of, secret_of
+from nowiser.attacks.one_thread import one_thread
 from nowiser.attacks.soft import encoded
 from nowiser.attacks.view import Floats, Goal, Guesses, Ints, View
+from nowiser.microdata.table.arrays import grouped
 
 ROWS = 20_000  # to learn from
 BINS = 24  # of a number that must be guessed within a distance
@@ -41,7 +43,7 @@ class Model:
         told = said.sum(axis=1) > 0
         classes, spread = binned(view, said)
         target = classes[told].argmax(axis=1)
-        chance = learnt(both.seen[told], target, classes.shape[1], both.known)
+        chance = learnt(both.seen[told], target, classes.shape[1], both.known, grouped(table, names)[0][told])
         return guesses(view, (chance @ spread) * view.known.rows, strength=0.0)
 
 
@@ -57,16 +59,17 @@ def binned(view: View, said: Floats) -> tuple[Floats, Floats]:
     return said @ member, spread / np.where(total > 0, total, 1.0)
 
 
-def learnt(seen: Floats, target: Ints, classes: int, asked: Floats) -> Floats:
+def learnt(seen: Floats, target: Ints, classes: int, asked: Floats, kind: Ints) -> Floats:
     """The chance of each class for each row that is asked about: multinomial logistic regression.
 
-    Rows that look alike are counted and weighed together: a generalised release has few different ones.
+    Rows of the same kind look alike and are counted together: a generalised release has few different ones.
     """
     from scipy.optimize import minimize
 
-    rows, kind = np.unique(np.column_stack([seen, np.ones(len(seen))]), axis=0, return_inverse=True)
+    _, first, kind = np.unique(kind, return_index=True, return_inverse=True)
+    rows = np.column_stack([seen[first], np.ones(len(first))])
     counts = np.zeros((len(rows), classes))
-    np.add.at(counts, (kind.reshape(-1), target), 1.0)
+    np.add.at(counts, (kind, target), 1.0)
     there = np.flatnonzero(counts.sum(axis=0))
     counts = counts[:, there]
     total = counts.sum(axis=1, keepdims=True)
@@ -77,9 +80,9 @@ def learnt(seen: Floats, target: Ints, classes: int, asked: Floats) -> Floats:
         value = -float((counts * np.log(chance + 1e-300)).sum()) + SHRINK / 2 * float(flat @ flat)
         return value, (rows.T @ (total * chance - counts)).reshape(-1) + SHRINK * flat
 
-    found = minimize(
-        loss, np.zeros(rows.shape[1] * len(there)), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
-    )
+    with one_thread():
+        start = np.zeros(rows.shape[1] * len(there))
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
     out = np.zeros((len(asked), classes))
     out[:, there] = softmax(np.column_stack([asked, np.ones(len(asked))]) @ found.x.reshape(rows.shape[1], len(there)))
     return out

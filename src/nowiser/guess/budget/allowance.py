@@ -282,9 +282,9 @@ def _check_delta(policy: Policy, totals: Charge) -> None:
 
 
 def _refuse(policy: Policy, attacker: Attacker, totals: Charge, after: Charge) -> None:
-    """All figures are of one victim, the most exposed one afterwards: another one may be most exposed so far."""
-    before, would = _worst(policy, attacker, after)
-    allowed = before + float(attacker.gain)
+    """Figures begin where those of `standing` do: at the chance of guessing whoever is guessed best beforehand."""
+    found = next(g for g, a in zip(standing(policy, after), policy.attackers, strict=True) if a == attacker)
+    before, would, allowed = found.before, found.after, found.limit
     digits = next((d for d in range(2, 12) if percent(would, d) != percent(allowed, d)), 12)
     left = max(Fraction(0), 1 - share_used(policy, totals))
     how = " on average" if attacker.on_average else ""

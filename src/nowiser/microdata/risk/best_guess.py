@@ -66,15 +66,18 @@ def drawn(rows: int, most: int, random: np.random.Generator) -> Ints:
     return np.arange(rows) if rows <= most else np.sort(random.choice(rows, most, replace=False))
 
 
-def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval for a success probability; it covers the truth at least as often as it says."""
+def clopper_pearson(successes: float, trials: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact interval for a success probability; it covers the truth at least as often as it says.
+
+    Numbers need not be whole: victims of whom several are one person are worth fewer than there are.
+    """
     from scipy.special import betaincinv
 
     if not 0 <= successes <= trials or trials < 1:
         raise Misconfigured(f"an interval needs 0 ≤ successes ≤ trials and trials ≥ 1, not {successes} of {trials}")
     tail = (1 - confidence) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, trials - successes + 1, tail))
-    high = 1.0 if successes == trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
+    low = 0.0 if successes <= 0 else float(betaincinv(successes, trials - successes + 1, tail))
+    high = 1.0 if successes >= trials else float(betaincinv(successes + 1, trials - successes, 1 - tail))
     return low, high
 
 

@@ -38,8 +38,8 @@ def nearest(known: Floats, seen: Floats, k: int) -> tuple[Ints, Floats]:
     with ThreadPoolExecutor() as pool:  # the machine code lets other threads run
         rough = np.vstack(list(pool.map(lambda part: compiled(part, blocks, half, spare), parts)))
     exact = np.empty((len(known), spare))
-    for start in range(0, len(known), 10_000):
-        part = slice(start, start + 10_000)
+    for start in range(0, len(known), 1_000):
+        part = slice(start, start + 1_000)
         exact[part] = ((known[part, None, :] - seen[rough[part]]) ** 2).sum(axis=2)
     order = np.argsort(exact, axis=1)[:, :k]
     return np.take_along_axis(rough, order, axis=1), np.take_along_axis(exact, order, axis=1)
@@ -52,8 +52,8 @@ def _by_product(known: Floats, seen: Floats, k: int) -> tuple[Ints, Floats]:
     half = (others * others).sum(axis=1) / 2
     spare = min(len(seen), k + 2)
     index, squared = np.empty((len(known), k), np.int64), np.empty((len(known), k))
-    for start in range(0, len(known), 500):
-        part = slice(start, start + 500)
+    for start in range(0, len(known), 200):
+        part = slice(start, start + 200)
         score = half - points[part] @ others.T
         rough = np.argpartition(score, spare - 1, axis=1)[:, :spare]
         exact = ((points[part, None, :] - others[rough]) ** 2).sum(axis=2)

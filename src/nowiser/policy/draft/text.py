@@ -54,9 +54,14 @@ def draft(profile: Profile, wishes: Wishes) -> str:
         "",
         *_attackers(profile, wishes),
         "",
+        "answers:",
         _noted(
-            f"answers: {{spend: {percent(wishes.spend)}}}",
-            f"of the whole allowance per question: about {int(1 / wishes.spend)} answers; others are free or refused",
+            f"  spend: {percent(wishes.spend)}",
+            f"of the whole allowance per question: about {int(1 / wishes.spend)} answers",
+        ),
+        _noted(
+            "  reuse: true",
+            "what follows from earlier answers is free; an analyst sees that others asked something like it",
         ),
     ]
     return "\n".join(lines) + "\n"

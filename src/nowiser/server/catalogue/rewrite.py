@@ -24,6 +24,7 @@ _PLAIN_TYPES = {
     "OID": "UINTEGER", "CID": "UINTEGER", "INFORMATION_SCHEMA.CARDINAL_NUMBER": "INTEGER", "TIMESTAMPTZ": "TIMESTAMP",
 }  # fmt: skip
 _VECTORS = ("indkey", "indoption", "indclass", "indcollation", "proargtypes")
+_LISTS = ("conkey", "confkey", "conpfeqop", "conppeqop", "conffeqop", "conexclop", "proallargtypes", "stxkeys")
 _FUNCTIONS = ("typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout", "typanalyze", "typsubscript",
               "amhandler")  # fmt: skip
 _WHOLE = ("OID", "INT", "BIGINT", "INTEGER", "INT8", "INT4")
@@ -231,6 +232,12 @@ def _cast(node: exp.Cast, *_: object) -> exp.Expr:
         return inner
     if base in _TEXTS and isinstance(node.this, exp.Column) and node.this.name.lower() in _FUNCTIONS:
         return call("regproc_name", node.this)
+    if base in _TEXTS and not several and isinstance(node.this, exp.Column):
+        if node.this.name.lower() in _VECTORS:  # '1 2', as PostgreSQL writes a vector, and '{1,2}' a list
+            return call("array_to_string", node.this, exp.Literal.string(" "))
+        if node.this.name.lower() in _LISTS:
+            inside = call("array_to_string", node.this, exp.Literal.string(","))
+            return call("joined", call("joined", exp.Literal.string("{"), inside), exp.Literal.string("}"))
     if base in _TEXTS:
         return exp.cast(node.this, "TEXT[]" if several else "TEXT", dialect="duckdb")
     if base in _PLAIN_TYPES:

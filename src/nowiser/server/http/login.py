@@ -39,7 +39,7 @@ async def log_in(request: Request, name: str, secret: str) -> tuple[str, Session
     if turns.locked():
         raise TooMany("Too many people are logging in just now.", hint="Try again in a moment.")
     async with turns:
-        found = await desk.quickly(_opened, desk.register, name, secret)
+        found = await desk.at_the_door(_opened, desk.register, name, secret)
     if found is None:
         desk.attempts.failed(name, address)
         LOG_INS.labels("failed").inc()

@@ -8,6 +8,7 @@ from collections import Counter
 
 from nowiser.errors import NowiserError
 from nowiser.server.desk import Desk
+from nowiser.server.keepalive import noticed
 from nowiser.server.problems import TooMany
 from nowiser.server.wire import login
 from nowiser.server.wire.asking import Asker, Catalogue
@@ -21,6 +22,7 @@ from nowiser.server.wire.stream import Stream
 log = logging.getLogger("nowiser.server.wire")
 
 LOGIN_SECONDS = 30.0
+MOST_HERE = 50  # connections of one address that have not logged in yet
 MOST_BEFORE, MOST_AFTER = 2_000, 1_000_000  # bytes of a message, before and after the log-in
 QUIET = (asyncio.IncompleteReadError, ConnectionError, TimeoutError, Malformed, ssl.SSLError, OSError)
 
@@ -37,7 +39,7 @@ class Listener:
         binding = None if self._tls is None else self._tls.binding
         self._door = login.Door(desk, binding, needs_tls=not settings.local)
         self._sessions, self._accounts = dict[bytes, Session](), Counter[str]()
-        self._tasks, self._before = set[asyncio.Task[None]](), 0
+        self._tasks, self._before = set[asyncio.Task[None]](), Counter[str]()
         self._accepting: asyncio.Task[None] | None = None
 
     async def serve(self, listening: socket.socket) -> None:
@@ -64,33 +66,33 @@ class Listener:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                sock, _ = await loop.sock_accept(listening)
+                sock, (address, *_) = await loop.sock_accept(listening)
             except OSError:  # no file descriptors are left, or the client is gone already
                 await asyncio.sleep(0.1)
                 continue
-            if self._before >= self._desk.settings.connections:
+            if self._before.total() >= self._desk.settings.connections or self._before[address] >= MOST_HERE:
                 sock.close()
                 continue
-            task = asyncio.create_task(self._guarded(sock))
+            task = asyncio.create_task(self._guarded(sock, address))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _guarded(self, sock: socket.socket) -> None:
+    async def _guarded(self, sock: socket.socket, address: str) -> None:
         """One connection, whatever comes."""
         stream = None
         try:
             _alive(sock)
-            self._before += 1
+            self._before[address] += 1
             try:
                 async with asyncio.timeout(LOGIN_SECONDS):
-                    address = str(sock.getpeername()[0])
                     found = await opened(sock, self._tls)
                     if found is None:
                         return
                     stream = Stream(found.reader, found.writer, MOST_BEFORE)
                     session, key = await self._entered(stream, address, secure=found.secure)
             finally:
-                self._before -= 1
+                self._before[address] -= 1
+                self._before += Counter()  # forgets those without any
             if session is not None:
                 try:
                     await session.run()
@@ -151,10 +153,6 @@ class Listener:
 
 
 def _alive(sock: socket.socket) -> None:
-    """A client that vanished is noticed within minutes, also where nothing is sent."""
     sock.setblocking(False)
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4), ("TCP_USER_TIMEOUT", 120_000)):
-        if hasattr(socket, name):
-            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    noticed(sock)

@@ -116,7 +116,7 @@ class Door:
             raise scram.Wrong
         first = fields.value() or b""
         fields.end()
-        account = await self._desk.quickly(self._account, name)
+        account = await self._desk.at_the_door(self._account, name)
         salt = bytes.fromhex(account.salt) if account is not None else scram.made_up_salt(name, self._secret)
         known = () if account is None else account.tokens
         verifiers = tuple(scram.Verifier(t.id, bytes.fromhex(t.stored_key), bytes.fromhex(t.server_key)) for t in known)

@@ -27,7 +27,7 @@ from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.groups import Listed, SetGroups
 from nowiser.sql.plan.keys import effort
 from nowiser.sql.plan.plan import Noise, Plan
-from nowiser.sql.tree import Expression, Grouped, Released, columns, conjuncts, existing, parts
+from nowiser.sql.tree import Aggregate, Expression, Grouped, Released, columns, conjuncts, existing, parts
 
 Floats = NDArray[np.float64]
 
@@ -243,12 +243,22 @@ def _scales(plan: Plan, e: Expression, values: Floats, rows: Floats) -> tuple[Fl
         low, high = float(cell.low * cell.unit), float(cell.high * cell.unit)
         return np.maximum(_counted(cell, rows), 1.0) * max(abs(low + high), high - low) / 2, True
     width = _range(plan, reading)
-    if reading.aggregate.function == "avg":
-        bounds = reading.aggregate.argument.type.bounds if reading.aggregate.argument is not None else None
+    if (above := _above_middle(reading.aggregate)) is not None and reading.aggregate.argument is not None:
+        bounds = reading.aggregate.argument.type.bounds
         middle = abs(float(getattr(bounds, "low", inf)) + float(getattr(bounds, "high", inf))) / 2
         if width / 2 <= middle * (1 + 1e-9) and middle < width:  # a range from 0, or near it
-            return np.full(len(values), middle), True
+            return np.full(len(values), middle + above * width), True
     return np.full(len(values), width), False
+
+
+def _above_middle(aggregate: Aggregate) -> float | None:
+    """How far above the middle an average or a quantile of numbers is expected, as a share of the range."""
+    if aggregate.function == "avg":
+        return 0.0
+    numbers = aggregate.argument is not None and aggregate.argument.type.kind in (Kind.INTEGER, Kind.REAL)
+    if not numbers or aggregate.function not in QUANTILES or aggregate.at is None:
+        return None
+    return max(0.0, float(aggregate.at) - 0.5)
 
 
 def _range(plan: Plan, reading: Reading) -> float:

@@ -46,6 +46,7 @@ class Combined:
     variances: Array  # raw units squared
     grid: Fraction
     gaussian: NDArray[np.bool_] | bool = False  # of which of them the noise is Gaussian
+    slack: Array | float = 0.0  # how far off they may be besides, however often
 
     @property
     def variance(self) -> float:
@@ -55,8 +56,16 @@ class Combined:
         """What each combination stays within that often; the grid is added, because combinations are rounded to it."""
         miss = 1 - float(confidence)
         deviations = np.where(self.gaussian, -NormalDist().inv_cdf(miss / 2), log(1 / miss) / sqrt(2))
-        found: Array = np.sqrt(self.variances) * deviations + float(self.grid)
+        found: Array = np.sqrt(self.variances) * deviations + self.slack + float(self.grid)
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred(Combined):
+    """Stands for what a model infers: how far off that is nobody knows, so whoever shows it takes the bars away."""
+
+    def half_width(self, confidence: Fraction = Fraction(19, 20)) -> Array:  # noqa: ARG002 (as mechanisms have it)
+        return np.zeros_like(self.variances)
 
 
 def follow(target: Measured, kept: Sequence[Kept]) -> Followed | None:

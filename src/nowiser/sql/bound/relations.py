@@ -7,6 +7,7 @@ what it holds depends on that person's rows and public tables alone:
 * rows of one person are **joined** with rows of the same person: m·n of them, or fewer where the condition compares
   a key that is unique among the rows of a person. Joined with a public table each row finds at most one partner;
 * a **sub-select per person** has one row for each value of its keys among the rows of a person;
+* **window functions** over rows of one person put something beside each row: no more rows than before;
 * the **union** of branches has the rows of all of them;
 * **EXISTS** keeps or drops a row by what other rows of the same person, or public rows, say: no more rows than before.
 
@@ -21,9 +22,10 @@ from math import prod
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.policy import Policy
-from nowiser.model.schema import Protect, Table
+from nowiser.model.schema import Kind, Protect, Table
 from nowiser.sql.bound.groups_per_person import limits_groups, most
 from nowiser.sql.bound.persons import naming, owner, owner_columns, root
+from nowiser.sql.evaluate import evaluate
 from nowiser.sql.read.names import column_type
 from nowiser.sql.tree import (
     Call,
@@ -32,10 +34,12 @@ from nowiser.sql.tree import (
     Expression,
     Filter,
     Join,
+    Literal,
     PerPerson,
     Relation,
     Scan,
     Union,
+    Windowed,
     columns,
     conjuncts,
     existing,
@@ -43,6 +47,7 @@ from nowiser.sql.tree import (
 )
 
 ANY = 10**12
+_TRIED = 1_000  # values of a column in one condition
 MOST_ROWS = 100_000  # of one person: more would let anybody be seen in how long a question takes
 
 Ident = tuple[str, str]
@@ -98,11 +103,13 @@ def _rows(relation: Relation, policy: Policy) -> Rows:
             found = rows(relation.source, policy)
             for e in existing(relation.condition):
                 found = _looking(found, relation, e, policy)
-            return found
+            return _narrowed(found, relation.condition)
         case Join():
             return _joined(relation, policy)
         case PerPerson():
             return _per_person(relation, policy)
+        case Windowed():
+            return _windowed(relation, policy)
         case Union():
             return _united(relation, policy)
 
@@ -164,6 +171,36 @@ def _looking(source: Rows, relation: Filter, e: Exists, policy: Policy) -> Rows:
         )
     protect = Protect.PERSONS if Protect.PERSONS in (source.protect, inner.protect) else Protect.VALUES
     return replace(source, protect=protect, plain=False)
+
+
+def _narrowed(source: Rows, condition: Expression) -> Rows:
+    """Fewer rows of a person, where a condition leaves few values of a key: `day = …`, `row_number <= 3`."""
+    most, whose = source.most, {c.ident for c in source.person}
+    for key in source.unique:
+        most = min(most, prod(_left(ident, condition, most) for ident in key - whose))
+    if most == source.most:
+        return source
+    return replace(source, most=most, unique=source.unique | {frozenset()} if most == 1 else source.unique)
+
+
+def _left(ident: Ident, condition: Expression, most: int) -> int:
+    """How many values a condition leaves of a column, as far as it says so in plain words; else `most`."""
+    few = most
+    for c in conjuncts(condition):
+        looked = columns(c)
+        if not isinstance(c, Call) or {x.ident for x in looked} != {ident} or existing(c):
+            continue
+        column, args = looked[0], c.args
+        if c.function in ("in", "="):
+            others = [e for e in args if e != column]
+            if len(others) == len(args) - 1 and all(isinstance(e, Literal) for e in others):
+                few = min(few, len(others))
+        ends = column.type.bounds
+        listed = column.type.kind is Kind.INTEGER and ends is not None and not column.type.nullable
+        if listed and ends is not None and ends.high - ends.low < _TRIED:
+            values = range(int(ends.low), int(ends.high) + 1)
+            few = min(few, sum(evaluate(c, lambda _, v=v: v) is True for v in values))  # type: ignore[misc]  # one leaf
+    return few
 
 
 def _joined(relation: Join, policy: Policy) -> Rows:
@@ -259,6 +296,35 @@ def _per_person(relation: PerPerson, policy: Policy) -> Rows:
         tuple(new for new, _ in relation.person),
         keys,
         frozenset({visible, frozenset()}) if most == 1 else frozenset({visible}),
+        plain=False,
+        references=references,
+    )
+
+
+def _windowed(relation: Windowed, policy: Policy) -> Rows:
+    """The rows of the source, each with what depends on rows of its own person alone."""
+    source = rows(relation.source, policy)
+    by_person = {e.ident for e in relation.person}
+    for _, w in relation.windows:
+        assert by_person <= {e.ident for e in w.partition if isinstance(e, Column)}, "a window looks at one person"
+    renamed = {old.ident: new.ident for new, old in relation.columns}
+    new = {old.ident: new for new, old in relation.columns}
+    keys, references = (
+        frozenset(frozenset((name, renamed[i]) for name, i in key) for key in some if all(i in renamed for _, i in key))
+        for some in (source.keys, source.references)
+    )
+    unique = {frozenset(renamed[i] for i in key) for key in source.unique if all(i in renamed for i in key)}
+    for number, w in relation.windows:
+        by = {e.ident if isinstance(e, Column) else None for e in w.partition} - by_person
+        if w.function == "row_number" and by <= renamed.keys():
+            unique.add(frozenset({number.ident, *(renamed[i] for i in by if i is not None)}))
+    return Rows(
+        source.persons,
+        source.protect,
+        source.most,
+        tuple(new[c.ident] for c in relation.person),
+        keys,
+        frozenset(unique),
         plain=False,
         references=references,
     )
@@ -396,5 +462,5 @@ def names(relation: Relation) -> frozenset[str]:
             return names(relation.source)
         case Join():
             return names(relation.left) | names(relation.right)
-        case Scan() | PerPerson() | Union():
+        case Scan() | PerPerson() | Windowed() | Union():
             return frozenset({relation.relation})

@@ -60,6 +60,11 @@ def choose(
         except Exhausted as found:
             refusal = found
     if not options:
+        if (
+            totals or own
+        ):  # the figures are those of the way that would be taken on the first day, as `explain` shows it
+            first = choose(policy, planned, wish, FREE, fewest=fewest)
+            allowance.admits(policy, totals, first.charge, analyst=analyst, own=own)
         raise refusal or AssertionError("a plan that is not free has a way")
     _, way, s = min(options, key=lambda option: option[0])
     return Chosen(way.charge(s), way.noise(s), way.name, way.top, s, way.summed, way.unit)

@@ -68,7 +68,7 @@ class Marginals:
 
     def sums(self, cell: NDArray[Any]) -> NDArray[Any]:
         """From a (blurred) cell of every finest group to the numbers of all sets, one set after the other."""
-        if cell.dtype != object and float(np.abs(cell.astype(np.float64)).sum()) > MOST_WHOLE:
+        if np.issubdtype(cell.dtype, np.integer) and float(np.abs(cell.astype(np.float64)).sum()) > MOST_WHOLE:
             cell = cell.astype(object)
         whole = cell.reshape(self._sizes)
         found = []

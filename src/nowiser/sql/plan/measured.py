@@ -25,6 +25,7 @@ from nowiser.sql.tree import (
     PerPerson,
     Relation,
     Union,
+    Windowed,
     columns,
     conjuncts,
     existing,
@@ -70,7 +71,7 @@ def _outer(relation: Relation) -> bool:
     match relation:
         case Join():
             return relation.outer or _outer(relation.left) or _outer(relation.right)
-        case Filter() | PerPerson():
+        case Filter() | PerPerson() | Windowed():
             return _outer(relation.source)
         case Union():
             return any(_outer(source) for source, _ in relation.branches)

@@ -19,6 +19,7 @@ from nowiser.sql.tree import (
     PerPerson,
     Relation,
     Union,
+    Windowed,
     conjuncts,
 )
 
@@ -53,7 +54,7 @@ def _values(relation: Relation, home: Table, column: Declared) -> frozenset[Valu
                 return left
             said = [_said(c, home, column) for c in conjuncts(relation.condition)]
             return _both(left, _values(relation.right, home, column), *said)
-        case PerPerson():
+        case PerPerson() | Windowed():
             return _values(relation.source, home, column)
         case Union():
             every = [_values(source, home, column) for source, _ in relation.branches]

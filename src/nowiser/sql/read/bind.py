@@ -19,11 +19,14 @@ from nowiser.sql.read import hints
 from nowiser.sql.read.constants import bare, null, read_as
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
-from nowiser.sql.read.reasons import ASK_FIRST, REASONS, SPELLED
+from nowiser.sql.read.reasons import ASK_FIRST, REASONS, ROW_WINDOWS, SPELLED
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
 DEEPEST = 240  # functions inside one another; whatever walks the tree needs a few frames for each
+
+# Kinds that stand beside each other, and the one in which they meet: a day begins at midnight
+_MEETING = {frozenset({Kind.INTEGER, Kind.REAL}): Kind.REAL, frozenset({Kind.DATE, Kind.TIMESTAMP}): Kind.TIMESTAMP}
 
 Leaf = Callable[[exp.Expr], Expression | None]  # what a clause adds: aggregates, keys, aliases
 
@@ -88,6 +91,9 @@ class Binder:
         try:
             return functions.call(function, args, self.place(node))
         except NotAnswerable as refusal:
+            wrong = next((a.type.kind for a in args if a.type.kind is not Kind.BOOLEAN), None)
+            if function in ("and", "or", "not") and wrong is not None:
+                refusal.hint = hints.condition(wrong)
             refusal.hint = refusal.hint or hints.mismatch(args)
             raise
 
@@ -125,12 +131,7 @@ class Binder:
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
-            instead = "Use GROUP BY."
-            if isinstance(node.this, exp.RowNumber) and node.args.get("partition_by"):
-                instead = (
-                    "The first row of each person: WHERE t = (SELECT MIN(b.t) FROM … AS b WHERE b.person = a.person)."
-                )
-            return self.refuse(node, "Window functions look at single rows and are not answered.", instead)
+            return self.refuse(node, "Window functions look at single rows and are not answered here.", ROW_WINDOWS)
         if type(node) in hints.EXPRESSIONS:
             return self.refuse(node, *hints.EXPRESSIONS[type(node)])
         if not isinstance(node, exp.Func):
@@ -152,7 +153,7 @@ class Binder:
     def meet(self, *args: Expression) -> tuple[Expression, ...]:
         """The same expressions in one kind: NULL and quoted constants take the kind of what they stand beside."""
         kinds = {a.type.kind for a in args if not bare(a)}
-        kind = Kind.REAL if kinds == {Kind.INTEGER, Kind.REAL} else next(iter(kinds)) if len(kinds) == 1 else None
+        kind = _MEETING.get(frozenset(kinds)) or (next(iter(kinds)) if len(kinds) == 1 else None)
         return args if kind is None else tuple(self.into(a, kind) for a in args)
 
     def into(self, expression: Expression, kind: Kind) -> Expression:
@@ -161,6 +162,8 @@ class Binder:
                 return null(kind, expression.span)
             if isinstance(expression.value, str) and kind is not Kind.TEXT:
                 return read_as(expression, kind)
+        if kind is Kind.TIMESTAMP and expression.type.kind is Kind.DATE:
+            return functions.call("date_to_timestamp", (expression,), expression.span)
         return self.real(expression) if kind is Kind.REAL else expression
 
     def real(self, expression: Expression) -> Expression:

@@ -16,7 +16,9 @@ from nowiser.sql.tree import Expression, Literal, Type
 _EPOCH = date(1970, 1, 1)
 _NUMBER = re.compile(r"[+-]?(?=\.?[0-9])[0-9]{0,400}(\.[0-9]{0,400})?([eE][+-]?[0-9]{1,3})?", re.ASCII)
 LARGEST = Interval(-(10**300), 10**300)
-_TRUTH = {"true": True, "t": True, "false": False, "f": False}
+# As PostgreSQL reads them; drivers write '1' where a program says true
+_TRUTH = dict.fromkeys(("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"), True)
+_TRUTH |= dict.fromkeys(("f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0"), False)
 _EXAMPLE = {
     Kind.DATE: "Write dates as '2024-12-31'.",
     Kind.TIMESTAMP: "Write timestamps as '2024-12-31 23:59:59'.",
@@ -114,7 +116,7 @@ def quoted(text: str, kind: Kind) -> tuple[Value, Interval | None]:
             real = float(exact_number(text.strip()))
             return real, point(Fraction(real))
         case Kind.BOOLEAN:
-            if text.lower() not in _TRUTH:
+            if (word := text.strip().lower()) not in _TRUTH:
                 raise ValueError(text)
-            return _TRUTH[text.lower()], None
+            return _TRUTH[word], None
     raise ValueError(text)

@@ -9,10 +9,10 @@ from nowiser.model.schema import Kind
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.dates import PARTS, SHORT, SPANS, TIMES
 from nowiser.sql.interval import point
-from nowiser.sql.read.between import extracted, stamped
+from nowiser.sql.read.between import extracted, moments, stamped
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.constants import bare, read_as
-from nowiser.sql.read.constructs import Rule
+from nowiser.sql.read.constructs import Rule, between, binary
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
 _MONTHS = {"month": 1, "mon": 1, "quarter": 3, "year": 12, "yr": 12, "decade": 120}
@@ -148,9 +148,53 @@ def subtracted(b: Binder, node: exp.Sub) -> Expression:
             raise b.refuse(
                 node,
                 "The difference of two timestamps is not a number.",
-                "Write EXTRACT(EPOCH FROM (a - b)) for the seconds between them.",
+                "EXTRACT(EPOCH FROM (a - b)) for seconds, EXTRACT(DAY FROM (a - b)) for days,"
+                " a - b > INTERVAL '30 days' to compare.",
             )
     return b.call("-", node, one, two)
+
+
+def compared(function: str) -> Rule:
+    """A comparison; `t2 - t1 > INTERVAL '30 days'` compares microseconds."""
+    plain = binary(function)
+
+    def rule(b: Binder, node: exp.Binary) -> Expression:
+        left, right = node.this.unnest(), node.expression.unnest()
+        for one, other, first in ((left, right, True), (right, left, False)):
+            if isinstance(one, exp.Sub) and isinstance(other, exp.Interval):
+                b.only(node, "this", "expression")
+                pair = _lasting(b, one), _lasts(b, other)
+                return b.call(function, node, *(pair if first else reversed(pair)))
+        return plain(b, node)
+
+    return rule
+
+
+def within(b: Binder, node: exp.Between) -> Expression:
+    """BETWEEN; of what lies between two moments too."""
+    low, high = node.args.get("low"), node.args.get("high")
+    if not isinstance(low, exp.Interval) or not isinstance(high, exp.Interval):
+        return between(b, node)
+    b.only(node, "this", "low", "high")
+    ends = exp.GTE(this=node.this, expression=low), exp.LTE(this=node.this, expression=high)
+    return b.call("and", node, *(b.bind(e) for e in ends))
+
+
+def _lasting(b: Binder, node: exp.Sub) -> Expression:
+    one, two = (stamped(b, node, e) for e in moments(b, node, node.this, node.expression))
+    return b.call("micros_between", node, one, two)
+
+
+def _lasts(b: Binder, node: exp.Interval) -> Literal:
+    """How many microseconds an interval lasts."""
+    total = 0
+    for number, unit in steps(b, node):
+        if unit in _MONTHS:
+            raise b.refuse(
+                node, "Months differ in length.", "INTERVAL '30 days', or EXTRACT(YEAR FROM AGE(a, b)) >= 18."
+            )
+        total += number * (_MICROS[unit] if unit in _MICROS else _DAYS[unit] * 86_400_000_000)
+    return Literal(total, Type(Kind.INTEGER, bounds=point(total)), b.place(node))
 
 
 def _moment(b: Binder, node: exp.Expr, expression: Expression) -> Expression:
@@ -210,6 +254,11 @@ def alone(b: Binder, node: exp.Interval) -> Expression:
 
 
 RULES: dict[type[exp.Expr], Rule] = {
+    exp.GT: compared(">"),
+    exp.GTE: compared(">="),
+    exp.LT: compared("<"),
+    exp.LTE: compared("<="),
+    exp.Between: within,
     exp.Add: added,
     exp.StrToDate: written(Kind.DATE),
     exp.StrToTime: written(Kind.TIMESTAMP),

@@ -1,5 +1,6 @@
 """Columns of sub-selects: what is known about a value that was computed inside a question."""
 
+from dataclasses import replace
 from fractions import Fraction
 from math import isfinite
 
@@ -7,6 +8,18 @@ from nowiser.model import schema
 from nowiser.model.schema import Role
 from nowiser.sql.interval import INT64
 from nowiser.sql.tree import Column, Expression, Type, columns
+
+
+def carried(relation: str, name: str, e: Column) -> Column:
+    """A column as it is, under a name of a new relation."""
+    declared = replace(e.declared, name=name, nullable=e.type.nullable)
+    return Column(relation, e.table, declared, e.type, e.span, e.of or e.declared.name, e.attributes)
+
+
+def person_column(relation: str, i: int, c: Column) -> Column:
+    """What names the person of a row, under a name of a new relation that no analyst writes."""
+    declared = schema.Column(f":person:{i}", c.declared.kind, Role.IDENTIFIER, nullable=False)
+    return Column(relation, c.table, declared, replace(c.type, nullable=False), derived=())
 
 
 def derived_column(

@@ -23,7 +23,7 @@ from nowiser.sql.read.lookups import Looked, Lookups
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import TRUE, Context, From, Source, SubSelect, together, within
-from nowiser.sql.tree import Exists, Expression, Filter, Relation, columns
+from nowiser.sql.tree import Column, Exists, Expression, Filter, Relation, columns
 
 Together = Callable[[Expression | None], Relation]
 
@@ -188,9 +188,15 @@ class _Looking:
         (y,) = source.columns.values()
         a, b = self.binder.meet(self.binder.bind(x), y)
         equal = self.binder.call("=", node, a, b)
-        if negated and equal.type.nullable:
+        if negated and any(
+            e.type.nullable and not self._names_person(e, of) for e, of in ((a, self.relation), (b, source.relation))
+        ):
             self._nothing_missing(node, source.relation, a, b)
         self._filter(node, source.relation, [equal], negated=negated)
+
+    def _names_person(self, e: Expression, of: Relation) -> bool:
+        """Whether it says whose a row is, which is never missing: rows of nobody are left out."""
+        return isinstance(e, Column) and e.ident in {c.ident for c in rows(of, self.context.policy).person}
 
     def _nothing_missing(self, node: exp.Expr, inner: Relation, x: Expression, y: Expression) -> None:
         """NOT IN is not true where a listed value is NULL, nor for NULL itself unless nothing is listed."""

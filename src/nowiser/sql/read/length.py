@@ -9,7 +9,19 @@ from collections.abc import Iterator
 from nowiser.errors import NotAnswerable
 from nowiser.sql.functions import weigh
 from nowiser.sql.steps import expressions
-from nowiser.sql.tree import Exists, Expression, Filter, Join, PerPerson, Query, Relation, Scan, Union, existing
+from nowiser.sql.tree import (
+    Exists,
+    Expression,
+    Filter,
+    Join,
+    PerPerson,
+    Query,
+    Relation,
+    Scan,
+    Union,
+    Windowed,
+    existing,
+)
 
 LONGEST = 1_000_000  # letters, about
 
@@ -54,6 +66,9 @@ def _of(relation: Relation) -> Iterator[Expression]:
             yield from _of(relation.source)
             yield from (e for _, e in relation.keys)
             yield from (e for _, f in relation.folds for e in (f.argument, f.condition) if e is not None)
+        case Windowed():
+            yield from _of(relation.source)
+            yield from (e for _, w in relation.windows for e in w.expressions)
         case Union():
             for source, arm in relation.branches:
                 yield from _of(source)

@@ -1,7 +1,7 @@
 """Which column a name means."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -26,6 +26,7 @@ class Scope:
     sources: Mapping[str, Mapping[str, Expression]]
     merged: frozenset[str] = frozenset()  # columns named in USING: the same on both sides
     outer: "Scope | None" = None  # what is in sight around an EXISTS
+    beside: Mapping[str, Expression] = field(default_factory=dict)  # windows, by names that no analyst writes
 
     def everything(self) -> list[tuple[str, Expression]]:
         """What a star stands for."""
@@ -57,6 +58,8 @@ def column(scope: Scope, node: exp.Column) -> Expression:
     ):
         raise NotAnswerable("Name columns as column or table.column.", span=span)
     wanted = node.this
+    if wanted.this in scope.beside:
+        return replace(scope.beside[wanted.this], span=span)
     homes = scope.sources
     qualifier = node.args.get("table")
     if qualifier is not None:

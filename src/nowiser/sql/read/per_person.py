@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from nowiser.model import schema
-from nowiser.model.schema import Kind, Role
+from nowiser.model.schema import Kind
 from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import Rows, rows
 from nowiser.sql.functions.base import ORDERED, ROUNDED
@@ -19,13 +18,13 @@ from nowiser.sql.interval import INT64, Interval, hull
 from nowiser.sql.plan.cells import sum_cell
 from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import condition, named_output, no_aggregate, outputs
-from nowiser.sql.read.derived import derived_column
+from nowiser.sql.read.derived import carried, derived_column, person_column
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context, Source
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Column, Expression, Filter, Fold, PerPerson, Relation, Type, columns
 
-_FOLDS: dict[type[exp.Expr], str] = {
+FOLDS: dict[type[exp.Expr], str] = {
     exp.Count: "count",
     exp.Sum: "sum",
     exp.Avg: "avg",
@@ -70,7 +69,7 @@ class _PerPerson:
         made = PerPerson(
             self.name,
             self.source,
-            tuple((self._person(i, c), c) for i, c in enumerate(self.known.person)),
+            tuple((person_column(self.name, i, c), c) for i, c in enumerate(self.known.person)),
             tuple((new, e) for e, new in self.keys.items()),
             tuple((new, fold) for fold, new in self.folds.items()),
         )
@@ -148,7 +147,7 @@ class _PerPerson:
         if isinstance(node, exp.Filter):
             inner.only(node, "this", "expression")
             only, call = condition(self.context, inner, node.expression.this), node.this
-        function = _FOLDS.get(type(call))
+        function = FOLDS.get(type(call))
         if function is None:
             raise self.context.refuse(
                 node,
@@ -173,7 +172,7 @@ class _PerPerson:
             bounds.total(argument)
             if function == "count" and not argument.type.nullable:
                 argument = None
-        fold, type_ = self._typed(function, argument, only, node)
+        fold, type_ = typed(self.context, node, function, argument, only=only, most=self.known.most)
         if fold not in self.folds:
             parts = [e for e in (argument, only) if e is not None]
             shown = ", ".join(c.declared.name for c in columns(argument)) or "*"
@@ -182,38 +181,38 @@ class _PerPerson:
             self.folds[fold] = derived_column(self.name, name, type_, parts, identifies=function in ("min", "max"))
         return self.folds[fold]
 
-    def _typed(
-        self, function: str, argument: Expression | None, only: Expression | None, node: exp.Expr
-    ) -> tuple[Fold, Type]:
-        n = self.known.most
-        if function in ("count", "distinct"):
-            least = 1 if argument is None and only is None else 0
-            return Fold(function, argument, only), Type(Kind.INTEGER, bounds=Interval(least, n))  # type: ignore[arg-type]  # a key of _FOLDS
-        assert argument is not None
-        missing = argument.type.nullable or only is not None
-        if function in ("min", "max"):
-            if argument.type.kind not in ORDERED:
-                raise self.context.refuse(node, f"{function.upper()} takes numbers and dates here.")
-            return Fold(function, argument, only), replace(argument.type, nullable=missing)  # type: ignore[arg-type]  # ditto
-        cell = sum_cell(argument, only, centred=False)
-        low, high = cell.low * cell.unit, cell.high * cell.unit
-        if function == "avg":
-            ends = Interval(low, high)
-            if n * cell.largest > MOST_UNITS:  # the sum is rounded to a double before it is divided
-                ends = ends.widened(ROUNDED["nearest"])
-            return Fold("avg", argument, only, cell.unit), Type(Kind.REAL, missing, ends.in_doubles())
-        ends = hull([low, n * low, high, n * high])
-        whole = argument.type.kind is Kind.INTEGER
-        if n * cell.largest > (INT64.high if whole else MOST_UNITS):
-            raise self.context.refuse(node, "This sum over the rows of one person could be too large to be exact.")
-        return Fold("sum", argument, only, cell.unit), Type(argument.type.kind, missing, ends)
-
     def _key(self, name: str, e: Expression) -> Column:
-        if isinstance(e, Column):
-            declared = replace(e.declared, name=name, nullable=e.type.nullable)
-            return Column(self.name, e.table, declared, e.type, e.span, e.of or e.declared.name, e.attributes)
-        return derived_column(self.name, name, e.type, [e])
+        return carried(self.name, name, e) if isinstance(e, Column) else derived_column(self.name, name, e.type, [e])
 
-    def _person(self, i: int, c: Column) -> Column:
-        declared = schema.Column(f":person:{i}", c.declared.kind, Role.IDENTIFIER, nullable=False)
-        return Column(self.name, c.table, declared, replace(c.type, nullable=False), derived=())
+
+def typed(
+    context: Context,
+    node: exp.Expr,
+    function: str,
+    argument: Expression | None,
+    *,
+    only: Expression | None = None,
+    most: int,
+) -> tuple[Fold, Type]:
+    """An aggregate over at most so many rows of one person, and what it can be."""
+    if function in ("count", "distinct"):
+        least = 1 if argument is None and only is None else 0
+        return Fold(function, argument, only), Type(Kind.INTEGER, bounds=Interval(least, most))  # type: ignore[arg-type]  # a key of FOLDS
+    assert argument is not None
+    missing = argument.type.nullable or only is not None
+    if function in ("min", "max"):
+        if argument.type.kind not in ORDERED:
+            raise context.refuse(node, f"{function.upper()} takes numbers and dates here.")
+        return Fold(function, argument, only), replace(argument.type, nullable=missing)  # type: ignore[arg-type]  # ditto
+    cell = sum_cell(argument, only, centred=False)
+    low, high = cell.low * cell.unit, cell.high * cell.unit
+    if function == "avg":
+        ends = Interval(low, high)
+        if most * cell.largest > MOST_UNITS:  # the sum is rounded to a double before it is divided
+            ends = ends.widened(ROUNDED["nearest"])
+        return Fold("avg", argument, only, cell.unit), Type(Kind.REAL, missing, ends.in_doubles())
+    ends = hull([low, most * low, high, most * high])
+    whole = argument.type.kind is Kind.INTEGER
+    if most * cell.largest > (INT64.high if whole else MOST_UNITS):
+        raise context.refuse(node, "This sum over the rows of one person could be too large to be exact.")
+    return Fold("sum", argument, only, cell.unit), Type(argument.type.kind, missing, ends)

@@ -11,6 +11,10 @@ ASK_FIRST = (
     " the same person: LEFT JOIN (SELECT key, COUNT(*) AS n FROM … GROUP BY key) AS s ON s.key = …, and use s.n."
 )
 # Windows
+ROW_WINDOWS = (
+    "Number the rows of each person in a sub-select: FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY person"
+    " ORDER BY t) AS n FROM …) AS q WHERE n = 1."
+)
 WINDOWS = {
     "rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",
     "dense_rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",

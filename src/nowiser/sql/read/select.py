@@ -1,6 +1,7 @@
 """A SELECT of sqlglot → our Query: which rows, which groups, what is released, and what is done with it after."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -35,6 +36,7 @@ from nowiser.sql.read.length import refuse_long
 from nowiser.sql.read.listed_groups import refuse_counted, without_values
 from nowiser.sql.read.names import Scope, column, known, matches
 from nowiser.sql.read.parse import parse, place
+from nowiser.sql.read.same_rows import one_answer
 from nowiser.sql.read.source import Context, From
 from nowiser.sql.read.subselect import read_source, with_names
 from nowiser.sql.read.undeclared import refuse_undeclared
@@ -106,9 +108,13 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
         try:
             return select.query()
         except NotAnswerable as refusal:
-            if not context.several:
-                raise
             context.count, first = count, refusal
+        if (beside := one_answer(tree)) is not None:
+            with suppress(NotAnswerable):
+                return _Select(context, beside).query()
+            context.count = count
+        if not context.several:
+            raise first
         return _of_totals(context, tree, first)
 
 
@@ -347,11 +353,14 @@ class _Select:
                 raise self.refuse(self.tree, f"{hints.clause(name)} is not answered.", "Write SELECT and the columns.")
         distinct = self.tree.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            instead = (
-                "The latest row of each person: WHERE day = (SELECT MAX(b.day) FROM t AS b WHERE b.person = t.person)."
-            )
-            raise self.refuse(self.tree, "DISTINCT ON chooses single rows and is not answered.", instead)
+            instead = "Aggregate them: SELECT AVG(x) FROM (SELECT DISTINCT ON (person) … ORDER BY person, t) AS q."
+            raise self.refuse(self.tree, "DISTINCT ON chooses single rows, and rows are never shown.", instead)
         if not self.tree.args.get("from_"):
+            if asks_inside(self.tree):
+                message = "These are several questions: each in brackets is over other rows."
+                raise self.refuse(
+                    self.tree, message, "Ask them one by one, and compute with the answers: that is free."
+                )
             tables = ", ".join(t.name for t in self.context.policy.tables)
             raise self.refuse(self.tree, "The question names no table.", f"Write FROM and a table: {tables}.")
         if not self.tree.expressions:

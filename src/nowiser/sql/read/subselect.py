@@ -3,6 +3,7 @@
 * Without aggregates its columns stand for their expressions and its conditions join those outside: nothing is left
   of it.
 * With GROUP BY over columns that lead to one person it is a relation with one row per group (`per_person`).
+* Window functions within persons put numbers beside its rows (`row_windows`).
 * UNION, INTERSECT and EXCEPT: `set_operations.py`.
 
 Exact totals over several persons never become rows: that would be an answer without noise inside a question.
@@ -20,6 +21,7 @@ from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import aggregates, no_aggregate, outputs
 from nowiser.sql.read.exists import looked_up
 from nowiser.sql.read.per_person import per_person
+from nowiser.sql.read.row_windows import beside, has_windows
 from nowiser.sql.read.set_operations import united
 from nowiser.sql.read.source import Context, From, Source
 from nowiser.sql.tree import Column
@@ -37,8 +39,9 @@ def read_source(context: Context, node: exp.Expr) -> Source:
     if not isinstance(node, exp.Select):
         raise context.refuse(node, "FROM takes tables and sub-selects.", "Write (SELECT …) AS name.")
     refusal: NotAnswerable | None = None
+    clauses = (*_CLAUSES, "qualify") if has_windows(node) else _CLAUSES
     for name, value in node.args.items():
-        if name not in _CLAUSES and value not in (None, False, [], ()):
+        if name not in clauses and value not in (None, False, [], ()):
             refusal = context.refuse(node, f"{hints.clause(name)} is not answered in a sub-select.")
     if refusal is not None and not (node.args.get("group") or aggregates(node)):
         raise refusal
@@ -56,6 +59,11 @@ def _select(context: Context, node: exp.Select) -> Source:
     binder = Binder(scope, lambda n: no_aggregate(context, n))
     where = node.args.get("where")
     relation = looked_up(context, where, scope, together, read_source)
+    if has_windows(node):
+        node, relation, scope = beside(context, node, relation, scope)
+        binder = Binder(scope, lambda n: no_aggregate(context, n))
+    elif node.args.get("distinct") and node.args["distinct"].args.get("on"):
+        raise context.refuse(node, "DISTINCT ON is not answered beside GROUP BY and aggregates.", "Use MIN or MAX.")
     found = rows(relation, context.policy)
     if node.args.get("distinct") and not node.args.get("group") and not aggregates(node) and not found.secret:
         columns_ = dict(outputs(context, node, binder))

@@ -20,7 +20,7 @@ from nowiser.sql.tree import Expression, Literal, Order, Type
 MOST_WINDOWS = 64
 MOST_APART = 10_000  # rows, of LAG, of a frame
 
-_RANKS: dict[type[exp.Expr], str] = {
+RANKS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "row_number",
     exp.Rank: "rank",
     exp.DenseRank: "dense_rank",
@@ -28,7 +28,7 @@ _RANKS: dict[type[exp.Expr], str] = {
     exp.CumeDist: "cume_dist",
     exp.Ntile: "ntile",
 }
-_OTHERS: dict[type[exp.Expr], str] = {
+OTHERS: dict[type[exp.Expr], str] = {
     exp.Lag: "lag",
     exp.Lead: "lead",
     exp.FirstValue: "first_value",
@@ -102,9 +102,9 @@ def read(
     partition = tuple(b.bind(p) for p in node.args.get("partition_by") or ())
     order = ordered(b, node.args.get("order"))
     inner = node.this
-    if type(inner) in _RANKS:
+    if type(inner) in RANKS:
         return _rank(b, inner, partition, order)
-    if type(inner) in _OTHERS:
+    if type(inner) in OTHERS:
         return _elsewhere(b, node, partition, order)
     found_total = total(b, inner, condition)
     if found_total is None:
@@ -129,11 +129,11 @@ def ordered(b: Binder, clause: exp.Expr | None) -> tuple[Order, ...]:
 def _rank(
     b: Binder, inner: exp.Expr, partition: tuple[Expression, ...], order: tuple[Order, ...]
 ) -> tuple[Window, Type]:
-    function = _RANKS[type(inner)]
+    function = RANKS[type(inner)]
     b.only(inner, "this") if function == "ntile" else b.only(inner)
     args: tuple[Expression, ...] = ()
     if function == "ntile":
-        args = (_whole(b, inner, inner.this, 1),)
+        args = (fixed(b, inner, inner.this, 1),)
     real = function in ("percent_rank", "cume_dist")
     bounds = Interval(0, 1) if real else EVERYTHING
     return Window(function, args, partition, order), Type(Kind.REAL if real else Kind.INTEGER, bounds=bounds)
@@ -143,19 +143,19 @@ def _elsewhere(
     b: Binder, node: exp.Window, partition: tuple[Expression, ...], order: tuple[Order, ...]
 ) -> tuple[Window, Type]:
     inner = node.this
-    function = _OTHERS[type(inner)]
+    function = OTHERS[type(inner)]
     b.only(inner, "this", "offset", "default")
     value = b.bind(inner.this)
     args: tuple[Expression, ...] = (value,)
     offset, default = inner.args.get("offset"), inner.args.get("default")
     if function in ("lag", "lead"):
-        by = _whole(b, inner, offset, 0) if offset is not None else Literal(1, Type(Kind.INTEGER))
+        by = fixed(b, inner, offset, 0) if offset is not None else Literal(1, Type(Kind.INTEGER))
         args = (value, by)
         if default is not None:
             value, other = b.meet(value, b.bind(default))
             args = (value, by, other)
     elif function == "nth_value":
-        args = (value, _whole(b, inner, offset, 1))
+        args = (value, fixed(b, inner, offset, 1))
     elif offset is not None or default is not None:
         raise b.refuse(inner, f"{function.upper()} takes one expression.", f"{function.upper()}(x) OVER (ORDER BY …)")
     frame = _frame(b, node, ordered=bool(order))
@@ -164,7 +164,8 @@ def _elsewhere(
     return Window(function, args, partition, order, frame), Type(kind, nullable=True, bounds=bounds)
 
 
-def _whole(b: Binder, at: exp.Expr, node: exp.Expr | None, least: int) -> Literal:
+def fixed(b: Binder, at: exp.Expr, node: exp.Expr | None, least: int) -> Literal:
+    """A whole number that is written as such."""
     found = b.bind(node) if node is not None else None
     if isinstance(found, Literal) and isinstance(found.value, int) and least <= found.value <= MOST_APART:
         return found
@@ -195,6 +196,6 @@ def _frame(b: Binder, node: exp.Window, *, ordered: bool) -> Frame:
 def _end(b: Binder, spec: exp.Expr, end: Any, side: Any) -> int | None:
     if isinstance(end, str):
         return 0 if end.upper() == "CURRENT ROW" else None
-    found = _whole(b, spec, end, 0).value
+    found = fixed(b, spec, end, 0).value
     assert isinstance(found, int)
     return -found if str(side).upper() == "PRECEDING" else found

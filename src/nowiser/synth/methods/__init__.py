@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from nowiser.synth.counts import Coded
 from nowiser.synth.meter import Meter
-from nowiser.synth.methods import aim, independent, mst
+from nowiser.synth.methods import aim, all as everything, independent, mst
 from nowiser.synth.noisy import Made
 from nowiser.synth.run import Run
 
@@ -20,5 +20,6 @@ class Method:
 METHODS = {
     "aim": Method(aim.CHOOSING, aim.aim),
     "mst": Method(mst.CHOOSING, mst.mst),
+    "all": Method(everything.CHOOSING, everything.all_counted),
     "independent": Method(independent.CHOOSING, independent.independent),
 }

@@ -1,0 +1,360 @@
+"""The checker's own way to follow a program: Python itself runs it on symbols.
+
+Arithmetic on `Symbol` gives linear forms; a comparison asks which outcome is being followed. Only the statements and
+names of the language may occur in the text, and no builtin is reachable but seven, so that running it is safe.
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from nowiser.verify.check.arithmetic import Form, plus
+
+STATEMENTS = "Module FunctionDef arguments arg Assign AnnAssign AugAssign Expr If While For Break Return Pass"
+EXPRESSIONS = (
+    "Constant Name Load Store UnaryOp BinOp BoolOp Compare IfExp List Tuple ListComp GeneratorExp comprehension"
+)
+OPERATORS = "USub UAdd Not Add Sub Mult Div FloorDiv Mod And Or Lt LtE Gt GtE Eq NotEq"
+NODES = frozenset(f"{STATEMENTS} {EXPRESSIONS} {OPERATORS} Subscript Slice Call Attribute keyword".split())
+MOST = 200_000  # decisions
+
+
+class Rejected(Exception):
+    """Why a certificate does not prove its claim."""
+
+
+class Decision(NamedTuple):
+    kind: str
+    form: Form
+    strict: bool
+    outcome: int
+    scores: tuple[tuple[Form, int], ...] = ()
+
+    @property
+    def noisy(self) -> bool:
+        return self.kind != "row" or any(n.startswith("x") for n in self.form)
+
+    @property
+    def row(self) -> tuple[Form, bool]:
+        return (self.form, self.strict) if self.outcome else (plus((-1, self.form)), not self.strict)
+
+
+@dataclass(frozen=True)
+class Path:
+    decisions: tuple[Decision, ...]
+    noises: tuple[tuple[str, Fraction, int], ...]  # kind, number and power of the scale
+    output: Any
+
+    @property
+    def name(self) -> str:
+        return "".join(str(d.outcome) + ("," if d.kind == "choose" else "") for d in self.decisions)
+
+    def rows(self, *, noisy: bool) -> list[tuple[Form, bool]]:
+        return [d.row for d in self.decisions if d.kind == "row" and d.noisy == noisy]
+
+
+class Known:
+    """The closest known bound of every direction."""
+
+    def __init__(self, rows: Sequence[tuple[Form, bool]] = ()) -> None:
+        self.least: dict[Any, tuple[Fraction, bool]] = {}
+        for form, strict in rows:
+            self.add(form, strict)
+
+    @staticmethod
+    def _of(form: Form) -> tuple[Any, Fraction]:
+        names = sorted(n for n in form if n)
+        size = abs(form[names[0]])
+        return tuple((n, form[n] / size) for n in names), -form.get("", Fraction(0)) / size
+
+    def add(self, form: Form, strict: bool) -> None:
+        if any(form):
+            direction, value = self._of(form)
+            self.least[direction] = max(self.least.get(direction, (value, strict)), (value, strict))
+
+    def decide(self, form: Form, strict: bool) -> bool | None:
+        if not any(form):
+            return form.get("", 0) > 0 or (not strict and not form)
+        direction, value = self._of(form)
+        if direction in self.least and self.least[direction] >= (value, strict):
+            return True
+        direction, value = self._of(plus((-1, form)))
+        return False if direction in self.least and self.least[direction] >= (value, not strict) else None
+
+
+class World:
+    """One run: the outcomes it is told, then the first; what it decided and drew."""
+
+    def __init__(self, told: Sequence[int], known: Sequence[tuple[Form, bool]] = (), first: int = 0) -> None:
+        self.told, self.first, self.known = list(told), first, Known(known)
+        self.decisions: list[Decision] = []
+        self.noises: list[tuple[str, Fraction, int]] = []
+        self.open: list[list[int]] = []
+
+    def take(self, outcomes: Sequence[int]) -> int:
+        at = len(self.decisions)
+        if at > MOST:
+            raise Rejected("a run decides too often")
+        if at < len(self.told):
+            return self.told[at]
+        self.open += [[*(d.outcome for d in self.decisions), other] for other in outcomes[1:]]
+        return outcomes[0]
+
+    def above(self, form: Form, strict: bool) -> bool:
+        known = self.known.decide(form, strict)
+        if known is None:
+            decision = Decision("row", form, strict, self.take((1, 0)))
+            self.decisions.append(decision)
+            self.known.add(*decision.row)
+            return bool(decision.outcome)
+        return known
+
+    def sample(self, kind: str, values: Sequence[Any]) -> Any:
+        if kind == "choose":
+            scores = tuple((dict(s.form), s.power) for s in (self.lift(v) for v in values[0]))
+            self.decisions.append(Decision("choose", {}, False, self.take(range(len(scores))), scores))
+            return self.decisions[-1].outcome
+        scale = self.lift(values[0] if values else 1)
+        number = scale.form.get("", Fraction(0))
+        if any(scale.form):
+            raise Rejected(f"the argument of {kind} is no public number")
+        if kind == "flip":
+            if scale.power or not 0 <= number <= 1:
+                raise Rejected("a probability is no number between 0 and 1")
+            if number in {0, 1}:
+                return bool(number)
+            self.decisions.append(Decision("flip", {"": number}, False, self.take((1, 0))))
+            return bool(self.decisions[-1].outcome)
+        if number <= 0:
+            raise Rejected(f"the scale of {kind} is not above 0")
+        name = f"x{self.first + len(self.noises)}"
+        self.noises.append((kind, number, scale.power))
+        for form, strict in support(kind, name):
+            self.known.add(form, strict)
+        return Symbol(self, {name: Fraction(1)})
+
+    def lift(self, value: Any) -> "Symbol":
+        return value if isinstance(value, Symbol) else Symbol(self, plus((Fraction(value), {"": Fraction(1)})))
+
+
+def support(kind: str, name: str) -> list[tuple[Form, bool]]:
+    least: list[tuple[Form, bool]] = [({name: Fraction(1)}, False)]
+    if kind == "uniform":
+        return [*least, ({name: Fraction(-1), "": Fraction(1)}, True)]
+    return least if kind in {"exponential", "geometric"} else []
+
+
+class Symbol:
+    """form·ε^power."""
+
+    def __init__(self, world: World, form: Form, power: int = 0) -> None:
+        self.world, self.form, self.power = world, form, power if form else 0
+
+    def _new(self, form: Form, power: int) -> Any:
+        if any(form) or power:
+            return Symbol(self.world, form, power)
+        number = form.get("", Fraction(0))
+        return number.numerator if number.denominator == 1 else number
+
+    def _sum(self, sign: int, other: Any) -> Any:
+        right = self.world.lift(other)
+        if self.form and right.form and self.power != right.power:
+            raise Rejected("a sum of terms with different powers of ε")
+        return self._new(plus((1, self.form), (sign, right.form)), self.power if self.form else right.power)
+
+    def __add__(self, other: Any) -> Any:
+        return self._sum(1, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._sum(-1, other)
+
+    def __neg__(self) -> Any:
+        return self._new(plus((-1, self.form)), self.power)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.world.lift(other) - self
+
+    def __mul__(self, other: Any) -> Any:
+        a, b = self, self.world.lift(other)
+        if any(b.form):
+            a, b = b, a
+        if any(b.form):
+            raise Rejected("a product of symbols")
+        form = plus((b.form.get("", Fraction(0)), a.form))
+        return self._new(form, a.power + b.power if form else 0)
+
+    __rmul__ = __mul__
+
+    def divided(self, other: "Symbol") -> Any:
+        if any(other.form) or not other.form:
+            raise Rejected("a division by a symbol or by zero")
+        return self._new(plus((1 / other.form[""], self.form)), self.power - other.power)
+
+    def _above(self, strict: bool, sign: int, other: Any) -> bool:
+        difference = self.world.lift(sign * (self - other))
+        return self.world.above(difference.form, strict)
+
+    def __gt__(self, other: Any) -> bool:
+        return self._above(True, 1, other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self._above(False, 1, other)
+
+    def __lt__(self, other: Any) -> bool:
+        return self._above(True, -1, other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._above(False, -1, other)
+
+    def __eq__(self, other: object) -> bool:
+        return self._above(False, 1, other) and not self._above(True, 1, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]  # symbols are no keys
+
+    def __bool__(self) -> bool:
+        raise Rejected("a symbol where a truth value is needed")
+
+    def __abs__(self) -> Any:
+        return self if self >= 0 else -self
+
+
+class _Exact(ast.NodeTransformer):
+    """Numbers as they are written, and divisions that stay exact."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, float):
+            return ast.Call(ast.Name("_number", ast.Load()), [ast.Constant(str(node.value))], [])
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Div):
+            return ast.Call(ast.Name("_divided", ast.Load()), [node.left, node.right], [])
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Div):
+            raise Rejected("/= is not part of the language the checker reads")
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.decorator_list, node.returns = [], None
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            argument.annotation = None
+        self.generic_visit(node)
+        return node
+
+
+def read(text: str) -> ast.Module:
+    """The functions and numbers of a text, refused if anything in it is not of the language."""
+    module = ast.parse(text)
+    for node in module.body:
+        ours = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nowiser.")
+        if not ours and RESERVED & _binds(node):
+            raise Rejected(f"line {node.lineno}: a sample or a builtin gets another meaning")
+    module.body = [
+        node
+        for node in module.body
+        if isinstance(node, ast.FunctionDef) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant))
+    ]
+    _Exact().visit(module)
+    for part in ast.walk(module):
+        bad = type(part).__name__ not in NODES or (isinstance(part, ast.Attribute) and part.attr != "append")
+        if bad or (isinstance(part, ast.Name) and part.id.startswith("__")):
+            raise Rejected(f"line {getattr(part, 'lineno', '?')}: {type(part).__name__} is not of the language")
+    return ast.fix_missing_locations(module)
+
+
+def _binds(node: ast.AST) -> set[str]:
+    """Names that a statement may give a meaning."""
+    found = {getattr(n, "name", "") or "" for n in ast.walk(node)} | {
+        getattr(n, "asname", "") or "" for n in ast.walk(node)
+    }
+    return found | {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+
+
+SAMPLES = ("laplace", "discrete_laplace", "geometric", "exponential", "gaussian", "uniform", "flip", "choose")
+
+
+RESERVED = {*SAMPLES, "len", "range", "sum", "min", "max", "abs"}
+
+
+def namespace(holder: list[World]) -> dict[str, Any]:
+    """What a program can reach; `holder` has the world of the run."""
+
+    def sampler(kind: str) -> Callable[..., Any]:
+        return lambda *values, **named: holder[0].sample(kind, [*values, *named.values()])
+
+    def divided(a: Any, b: Any) -> Any:
+        if isinstance(a, Symbol) or isinstance(b, Symbol):
+            return holder[0].lift(a).divided(holder[0].lift(b))
+        return number(Fraction(a) / b)
+
+    reach = {f.__name__: f for f in (len, range, sum, min, max, abs)}
+    return {
+        "__builtins__": {},
+        "_number": number,
+        "_divided": divided,
+        **reach,
+        **{kind: sampler(kind) for kind in SAMPLES},
+    }
+
+
+def number(text: Any) -> Any:
+    value = Fraction(text)
+    return value.numerator if value.denominator == 1 else value
+
+
+def every_path(
+    call: Callable[[World], Any], known: Sequence[tuple[Form, bool]] = (), first: int = 0, most: int = 20_000
+) -> list[Path]:
+    """All runs."""
+    waiting: list[list[int]] = [[]]
+    found = []
+    while waiting:
+        world = World(waiting.pop(), known, first)
+        output = call(world)
+        waiting += world.open
+        found.append(Path(tuple(world.decisions), tuple(world.noises), output))
+        if len(found) > most:
+            raise Rejected("too many paths")
+    return found
+
+
+def values(output: Any) -> tuple[str, list[tuple[Form, int]]]:
+    """The shape of an output, and its forms in order."""
+    if isinstance(output, list | tuple):
+        parts = [values(o) for o in output]
+        return f"[{' '.join(s for s, _ in parts)}]", [f for _, forms in parts for f in forms]
+    if isinstance(output, Symbol) and any(output.form):
+        return "*", [(output.form, output.power)]
+    return str(output.form if isinstance(output, Symbol) else output), []
+
+
+def arguments(question: Mapping[str, Any], names: Sequence[str], size: int, epsilon: Fraction | None) -> Any:
+    """A function of the world that gives the arguments as symbols."""
+
+    def given(world: World) -> list[Any]:
+        found: list[Any] = []
+        for name in names:
+            if name == question["private"]:
+                data = [Symbol(world, {f"d{i}": Fraction(1)}) for i in range(size)]
+                found.append(data if question["listed"] else data[0])
+            elif name == question["symbol"]:
+                found.append(Symbol(world, {"": Fraction(1)}, 1) if epsilon is None else number(epsilon))
+            elif name in question["public"]:
+                value = question["public"][name]
+                found.append([number(v) for v in value] if isinstance(value, list) else number(value))
+            else:
+                found.append(Symbol(world, {f"p_{name}": Fraction(1)}))
+        return found
+
+    return given

@@ -1,0 +1,260 @@
+"""What is asked about a program: its private argument, what neighbours are, its publics, and the claim."""
+
+import ast
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from nowiser.errors import Misconfigured
+from nowiser.verify import tree as t
+from nowiser.verify.verdict import after
+
+EPSILONS = ("eps", "epsilon", "ε")
+NEIGHBOURS = "one, one by 2, one arbitrary, all, all by 1/2 or length"
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """`one` element changes, `all` do, or the `length` does by one; `by` at most, None: arbitrarily."""
+
+    kind: str
+    by: Fraction | None = Fraction(1)
+
+    @property
+    def text(self) -> str:
+        if self.kind == "length":
+            return "one element more or less"
+        who = "one element changes" if self.kind == "one" else "every element changes"
+        return f"{who} arbitrarily" if self.by is None else f"{who} by at most {self.by}"
+
+    def __str__(self) -> str:
+        if self.kind == "length" or self.by == 1:
+            return self.kind
+        return f"{self.kind} arbitrary" if self.by is None else f"{self.kind} by {self.by}"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """At most `factor`·ε (a symbol), or the number `factor`, or ln `ratio`. kind: `eps` or `rho`."""
+
+    factor: Fraction
+    symbol: str = ""
+    ratio: Fraction | None = None
+    kind: str = "eps"
+    delta: Fraction = Fraction(0)
+
+    @property
+    def nats(self) -> float:
+        """At ε = 1 where it is symbolic."""
+        return math.log(self.ratio) if self.ratio is not None else float(self.factor)
+
+    def __str__(self) -> str:
+        name = {"eps": "ε", "rho": "ρ"}[self.kind]
+        if self.ratio is not None:
+            said = f"{name} = ln {self.ratio}"
+        elif self.symbol:
+            said = "ε" if self.factor == 1 else f"{self.factor}·ε"
+            said = f"{name} = {said}" if self.kind == "rho" else said
+        else:
+            said = f"{name} = {float(self.factor):.6g}"
+        return f"{said}, δ = {float(self.delta):.3g}" if self.delta else said
+
+
+@dataclass(frozen=True)
+class Question:
+    """symbol: the parameter that is ε, or empty; numbers: publics that are given; others are symbols.
+
+    listed: the private argument is a list; whole: its values are whole numbers.
+    """
+
+    program: t.Program
+    private: str
+    listed: bool
+    whole: bool
+    neighbours: Neighbours
+    claim: Claim
+    symbol: str = ""
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "function": self.program.name,
+            "private": self.private,
+            "listed": self.listed,
+            "whole": self.whole,
+            "neighbours": str(self.neighbours),
+            "symbol": self.symbol,
+            "public": {name: said(value) for name, value in self.numbers.items()},
+        }
+
+    @property
+    def guess(self) -> float:
+        return after(self.claim.nats)
+
+
+def ask(  # noqa: PLR0917
+    program: t.Program,
+    private: str | None = None,
+    neighbours: str = "one",
+    epsilon: str | float | Fraction | None = None,
+    rho: str | float | Fraction | None = None,
+    delta: float | Fraction = 0,
+    public: Mapping[str, Any] | None = None,
+    *,
+    whole: bool | None = None,
+) -> Question:
+    """A question about the program. Without epsilon and rho the claim is the program's own `eps`."""
+    public = dict(public or {})
+    if private is None:
+        private = program.parameters[0] if program.parameters else ""
+    if private not in program.parameters:
+        names = ", ".join(program.parameters) or "none"
+        raise Misconfigured(f"no argument {private!r} to be private; {program.name} has {names}")
+    for name in public:
+        if name not in program.parameters or name == private:
+            raise Misconfigured(f"no public argument {name!r}; {program.name} has {', '.join(program.parameters)}")
+    symbols = [p for p in program.parameters if p in EPSILONS and p not in public]
+    symbol = symbols[0] if symbols else ""
+    claim = _claim(program, epsilon, rho, delta, symbol, public)
+    numbers = {name: _number(value, name) for name, value in public.items()}
+    for name, value in program.defaults:
+        if name not in {private, symbol}:
+            numbers.setdefault(name, value)
+    kind = dict(program.kinds).get(private, "")
+    whole = ("int" in kind or "bool" in kind) if whole is None else whole
+    listed = _listed(program, private, kind)
+    return Question(program, private, listed, whole, _neighbours(neighbours), claim, claim.symbol, numbers)
+
+
+def _claim(  # noqa: PLR0917
+    program: t.Program,
+    epsilon: str | float | Fraction | None,
+    rho: str | float | Fraction | None,
+    delta: float | Fraction,
+    symbol: str,
+    public: Mapping[str, Any],
+) -> Claim:
+    if epsilon is not None and rho is not None:
+        raise Misconfigured("state epsilon or rho, not both")
+    exact_delta = Fraction(str(delta)) if isinstance(delta, float) else Fraction(delta)
+    if not 0 <= exact_delta < 1:
+        raise Misconfigured("delta must be at least 0 and below 1")
+    kind, given = ("eps", epsilon) if rho is None else ("rho", rho)
+    if kind == "rho" and exact_delta:
+        raise Misconfigured("delta goes with epsilon, not with rho")
+    if given is None:
+        named = [p for p in program.parameters if p in EPSILONS]
+        if not named:
+            raise Misconfigured("say what is claimed", hint="--eps 1, --eps eps, --eps 2*eps or --rho 0.5")
+        given = named[0]
+    text = str(given).strip()
+    if text.startswith(("ln(", "log(")) and text.endswith(")"):
+        ratio = _number(text[text.index("(") + 1 : -1], "the claim")
+        if ratio <= 1:
+            raise Misconfigured(f"the claim {text!r} must be above 0")
+        return Claim(Fraction(0), "", ratio, kind, exact_delta)
+    try:
+        power, factor = _monomial(ast.parse(text, mode="eval").body, symbol, public)
+    except (SyntaxError, ValueError, ZeroDivisionError):
+        raise Misconfigured(f"the claim {text!r} is not understood", hint="eps, 2*eps, eps/2, 0.5 or ln(3)") from None
+    if factor <= 0:
+        raise Misconfigured(f"the claim {text!r} must be above 0")
+    return Claim(factor, symbol if power else "", None, kind, exact_delta)
+
+
+def _monomial(node: ast.expr, symbol: str, public: Mapping[str, Any]) -> tuple[int, Fraction]:
+    """The power of ε (0 or 1) and the factor."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return 0, Fraction(str(value))
+        case ast.Name(id=name) if name in public:
+            return 0, _number(public[name], name)
+        case ast.Name(id=name) if name == symbol or (symbol and name in EPSILONS):
+            return 1, Fraction(1)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            (p, a), (q, b) = _monomial(left, symbol, public), _monomial(right, symbol, public)
+            if p + q <= 1:
+                return p + q, a * b
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            (p, a), (q, b) = _monomial(left, symbol, public), _monomial(right, symbol, public)
+            if not q:
+                return p, a / b
+    raise ValueError
+
+
+def _neighbours(text: str) -> Neighbours:
+    words = text.replace(",", " ").split()
+    match words:
+        case ["length"]:
+            return Neighbours("length", None)
+        case ["one" | "all" as kind]:
+            return Neighbours(kind)
+        case ["one" | "all" as kind, "arbitrary" | "arbitrarily"]:
+            return Neighbours(kind, None)
+        case ["one" | "all" as kind, "by", amount]:
+            by = _number(amount, "neighbours")
+            if by > 0:
+                return Neighbours(kind, by)
+    raise Misconfigured(f"neighbours {text!r} are not known", hint=NEIGHBOURS)
+
+
+def _listed(program: t.Program, private: str, kind: str) -> bool:
+    """Whether the private argument is a list: by its annotation, or by how it is used."""
+    if kind:
+        return "list" in kind.lower() or "sequence" in kind.lower()
+    return any(_as_list(node, private) for node in walk(program.body)) or any(
+        isinstance(node, t.Use)
+        and any(
+            isinstance(a, t.Name) and a.name == private and _listed(f, f.parameters[i], "")
+            for f in program.functions
+            if f.name == node.function
+            for i, a in enumerate(node.arguments)
+        )
+        for node in walk(program.body)
+    )
+
+
+def _as_list(node: Any, name: str) -> bool:
+    def named(e: Any) -> bool:
+        return isinstance(e, t.Name) and e.name == name
+
+    match node:
+        case t.Item(of=of) | t.Slice(of=of):
+            return named(of)
+        case t.For(over=over) | t.Comprehension(over=over):
+            return named(over)
+        case t.Call(function="len" | "sum", arguments=[only]):
+            return named(only)
+        case t.Call(function="min" | "max", arguments=[only]):
+            return named(only)
+        case t.Sample(kind="choose", arguments=[only]):
+            return named(only)
+    return False
+
+
+def walk(node: Any) -> Any:
+    """Every node of a tree."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from walk(part)
+    elif hasattr(node, "__dataclass_fields__"):
+        yield node
+        for name in node.__dataclass_fields__:
+            yield from walk(getattr(node, name))
+
+
+def _number(value: Any, name: str) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_number(v, name) for v in value]
+    try:
+        if isinstance(value, str) and value.startswith("["):
+            return [_number(v.strip(), name) for v in value.strip("[]").split(",")]
+        return Fraction(str(value)) if isinstance(value, (str, float)) else Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise Misconfigured(f"{name} must be a number, not {value!r}") from None
+
+
+def said(value: Any) -> Any:
+    return [said(v) for v in value] if isinstance(value, list) else str(value)

@@ -1,0 +1,1 @@
+"""Refutations: two neighbouring inputs and an event, confirmed on fresh samples, or computed exactly."""

@@ -1,0 +1,1 @@
+"""Programs on symbols: linear forms of data, publics and noise, and the paths of a run."""

@@ -1,0 +1,173 @@
+"""The flow: read the program, ask the engines in turn, answer proved, refuted or unknown.
+
+    read → bounded proofs (ε_min for lists of 1, 2, … elements) → a proof for every length, or a refutation
+
+"Proved" is said only of a certificate that the independent checker has accepted.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from nowiser.verify.bounded.bound import Bound, bound
+from nowiser.verify.check.certificate import check, within
+from nowiser.verify.check.follow import Rejected
+from nowiser.verify.language.read import read
+from nowiser.verify.outside import MixedPowers, Outside, TooMuch
+from nowiser.verify.question import Question, ask
+from nowiser.verify.refute.refute import refute
+from nowiser.verify.symbolic.paths import Limits
+from nowiser.verify.verdict import Proved, Unknown, Verdict
+
+SIZES = 6
+MOST_PAIRS = 5000  # pairs of paths of one length; the next length is left out when it would need more
+SMALL = "a longer list may need more: what holds for short lists can hold because they are short"
+
+
+def verify(
+    program: str | Callable[..., Any],
+    private: str | None = None,
+    neighbours: str = "one",
+    epsilon: str | float | Fraction | None = None,
+    *,
+    rho: str | float | Fraction | None = None,
+    delta: float | Fraction = 0,
+    public: Mapping[str, Any] | None = None,
+    function: str | None = None,
+    whole: bool | None = None,
+    sizes: int | None = None,
+    seconds: float = 60.0,
+) -> Verdict:
+    """Prove or refute that a program is private, or say why neither was possible.
+
+    program: a Python function or the text of one. private: its private argument (the first one, if not said).
+    neighbours: `one` (by at most 1), `one by 2`, `one arbitrary`, `all`, `all by 1/2`, `length`.
+    epsilon: `eps`, `2*eps`, `0.5`, `ln(3)`; or rho. public: numbers for public arguments; others stay symbols.
+    """
+    try:
+        read_program = read(program, function)
+    except Outside as stop:
+        return _unknown(str(epsilon or rho or "eps"), stop)
+    question = ask(read_program, private, neighbours, epsilon, rho, delta, public, whole=whole)
+    return judge(question, sizes, seconds)
+
+
+def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -> Verdict:
+    limits = Limits.within(seconds)
+    claim = str(question.claim)
+    try:
+        bounds, epsilon, stopped = _bounds(question, sizes, limits)
+    except Outside as stop:
+        return _unknown(claim, stop)
+    curve = tuple((b.size, cost_of(b)) for b in bounds)
+    failing = [b for b in bounds if not holds(question, b, epsilon)]
+    if not failing:
+        certificate = certificate_of(question, bounds, epsilon)
+        try:
+            check(certificate, question.program.source)
+        except Rejected as no:
+            return Unknown(claim, f"the checker does not accept the proof that was found: {no}", curve=curve)
+        return _proved(question, bounds, epsilon, certificate, curve, stopped)
+    refuted = refute(question, bounds, failing, limits)
+    if refuted is not None:
+        return refuted
+    worst = failing[0].worst
+    return Unknown(
+        claim,
+        worst.why if worst is not None and worst.why else "this kind of proof needs more than is claimed",
+        curve=curve,
+        hint=f"lists of {failing[0].size}",
+    )
+
+
+def _bounds(question: Question, sizes: int | None, limits: Limits) -> tuple[list[Bound], Fraction | None, str]:
+    """The bounds for 1, 2, … elements; ε is a number only where the program is not linear in the symbol."""
+    try:
+        found, stopped = _every_size(question, sizes, None, limits)
+    except MixedPowers:
+        found, stopped = _every_size(question, sizes, Fraction(1), limits)
+        return found, Fraction(1), stopped
+    return found, None, stopped
+
+
+def _every_size(
+    question: Question, sizes: int | None, epsilon: Fraction | None, limits: Limits
+) -> tuple[list[Bound], str]:
+    found: list[Bound] = []
+    most = (sizes or SIZES) if question.listed else 1
+    for size in range(1, most + 1):
+        try:
+            found.append(bound(question, size, epsilon, limits))
+        except TooMuch as stop:
+            if not found:
+                raise
+            return found, stop.reason
+        pairs = [len(b.certificate.get("pairs", [])) for b in found]
+        if sizes is None and size > 1 and pairs[-1] ** 2 > MOST_PAIRS * max(1, pairs[-2]):
+            break
+    return found, ""
+
+
+def cost_of(b: Bound) -> float | None:
+    """The least ε, at ε = 1."""
+    if b.ratio is not None:
+        from math import log
+
+        return None if b.ratio.value is None else log(b.ratio.value)
+    return None if b.cost is None else float(b.cost)
+
+
+def holds(question: Question, b: Bound, epsilon: Fraction | None) -> bool:
+    if b.ratio is not None:
+        return b.ratio.value is not None and within(claim_json(question), ratio=b.ratio.value, epsilon=epsilon)
+    return b.cost is not None and within(claim_json(question), cost=b.cost, epsilon=epsilon)
+
+
+def claim_json(question: Question) -> dict[str, Any]:
+    c = question.claim
+    ratio = None if c.ratio is None else str(c.ratio)
+    return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}
+
+
+def certificate_of(question: Question, bounds: list[Bound], epsilon: Fraction | None) -> dict[str, Any]:
+    return {
+        "nowiser": 1,
+        "question": question.to_json(),
+        "claim": claim_json(question),
+        "said": str(question.claim),
+        "epsilon": None if epsilon is None else str(epsilon),
+        "sizes": [dict(b.certificate) for b in bounds],
+    }
+
+
+def _proved(  # noqa: PLR0917
+    question: Question,
+    bounds: list[Bound],
+    epsilon: Fraction | None,
+    certificate: Mapping[str, Any],
+    curve: tuple[tuple[int, float | None], ...],
+    stopped: str,
+) -> Proved:
+    ratios = [b.ratio.value for b in bounds if b.ratio is not None and b.ratio.value is not None]
+    smallest = f"ln {max(ratios)}" if ratios else str(max((b.cost for b in bounds if b.cost is not None), default=0))
+    notes = []
+    if epsilon is not None:
+        notes.append("noise that is not in proportion to 1/ε, so nothing is said about any other ε")
+    if question.listed:
+        notes.append(SMALL)
+    if stopped:
+        notes.append(stopped)
+    return Proved(
+        claim=str(question.claim) + ("" if epsilon is None else f" at ε = {epsilon} only"),
+        smallest=smallest,
+        sizes=len(bounds) if question.listed else None,
+        certificate=certificate,
+        curve=curve,
+        nats=question.claim.nats,
+        engine="coins counted" if ratios else "linear programmes",
+        notes=tuple(notes),
+    )
+
+
+def _unknown(claim: str, stop: Outside) -> Unknown:
+    return Unknown(claim, stop.reason, stop.line, stop.construct, stop.hint)
