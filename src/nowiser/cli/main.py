@@ -30,6 +30,7 @@ COMMANDS = (
     "risk",
     "compare",
     "attack",
+    "verify",
     "learn",
     "serve",
     "user",
