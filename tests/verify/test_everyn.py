@@ -6,7 +6,6 @@ import random
 from fractions import Fraction
 
 import pytest
-from support.mechanisms import GAP, LARGEST, SMART_SUM, SPARSE
 
 from nowiser.verify.check.everyn import check_every
 from nowiser.verify.check.follow import Rejected
@@ -15,6 +14,7 @@ from nowiser.verify.language.read import read
 from nowiser.verify.outside import Outside
 from nowiser.verify.question import ask
 from nowiser.verify.symbolic.paths import Limits
+from support.mechanisms import GAP, LARGEST, SMART_SUM, SPARSE
 
 LOOP = "def f(d, eps, M):\n    s = 0\n    i = 0\n    while i < len(d):\n{body}    return s + laplace(1/eps)\n"
 FOR = "def f(d, eps, M):\n    s = 0\n    p = 0\n    out = []\n    for x in d:\n{body}    return [s + laplace(1/eps), out]\n"

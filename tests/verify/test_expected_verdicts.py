@@ -5,7 +5,6 @@ import math
 from fractions import Fraction
 
 import pytest
-from support.mechanisms import EVERY, ONE, PROVED, REFUTED, UNKNOWN
 
 from nowiser.verify.language.read import read
 from nowiser.verify.language.run import run
@@ -14,6 +13,7 @@ from nowiser.verify.refute.refute import refute
 from nowiser.verify.samples import Exact
 from nowiser.verify.symbolic.paths import Limits
 from nowiser.verify.verify import _bounds, verify
+from support.mechanisms import EVERY, ONE, PROVED, REFUTED, UNKNOWN
 
 
 @pytest.mark.parametrize("name", PROVED)

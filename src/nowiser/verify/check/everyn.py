@@ -142,7 +142,7 @@ class _Way:
         found: list[Premise] = []
         if key != START:
             state = self._said(key)
-            found += [({n: Fraction(c) for n, c in row.items()}, False) for row in state["rows"]]
+            found += [(form_of(row, {}), False) for row in state["rows"]]
             for name, (low, high) in sorted(state["apart"].items()):
                 if low is None or low != high:
                     found += [] if low is None else [(plus((1, {f"h.{name}": ONE}), (-1, {"": Fraction(low)})), False)]
@@ -270,7 +270,7 @@ class _Way:
                         gap = plus((1, moved), (-sign, {"": Fraction(end)}))
                         require(gap, False, wide if loose else known, f"how far {name} is apart")
             for row in state["rows"]:
-                require(replaced({n: Fraction(c) for n, c in row.items()}, new), False, known, "a row of whole numbers")
+                require(replaced(form_of(row, {}), new), False, known, "a row of whole numbers")
         self._total(key, target, proof, (noises, shifts, known, first, second, runs), {**new, **gaps}, require)
         return target
 
