@@ -131,10 +131,10 @@ class _Windows:
         found = Windowed(name, self.relation, self.known.person, (*shown, *hidden), tuple(over))
         rows(found, self.context.policy)
         new = {e.ident: c for c, e in shown}
-        beside_ = {c.declared.name: c for c, _ in over}
+        beside_ = {f":window:{i}": c for i, (c, _) in enumerate(over)}  # no analyst's column is called so
         sources = {n: {k: _moved(e, new) for k, e in home.items()} for n, home in self.scope.sources.items()}
         scope = replace(self.scope, sources=sources, beside=beside_)
-        return found, {w: c.declared.name for w, (c, _) in zip(windows, over, strict=True)}, scope
+        return found, dict(zip(windows, beside_, strict=True)), scope
 
     def window(self, node: exp.Window) -> tuple[RowWindow, Type]:
         b = self.binder
@@ -212,7 +212,9 @@ class _Windows:
         return tuple(Order(c) for c in secret if c.ident not in have)
 
     def column(self, relation: str, i: int, w: RowWindow, type_: Type) -> Column:
-        made = derived_column(relation, f":window:{i}", type_, list(w.expressions), identifies=False)
+        shown = ", ".join(c.declared.name for c in columns(w.argument))[:30]  # as people read it
+        called = f"{w.function}({shown}) {i}"
+        made = derived_column(relation, called, type_, list(w.expressions), identifies=False)
         shows = w.function in (*_VALUES, "min", "max")
         if shows and any(c.declared.role is Role.IDENTIFIER for c in columns(w.argument)) and not _secret(made):
             return replace(made, declared=replace(made.declared, role=Role.IDENTIFIER))
