@@ -30,6 +30,9 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             help="aim (best), mst (quick), all, independent; of files, not differentially private: sequential, copula."
         ),
     ] = "aim",
+    linked: Annotated[
+        list[str] | None, typer.Option(help="A table linked to this one, made with it so that keys fit; repeat.")
+    ] = None,
     columns: Annotated[str, typer.Option(help="Columns to model, between commas.")] = "",
     cells: Annotated[list[str] | None, typer.Option(help="Cells of a range, as in age=20, or age=18:30:65.")] = None,
     workload: Annotated[list[str] | None, typer.Option(help="What matters most, as in age*income=3; repeat.")] = None,
@@ -93,6 +96,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             spend=spend,
             rows=rows,
             method=method,
+            linked=linked or (),
             columns=[c.strip() for c in columns.split(",")] if columns.strip() else None,
             cells=dict(cells_of(text) for text in cells or ()),
             workload={name: _number(number, "--workload") for name, number in map(_named, workload or ())},

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from nowiser.bought import account, rows as bought_rows
 from nowiser.bought.domain import Domain, domain_of
@@ -165,12 +166,18 @@ def fitted(request: Asked, offer: account.Offer, told: Told) -> tuple[Model, int
 
 
 def measured(request: Asked, offer: account.Offer, told: Told) -> Made:
-    """Count, choose and fit: what was charged before. The only place where the data are read."""
-    table, method, names = request.table, METHODS[request.method], request.columns
-    rows = bought_rows.counted(request.policy, table, names)
+    """Count, choose and fit: what was charged before."""
+    return counted_and_fitted(
+        request, bought_rows.counted(request.policy, request.table, request.columns), offer.amount, told
+    )
+
+
+def counted_and_fitted(request: Asked, rows: pa.Table, amount: Fraction, told: Told) -> Made:
+    """Noisy counts of these rows for so much, and the model fitted to them."""
+    method, names = METHODS[request.method], request.columns
     sizes = tuple(a.size for a in request.domain)
     data = Coded.of([a.encode(rows[a.name]) for a in request.domain], sizes)
-    meter = Meter.of(offer.amount, method.choosing, table.rows_per_person)
+    meter = Meter.of(amount, method.choosing, request.table.rows_per_person)
     run = Run(request.workload, request.zeros, told=lambda done, c: told(done, " and ".join(names[v] for v in c)))
     return method.fit(data, meter, run)
 
