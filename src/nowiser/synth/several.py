@@ -222,7 +222,7 @@ def _models(request: SeveralAsked, offer: account.Offer, told: Told) -> dict[str
     for part, share in zip(request.parts, request.shares, strict=True):
         bought = replace(offer, amount=offer.amount * share, rho=offer.rho * share)
         made = counted_and_fitted(part, rows[part.table.name], bought.amount, told)
-        models[part.table.name] = model_of(part, bought, made)
+        models[part.table.name] = model_of(bought, *made)
     return models
 
 
