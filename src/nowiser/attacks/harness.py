@@ -23,10 +23,6 @@ class Scored:
     right: Bools
     before: Bools | float
 
-    @property
-    def before_value(self) -> float:
-        return self.before if isinstance(self.before, float) else float(np.mean(self.before))
-
 
 @dataclass(frozen=True)
 class NotRun:
