@@ -89,8 +89,8 @@ class Desk:
         """Accounts as this one may change them."""
         return Office(self.register, by, self.settings.four_eyes)
 
-    async def answered(self, seat: Seat, sql: Any, **wish: Any) -> Answer:
-        """The answer to a question, told when the grid of times says so."""
+    async def answered(self, seat: Seat | Callable[[], Seat], sql: Any, **wish: Any) -> Answer:
+        """The answer to a question, told when the grid of times says so. `seat`: or what finds it, in that thread."""
         loop = asyncio.get_running_loop()
         arrived = loop.time()
         if self._waiting >= self.settings.waiting:
@@ -120,8 +120,9 @@ class Desk:
             await self._slot(arrived)
         return answer
 
-    def _ask(self, seat: Seat, sql: Any, **wish: Any) -> tuple[Answer, float]:
+    def _ask(self, found: Seat | Callable[[], Seat], sql: Any, **wish: Any) -> tuple[Answer, float]:
         """The answer; of a stored one, how long it waits for an answer that is kept and not told yet."""
+        seat = found if isinstance(found, Seat) else found()
         answer = seat.query(sql, **wish)
         old = answer.stored or answer.follows
         return answer, seat.gate.ledger.until_told(self.at_least) if old else 0.0

@@ -93,6 +93,7 @@ def test_killed_servers_charge_what_they_told_and_asking_again_is_free(folder, t
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # 200 starts, each of a second and more where others use the machine
 def test_200_kills(folder, tokens):
     _kills(folder, tokens, 200, 7)
 

@@ -69,6 +69,10 @@ class Catalogue:
                 kept[asked] = found
         return found
 
+    def passes_on(self, account: str, sql: str, settings: Mapping[str, str]) -> bool:
+        """Whether it was seen before that this is no statement of the catalogue. Nothing is looked up."""
+        return self._kept.get((sql, account, tuple(sorted(settings.items()))), self) is None
+
     def describe(self, seat: Seat, sql: str) -> tuple[tuple[str, int], ...] | None:
         """The columns that a statement gives; None where it is none of the catalogue's. $1 may be without a value."""
         found = self.answer(seat, without_values(sql), {})

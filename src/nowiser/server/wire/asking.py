@@ -16,6 +16,7 @@ from nowiser.report.answer import Answer, binding_first, points_used, rounded
 from nowiser.report.printed import print_explanation
 from nowiser.report.shown import free_words
 from nowiser.server.desk import Desk
+from nowiser.server.problems import LoggedOut
 from nowiser.server.seat import Seat
 from nowiser.server.wire.failures import Failure
 from nowiser.server.wire.options import Options
@@ -70,6 +71,7 @@ class Catalogue(Protocol):
     """What clients ask about tables and types; blocking. None: not a statement of the catalogue."""
 
     def answer(self, seat: Seat, sql: str, settings: Mapping[str, str]) -> Found | None: ...
+    def passes_on(self, account: str, sql: str, settings: Mapping[str, str]) -> bool: ...
     def describe(self, seat: Seat, sql: str) -> Sequence[tuple[str, int]] | None: ...
 
 
@@ -84,12 +86,17 @@ class Asker:
         text, wish = asked.filled, options.wish
         if (constant := _ping(text)) is not None:
             return constant
-        seat, found = await self._desk.quickly(self._looked_up, text, options.every())
-        if seat is None:
-            raise _gone()
-        if found is not None:
-            return Result(tuple(Column(*c) for c in found.columns), found.rows)
-        answer = await self._desk.answered(seat, asked.text, parameters=asked.values, **wish)
+        settings = options.every()
+        if self._catalogue is not None and not self._catalogue.passes_on(self.account, text, settings):
+            seat, found = await self._desk.quickly(self._looked_up, text, settings)
+            if seat is None:
+                raise _gone()
+            if found is not None:
+                return Result(tuple(Column(*c) for c in found.columns), found.rows)
+        try:
+            answer = await self._desk.answered(self._present, asked.text, parameters=asked.values, **wish)
+        except LoggedOut:
+            raise _gone() from None
         return _result(answer, options)
 
     async def typed(self, text: str, oids: Sequence[int]) -> tuple[int, ...]:
@@ -134,6 +141,12 @@ class Asker:
         if account is None or all(token.id != self._token for token in account.tokens):
             return None
         return self._desk.seat(account)
+
+    def _present(self) -> Seat:
+        seat = self._seat()
+        if seat is None:
+            raise LoggedOut
+        return seat
 
     def _looked_up(self, text: str, settings: Mapping[str, str]) -> tuple[Seat | None, Found | None]:
         seat = self._seat()
