@@ -69,6 +69,11 @@ def unit(policy: Policy, table: Table, factors: Factors, columns: tuple[str, ...
     root = persons.root(policy, table)
     if table.is_public:
         raise NotAnswerable(f"{table.name!r} is public: nothing in it needs noise", hint="Give out the table itself.")
+    if table.ends is not None:
+        raise NotAnswerable(
+            f"rows of {table.name!r} join two people: they are no table of people",
+            hint="nowiser graph answers about links, and makes links of nobody (nowiser graph synthetic).",
+        )
     amounts = {}
     if Protect.PERSONS in (table.protect, root.protect):
         amounts[Account(kinds[0], (root.name,))] = _pico(factors.presence)
