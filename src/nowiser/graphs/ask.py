@@ -8,6 +8,7 @@ data gets its stored answer again, free.
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from nowiser.errors import Misconfigured, NotEvaluated
-from nowiser.graphs.answers.registry import statistic
+from nowiser.graphs.answers.registry import STATISTICS, statistic
 from nowiser.graphs.answers.statistic import Expected, Statistic, Told, World
 from nowiser.graphs.graph import Graph
 from nowiser.graphs.read import declared
@@ -111,13 +112,37 @@ class Answered:
         return answered_html(self.to_json())
 
 
+@dataclass(frozen=True, eq=False)
+class Links:
+    """What a gateway answers about a table of links."""
+
+    policy: Policy
+    table: str | None
+    ledger: Ledger
+    entered: Callable[[str | None], str | None]  # who asks, checked
+
+    def ask(self, statistic: str, *, analyst: str | None = None, entropy: Entropy = OS, **options: Any) -> Answered:
+        """`spend`, `by` a column of the people, `most` links of a person that count, `size` of stars."""
+        who = self.entered(analyst)
+        return ask(asked(self.policy, self.table, statistic, **options), self.ledger, analyst=who, entropy=entropy)
+
+    def explain(self, statistic: str, *, analyst: str | None = None, **options: Any) -> Answered:
+        """What it would cost and how near it would be. Free."""
+        who = self.entered(analyst)
+        return explain(asked(self.policy, self.table, statistic, **options), self.ledger, who)
+
+    def statistics(self) -> tuple[tuple[str, str], ...]:
+        """What can be asked, and what it means."""
+        return tuple((s.name, s.title) for s in STATISTICS.values())
+
+
 def asked(
     policy: Policy,
     table: str | None,
     name: str,
     *,
     spend: float | Fraction | str | None = None,
-    label: str | None = None,
+    by: str | None = None,
     most: int = 64,
     size: int = 3,
 ) -> Asked:
@@ -125,14 +150,16 @@ def asked(
     joins = [t for t in policy.tables if t.ends is not None]
     chosen = next((t for t in joins if t.name == table), joins[0] if table is None and len(joins) == 1 else None)
     if chosen is None:
-        there = f"There are: {', '.join(t.name for t in joins)}." if joins else "Declare `links:` in a table of the policy."
+        there = (
+            f"There are: {', '.join(t.name for t in joins)}." if joins else "Declare `links:` in a table of the policy."
+        )
         raise Misconfigured("name a table of links" if table is None else f"{table!r} is no table of links", hint=there)
     found = statistic(name, "links" if chosen.link is None else "persons")
     if size < 2 or most < 1:
         raise Misconfigured("a star has at least 2 ends (--size), and at least 1 link of a person counts (--most)")
     world = World("links" if chosen.link is None else "persons", most, size=size)
-    if label is not None or name == "between":
-        world = replace(world, label=label, groups=_groups(policy, chosen, label))
+    if by is not None or name == "between":
+        world = replace(world, label=by, groups=_groups(policy, chosen, by))
     share = precision.wish(policy, None, spend).spend
     assert share is not None, "a wish without an error has a share"
     return Asked(policy, chosen, found, world, share)
@@ -239,11 +266,15 @@ def _read_back(held: dict[str, Any]) -> Graph:
 
 def _kept(told: Told, epsilon: Fraction) -> bytes:
     graph = told.graph
-    held = None if graph is None else {
-        "names": graph.names.tolist(),
-        "links": graph.links.tolist(),
-        "labels": {label: values.tolist() for label, values in graph.labels.items()},
-    }
+    held = (
+        None
+        if graph is None
+        else {
+            "names": graph.names.tolist(),
+            "links": graph.links.tolist(),
+            "labels": {label: values.tolist() for label, values in graph.labels.items()},
+        }
+    )
     return json.dumps(told.to_json() | {"graph": held, "epsilon": str(epsilon)}, separators=(",", ":")).encode()
 
 

@@ -55,12 +55,12 @@ class Between:
     def answer(self, graph: Graph, world: World, epsilon: Fraction, entropy: Entropy) -> Told:
         noise = self.noise(world, epsilon)
         cells = [(a, b) for a, b in combinations_with_replacement(range(len(world.groups)), 2)]
-        exact = [int(flow(graph, world.most, links)) if world.protect == "persons" else len(links)
-                 for links in in_cells(graph, world, cells)]
+        exact = [
+            int(flow(graph, world.most, links)) if world.protect == "persons" else len(links)
+            for links in in_cells(graph, world, cells)
+        ]
         told = [max(0.0, float(v * noise.grid)) for v in noise.blur(exact, entropy)]
-        rows = tuple(
-            (world.groups[a], world.groups[b], _whole(v)) for (a, b), v in zip(cells, told, strict=True)
-        )
+        rows = tuple((world.groups[a], world.groups[b], _whole(v)) for (a, b), v in zip(cells, told, strict=True))
         label = world.label or "group"
         bars = (None, None, float(noise.half_width()))
         return Told((label, f"other {label}", "links"), rows, bars, _notes(world))

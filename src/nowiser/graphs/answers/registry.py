@@ -5,8 +5,7 @@ from nowiser.graphs.answers import counts, degrees, subgraphs, whole
 from nowiser.graphs.answers.statistic import Protects, Statistic
 
 STATISTICS: dict[str, Statistic] = {
-    s.name: s
-    for s in (*counts.STATISTICS, *degrees.STATISTICS, *subgraphs.STATISTICS, *whole.STATISTICS)
+    s.name: s for s in (*counts.STATISTICS, *degrees.STATISTICS, *subgraphs.STATISTICS, *whole.STATISTICS)
 }
 
 
@@ -20,5 +19,7 @@ def statistic(name: str, protect: Protects) -> Statistic:
         if protect == "persons":
             why = "one person with all her links can change it without bound"
             raise Misconfigured(f"{name} is not answered where persons are protected: {why}", hint=f"Ask for {there}.")
-        raise Misconfigured(f"{name}: who is there is public where single links are protected", hint=f"Ask for {there}.")
+        raise Misconfigured(
+            f"{name}: who is there is public where single links are protected", hint=f"Ask for {there}."
+        )
     return found

@@ -24,13 +24,15 @@ class Clustered:
     links: Ints  # of each row
 
     def to_arrow(self) -> pa.Table:
-        return pa.table({
-            "cluster": self.pairs[:, 0],
-            "other": self.pairs[:, 1],
-            "people": self.sizes[self.pairs[:, 0]],
-            "other_people": self.sizes[self.pairs[:, 1]],
-            "links": self.links,
-        })
+        return pa.table(
+            {
+                "cluster": self.pairs[:, 0],
+                "other": self.pairs[:, 1],
+                "people": self.sizes[self.pairs[:, 0]],
+                "other_people": self.sizes[self.pairs[:, 1]],
+                "links": self.links,
+            }
+        )
 
     @property
     def possible(self) -> Ints:
