@@ -177,13 +177,15 @@ _SUPPLIED = {
     "policy_text": "nowiser.report.tables",
 }
 
-__all__ = ["__version__", "attacks", "guess", "learn", "synth", "verify", *_HOMES]  # noqa: PLE0604 (the names are strings)
+_ROOMS = frozenset(("attacks", "classical", "guess", "learn", "synth", "verify"))
+
+__all__ = ["__version__", *sorted(_ROOMS), *_HOMES]  # noqa: PLE0604 (the names are strings)
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return _of(_HOMES[name], name)
-    if name in {"guess", "attacks", "learn", "synth", "verify"}:  # the package itself; all but `learn` can be called
+    if name in _ROOMS:  # the package itself; all but `learn` can be called
         return import_module(f"nowiser.{name}")
     raise AttributeError(f"module 'nowiser' has no attribute {name!r}")
 

@@ -111,3 +111,49 @@ def test_shadow_runs_find_those_whom_marginals_give_away(table):
     )
     auc = {o.attack: o.figures["AUC"] for o in found.outcomes}
     assert auc["shadow runs"] > max(0.53, auc["density ratio"])
+
+
+def test_a_generator_without_a_seed_is_one_too(table):
+    """Whoever keeps a promise takes no seed: `nw.synth` draws from the operating system."""
+    seen = []
+
+    def independent(given):
+        seen.append(given.column_names)
+        return shuffling(given, None)
+
+    found = nw.attack(
+        shuffling(table, 1).drop_columns(["sex"]),
+        original=table,
+        quasi=("age", "town"),
+        sensitive="disease",
+        seed=1,
+        generator=independent,
+        only=["nearest"],
+    )
+    assert {tuple(c) for c in seen} == {("age", "town", "job", "disease")}  # the columns of the release, no others
+    assert any("takes no seed" in n for n in found.notes)
+    assert any("no people outside are given" in n for n in found.notes)
+    assert found.outcomes[0].control is not None
+
+
+def test_who_is_in_is_held_against_its_own_claim(table):
+    """Copies refute a promise about presence; independent columns do not."""
+    options = {"original": table, "quasi": QUASI, "seed": 1, "only": ["density ratio"]}
+    outside = people(np.random.default_rng(9), 1600, telling=True)
+    for claim in ({"presence": "70%"}, "presence=70% on average"):
+        found = nw.attack(table, control=outside, claim=claim, **options)
+        assert found.refuted
+        assert found.outcomes[0].ceiling.every == (claim != "presence=70% on average")
+        assert found.to_json()["claims"][0]["goal"] == "presence"
+    found = nw.attack(shuffling(table, 1), control=outside, claim={"presence": 0.7}, **options)
+    assert not found.refuted
+    assert "who is in the release" in found.claims[0].words
+
+
+@pytest.mark.parametrize(
+    ("claim", "match"),
+    [("wage=30%", "'wage' is not guessed"), ("disease=130%", "not between 0 and 100"), ("disease=", "is no share")],
+)
+def test_claims_that_are_none(table, claim, match):
+    with pytest.raises(nw.Misconfigured, match=match):
+        nw.attack(table, original=table, quasi=QUASI, sensitive="disease", claim=claim, seed=1)

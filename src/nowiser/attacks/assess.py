@@ -25,6 +25,7 @@ class Round:
     column: str | None = None
     claim: Claim | None = None
     goals: frozenset[str] | None = None  # None: all
+    presence: Claim | None = None  # what was promised about who is in the release at all
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Assessment:
         return {
             "title": self.title,
             "claims": [
-                {"column": c.column, "ceiling": c.ceiling, "every": c.every, "words": c.words} for c in self.claims
+                {"column": c.column, "goal": c.goal, "ceiling": c.ceiling, "every": c.every, "words": c.words}
+                for c in self.claims
             ],
             "outcomes": [o.to_json() for o in self.outcomes],
             "not_run": [{"attack": n.attack, "column": n.column, "why": n.why} for n in self.not_run],
@@ -139,7 +141,7 @@ def assess(
         left = [(r, a) for r, a in tried if (a.name, r.column) not in done]
         not_run += [NotRun(a.name, "stopped", r.column) for r, a in left]
         said.append("stopped before the end: what was done is shown")
-    claims = tuple(r.claim for r in rounds if r.claim is not None)
+    claims = tuple(c for r in rounds for c in (r.claim, r.presence) if c is not None)
     return Assessment(title, tuple(outcomes), tuple(not_run), claims, seed, level, tuple(said))
 
 
@@ -156,7 +158,7 @@ def _once(tried: list[tuple[Round, Attack]]) -> list[tuple[Round, Attack]]:
             if attack.name in seen:
                 continue
             seen.add(attack.name)
-            out.append((Round(here.game, None, None, here.goals), attack))
+            out.append((Round(here.game, None, here.presence, here.goals), attack))
         else:
             out.append((here, attack))
     return out

@@ -9,7 +9,7 @@ from typing import Any
 
 from nowiser.attacks.assess import SECONDS, VICTIMS, Assessment, Round, assess, quiet
 from nowiser.attacks.checks import check_control, check_secret, check_tables, people, remarks
-from nowiser.attacks.claims import beside, claims
+from nowiser.attacks.claims import PRESENCE, beside, claims
 from nowiser.attacks.registry import attacks as registered
 from nowiser.attacks.rerunning import by_generator, by_recipe, check_generator
 from nowiser.attacks.rows import Rows
@@ -24,6 +24,11 @@ from nowiser.microdata.risk.labels import rules
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.microdata.table.read import load
 from nowiser.percent import percent
+
+CROSSED = (
+    "no people outside are given (--control): the release is made again from each half of the people; *outside*, and"
+    " who is in, are measured on these halves and not on the file"
+)
 
 
 def attack(
@@ -47,7 +52,7 @@ def attack(
     value: str | None = None,
     date: str | None = None,
     known: int = 4,
-    claim: float | str | None = None,
+    claim: float | str | Mapping[str, Any] | None = None,
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
     victims: int = VICTIMS,
@@ -60,7 +65,8 @@ def attack(
     `original` is the custodian's table, `quasi` what attackers know of their victims (with hierarchies as `publish`
     takes them, if words of a hierarchy were released), `sensitive` what they guess (`{"score": 5}`: within 5).
     `control` holds people who are not in the release: what is guessed of them is what the release teaches about people
-    in general. `claim` is a ceiling for everybody; without it, that of the codebook is held against the attacks.
+    in general. `claim` is a ceiling for everybody, "30%", or one for each column and for who is in the release, as in
+    {"income": "82%", "presence": "57% on average"}; without it, that of the codebook is held against the attacks.
 
     `person` names a column whose values repeat, where a person has several rows. With `item` too, rows are entries of
     histories (films, searches, places), with a `value` and a `date` where these are released; an attacker has `known`
@@ -93,8 +99,11 @@ def attack(
     notes = remarks(old, new, tuple(specs), person)
     if outside is not None:
         notes += check_control(old, outside, tuple(specs), tuple(within), key or person)
+    released_columns = [n for n in new.names if n in old]
     if generator is not None:
-        notes += check_generator(generator, old, number)
+        notes += check_generator(generator, old, number, released_columns)
+    if outside is None and (generator is not None or read is not None):
+        notes.append(CROSSED)
     listed = people(old, aux, identity, tuple(specs))
     folder = read.folder if read is not None else None
     labels = {n: rules(hierarchy(old[n], s, folder)) for n, s in specs.items() if s and n in old}
@@ -109,7 +118,11 @@ def attack(
         identity=identity,
         codebook=book,
         labels=labels,
-        rerun=by_generator(generator) if generator is not None else by_recipe(read) if read is not None else None,
+        rerun=by_generator(generator, released_columns)
+        if generator is not None
+        else by_recipe(read)
+        if read is not None
+        else None,
         person=person,
         seed=number,
     )
@@ -121,6 +134,7 @@ def attack(
     if not rounds:
         rounds = [Round(base)]
         notes.append("no sensitive column is named: attacks on secret values are not run (--sensitive)")
+    rounds[0] = replace(rounds[0], presence=promised.get(PRESENCE) if PRESENCE not in within else None)
     return run("release", rounds, notes=notes)
 
 

@@ -30,13 +30,41 @@ def beside(released: Any, given: Path | None) -> Mapping[str, Any] | None:
     return read
 
 
+PRESENCE = "presence"
+ON_AVERAGE = "on average"
+
+
+def said(stated: Any, secrets: tuple[str, ...]) -> dict[str, Claim]:
+    """`30%` for every secret, or `income=30%, presence=57% on average`; or a mapping of the same."""
+    each = stated
+    if isinstance(stated, str) and "=" in stated:
+        each = {name.strip(): text for name, _, text in (part.rpartition("=") for part in stated.split(","))}
+    if not isinstance(each, Mapping):
+        each = dict.fromkeys(secrets, each)
+    for name in each:
+        if name not in secrets and name != PRESENCE:
+            there = ", ".join((*secrets, PRESENCE))
+            raise Misconfigured(f"claim: {name!r} is not guessed", hint=f"A claim may be about {there}.")
+    return {name: _said(name, ceiling, secret=name in secrets) for name, ceiling in each.items()}
+
+
+def _said(name: str, ceiling: Any, *, secret: bool) -> Claim:
+    text = str(ceiling).strip()
+    average = text.endswith(ON_AVERAGE)
+    high = float(share(text.removesuffix(ON_AVERAGE).strip() if isinstance(ceiling, str) else ceiling, "claim"))
+    most = f"in at most {percent(high)}{', on average' if average else ''}"
+    if secret:
+        words = f"{name} guessed rightly {most}" if average else f"nobody's {name} guessed in more than {percent(high)}"
+        return Claim(name, high, not average, words)
+    return Claim(None, high, not average, f"who is in the release and who is not, guessed rightly {most}", "presence")
+
+
 def claims(
     codebook: Mapping[str, Any] | None, original: MicroTable, secrets: Mapping[str, float | None], stated: Any
 ) -> dict[str, Claim]:
     """Per sensitive column its ceiling: what is stated, else before + gain as the codebook promises it."""
     if stated is not None:
-        ceiling = float(share(stated, "claim"))
-        return {c: Claim(c, ceiling, True, f"nobody's {c} guessed in more than {percent(ceiling)}") for c in secrets}
+        return said(stated, tuple(secrets))
     out: dict[str, Claim] = {}
     for model in (codebook or {}).get("models", ()):
         column, options = model.get("column"), model.get("options") or {}

@@ -212,8 +212,10 @@ class Rows:
             return NOBODY_OUTSIDE if self.rerun is None else self.half(0).presence(run, victims, random, fresh)
         seen, _ = self._seen(run, random)
         names = [n for n in self.original.names if n in self.released and n in self.control]
-        mix = random.permutation(self.control.rows)
+        mix = np.random.default_rng([self.seed, 3]).permutation(self.control.rows)
         reference, strangers = mix[: len(mix) // 2], mix[len(mix) // 2 :]
+        if len(mix) >= SPLIT:  # those of a second run are others
+            strangers = np.array_split(strangers, 2)[int(fresh)]
         inside = self._drawn(self.order, min(victims // 2 or 1, len(strangers)), fresh=fresh)
         strangers = strangers[: len(inside)]
         known = together(stripped(self.original.take(inside), names), stripped(self.control.take(strangers), names))

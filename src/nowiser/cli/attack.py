@@ -44,7 +44,9 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
     value: Annotated[str | None, typer.Option(help="With --item: a column of numbers, such as a rating.")] = None,
     date: Annotated[str | None, typer.Option(help="With --item: the day of an entry.")] = None,
     known: Annotated[int, typer.Option(help="With --item: how many entries an attacker knows.")] = 4,
-    claim: Annotated[str | None, typer.Option(help="A ceiling for everybody, as in 30%.")] = None,
+    claim: Annotated[
+        str | None, typer.Option(help="A ceiling, as in 30%, or income=30%,presence=57% on average.")
+    ] = None,
     fail_above: Annotated[str | None, typer.Option(help="Exit code 9 if any attack surely reaches more.")] = None,
     only: Annotated[str, typer.Option(help="These attacks only: name, …")] = "",
     skip: Annotated[str, typer.Option(help="Not these: name, …")] = "",

@@ -31,6 +31,7 @@ COMMANDS = (
     "risk",
     "compare",
     "attack",
+    "verify",
     "learn",
     "serve",
     "user",

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from nowiser.cli import output
+from nowiser.cli.synth_classical import METHODS, classical_rows
 from nowiser.errors import Misconfigured
 
 SOURCES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".duckdb", ".db")
@@ -23,7 +24,12 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     ] = None,
     spend: Annotated[str | None, typer.Option(help="The share of the allowance to spend, e.g. 30%.")] = None,
     rows: Annotated[int | None, typer.Option(help="How many rows; without it about as many as there are.")] = None,
-    method: Annotated[str, typer.Option(help="aim (best), mst (quick) or independent.")] = "aim",
+    method: Annotated[
+        str,
+        typer.Option(
+            help="aim (best), mst (quick), all, independent; of files, not differentially private: sequential, copula."
+        ),
+    ] = "aim",
     columns: Annotated[str, typer.Option(help="Columns to model, between commas.")] = "",
     cells: Annotated[list[str] | None, typer.Option(help="Cells of a range, as in age=20, or age=18:30:65.")] = None,
     workload: Annotated[list[str] | None, typer.Option(help="What matters most, as in age*income=3; repeat.")] = None,
@@ -35,6 +41,12 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
         Path | None, typer.Option(help="Hold the rows against the real ones, as one HTML file for the custodian.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="With --report: the column a classifier predicts.")] = None,
+    quasi: Annotated[str, typer.Option(help="sequential, copula: what attackers know: column[:hierarchy], …")] = "",
+    sensitive: Annotated[str, typer.Option(help="sequential, copula: what they guess: column[:within], …")] = "",
+    gain: Annotated[str | None, typer.Option(help="sequential, copula: how much better any attack may guess.")] = None,
+    drop: Annotated[str, typer.Option(help="sequential, copula: columns to leave out, between commas.")] = "",
+    victims: Annotated[int, typer.Option(help="sequential, copula: on how many people attacks are tried.")] = 1000,
+    seconds: Annotated[float, typer.Option(help="sequential, copula: no attack is begun after so long.")] = 120.0,
     *,
     dry: Annotated[bool, typer.Option("--dry", help="Only say what it would cost and how good it may be.")] = False,
     anyway: Annotated[bool, typer.Option("--anyway", help="Also where the rows would be of no use.")] = False,
@@ -47,6 +59,23 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     """
     from nowiser.cli.publish import interrupted
 
+    if method in METHODS:
+        classical_rows(
+            table,
+            method=method,
+            quasi=quasi,
+            sensitive=sensitive,
+            gain=gain,
+            drop=drop,
+            rows=rows,
+            victims=victims,
+            seconds=seconds,
+            out=out,
+            report=report,
+            force=force,
+            as_json=as_json,
+        )
+        return
     if table is not None and Path(table).suffix.lower() == ".json":
         _again(Path(table), rows, out, force=force, as_json=as_json)
         return

@@ -18,6 +18,18 @@ def after(nats: float, before: float = BEFORE) -> float:
     return 1.0 if nats > 700 else before * math.exp(nats) / (1 - before + before * math.exp(nats))
 
 
+def _told(verdict: Any) -> str:
+    from nowiser.verify.words import told
+
+    return told(verdict)
+
+
+def _html(verdict: Any) -> str:
+    from nowiser.verify.picture import html
+
+    return html(verdict)
+
+
 @dataclass(frozen=True)
 class Event:
     """A set of outputs. An output is flattened to a row of numbers and truth values first (`flat`).
@@ -74,6 +86,16 @@ def _said(value: float | bool | None) -> str:
 
 
 @dataclass(frozen=True)
+class Class:
+    """Outputs of one kind, for the picture: their shares on both inputs, and whether they belong to the event."""
+
+    label: str
+    first: float
+    second: float
+    inside: bool
+
+
+@dataclass(frozen=True)
 class Frequency:
     """How often an event happens on one input: an interval that holds with the confidence of the verdict.
 
@@ -108,6 +130,8 @@ class Proved:
     engine: str = ""
     notes: tuple[str, ...] = ()
 
+    __str__ = _told
+    _repr_html_ = _html
     verdict: ClassVar[str] = "proved"
     exit_code: ClassVar[int] = 0
 
@@ -148,7 +172,10 @@ class Refuted:
     confidence: float = 1.0
     curve: tuple[tuple[int, float | None], ...] = ()
     why: str = ""
+    classes: tuple[Class, ...] = field(default=(), repr=False, compare=False)
 
+    __str__ = _told
+    _repr_html_ = _html
     verdict: ClassVar[str] = "refuted"
     exit_code: ClassVar[int] = 1
 
@@ -187,6 +214,7 @@ class Unknown:
     hint: str = ""
     curve: tuple[tuple[int, float | None], ...] = ()
 
+    __str__ = _told
     verdict: ClassVar[str] = "unknown"
     exit_code: ClassVar[int] = 2
 

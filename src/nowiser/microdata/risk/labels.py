@@ -3,6 +3,7 @@
 A label covers itself; `*` covers everything, `12**` what begins so, `20-29` and `[20, 29]` the numbers between; `a | b`
 covers what its parts cover; a word of a hierarchy covers the values below it, if the hierarchy is given. A missing
 value of the release covers missing values, and others too if what is known of the victims has none (it was suppressed).
+What is written otherwise is read all the same: `true` for `True`, `40.0` for `40`.
 """
 
 import re
@@ -44,12 +45,15 @@ def fit(known: Column, seen: Column, told: Rules | None = None) -> Fit:
     """Which labels of the released column fit which known values."""
     values, labels = known.labels, seen.labels
     place = {v: i for i, v in enumerate(values)}
+    written = _otherwise(values)
     numbers = known.value_numbers if len(values) else np.zeros(0)
     fits = np.zeros((len(values) + 1, len(labels) + 1), dtype=bool)
     readable = np.ones(len(labels) + 1, dtype=bool)
     own = np.isfinite(seen.value_numbers) if len(labels) else np.zeros(0, bool)
     for j, label in enumerate(labels):
         covered = covers(label, values, place, numbers, told or {})
+        if covered is None and _plain(label) in written:
+            covered = np.isin(np.arange(len(values)), written[_plain(label)])
         if covered is None:
             readable[j] = bool(own[j])  # a number that no victim has is still read
         else:
@@ -85,6 +89,24 @@ def covers(
         start = label.rstrip("*")
         return np.array([v.startswith(start) and len(v) >= len(start) for v in values], dtype=bool)
     return _numeric(label, numbers)
+
+
+def _otherwise(values: tuple[str, ...]) -> dict[str, list[int]]:
+    """The values by what is left of them without case, spaces around them, and how a number is written."""
+    found: dict[str, list[int]] = {}
+    for i, value in enumerate(values):
+        found.setdefault(_plain(value), []).append(i)
+    return found
+
+
+def _plain(text: str) -> str:
+    bare = text.strip().casefold()
+    if not bare[-1:].isdigit():
+        return bare
+    try:
+        return repr(float(bare))
+    except ValueError:
+        return bare
 
 
 def _told(label: str, place: Mapping[str, int], told: Rules) -> NDArray[np.bool_]:

@@ -6,11 +6,13 @@ Where noise on numbers plays no part the two probabilities are computed instead.
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.bounded.bound import Bound, Worst
 from nowiser.verify.question import Question, said
+from nowiser.verify.refute.classes import of_chances, of_runs
 from nowiser.verify.refute.computed import chances, computable
 from nowiser.verify.refute.events import Found, best, happened, score
 from nowiser.verify.refute.inputs import Data, pairs
@@ -52,8 +54,6 @@ def refute(
 
 
 def _with(found: Refuted, curve: Any, b: Bound) -> Refuted:
-    from dataclasses import replace
-
     return replace(found, curve=curve, why=uncovered(b.paths) or (b.worst.why if b.worst is not None else ""))
 
 
@@ -106,7 +106,7 @@ class _Search:
                     ):
                         event = Event(output)
                         often = Frequency(float(chance), float(chance)), Frequency(float(other), float(other))
-                        found = self._refuted(a, b, event, often, ratio, 1.0)
+                        found = replace(self._refuted(a, b, event, often, ratio, 1.0), classes=of_chances(event, p, q))
         return found
 
     def sampled(self) -> tuple[Found, Data, Data] | None:
@@ -132,14 +132,13 @@ class _Search:
         from nowiser.verify.auditor.exact import rate
 
         for runs in ROUNDS:
-            counts = [
-                happened(candidate.event, simulate(self._of(len(x)), self._point(x), Noises(runs, exact)))
-                for x in (d, e)
-            ]
+            outputs = [simulate(self._of(len(x)), self._point(x), Noises(runs, exact)) for x in (d, e)]
+            counts = [happened(candidate.event, each) for each in outputs]
             p, q = (rate(c, runs, 1 - (1 - CONFIDENCE) / 2 / len(ROUNDS)) for c in counts)
             if p.low > self._rise * q.high + self._loose:
                 often = Frequency(p.low, p.high, p.happened, p.of), Frequency(q.low, q.high, q.happened, q.of)
-                return self._refuted(d, e, candidate.event, often, p.low / q.high, CONFIDENCE)
+                found = self._refuted(d, e, candidate.event, often, p.low / q.high, CONFIDENCE)
+                return replace(found, classes=of_runs(candidate.event, *outputs))
             if score(counts[0], counts[1], runs, self._rise, self._loose) < PROMISING:
                 return None
         return None
