@@ -72,6 +72,7 @@ _HOMES: dict[str, str] = {
     "compare": "nowiser.microdata.compare",
     "ru_map": "nowiser.microdata.compare",
     "attack": "nowiser.attacks.attack",
+    "publish_graph": "nowiser.attacks.graphs.publish",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
     "NowiserError": "nowiser.errors",
@@ -89,6 +90,7 @@ _HOMES: dict[str, str] = {
 
 if TYPE_CHECKING:
     from nowiser.attacks.attack import attack as attack
+    from nowiser.attacks.graphs.publish import publish_graph as publish_graph
     from nowiser.builder.aggregates import (
         avg as avg,
         count as count,

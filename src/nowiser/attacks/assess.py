@@ -158,7 +158,8 @@ def _once(tried: list[tuple[Round, Attack]]) -> list[tuple[Round, Attack]]:
             if attack.name in seen:
                 continue
             seen.add(attack.name)
-            out.append((Round(here.game, None, here.presence, here.goals), attack))
+            own = here.claim is not None and here.claim.goal == attack.goal
+            out.append((Round(here.game, None, here.claim if own else here.presence, here.goals), attack))
         else:
             out.append((here, attack))
     return out

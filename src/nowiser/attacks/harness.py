@@ -178,5 +178,7 @@ NEEDED = {
     "ask": "a gateway (--gateway)",
     "secret": "a sensitive column (--sensitive)",
     "quasi": "quasi-identifiers (--quasi)",
+    "seeds": "people whom he finds for certain (--seeds)",
+    "label": "a label of the people (--label)",
     "aligned": "to be told which released row is whose (--key, --in-order)",
 }

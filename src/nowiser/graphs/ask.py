@@ -215,7 +215,7 @@ def _ask(question: Asked, ledger: Ledger, analyst: str | None, entropy: Entropy)
     )
     held.anchor()
     try:
-        graph = _graph(question, sources)
+        graph = declared(sources[1], sources[0])
         world = replace(question.world, people=graph.people) if question.world.protect == "links" else question.world
         told = question.statistic.answer(graph, world, epsilon, entropy)
         ledger.settle(held, _kept(told, epsilon))
@@ -297,12 +297,6 @@ def _version(sources: tuple[pa.Table, pa.Table]) -> str:
             writer.write_table(source.combine_chunks())
         found.update(sink.getvalue())
     return f"graph:{found.hexdigest()}"
-
-
-def _graph(question: Asked, sources: tuple[pa.Table, pa.Table]) -> Graph:
-    """People as declared; a row that names nobody among them is no link, as rows of nobody are nobody's in SQL."""
-    listed, links = sources
-    return declared(links, listed)
 
 
 def _groups(policy: Policy, table: Table, label: str | None) -> tuple[str, ...]:

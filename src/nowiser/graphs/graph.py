@@ -30,11 +30,12 @@ class Graph:
     def of(people: int | Names, links: Any, labels: Mapping[str, Names] | None = None) -> "Graph":
         """Cleans: links to oneself go, double ones count once."""
         names = np.arange(people) if isinstance(people, int | np.integer) else np.asarray(people)
-        return Graph(names, tidy(np.asarray(links, np.int64).reshape(-1, 2), len(names)), dict(labels or {}))
+        pairs = np.asarray(links, np.int64).reshape(-1, 2)
+        if len(pairs) and not (pairs.min() >= 0 and pairs.max() < len(names)):
+            raise Misconfigured("a link leads to somebody who is not among the people")
+        return Graph(names, tidy(pairs, len(names)), dict(labels or {}))
 
     def __post_init__(self) -> None:
-        if len(self.links) and (self.links.min() < 0 or self.links.max() >= len(self.names)):
-            raise Misconfigured("a link leads to somebody who is not among the people")
         for name, values in self.labels.items():
             if len(values) != len(self.names):
                 raise Misconfigured(f"label {name!r} is given for {len(values)} of {len(self.names)} people")

@@ -61,7 +61,8 @@ def read(source: Any, people: Any = None, ends: Sequence[str] | None = None, *, 
 
 def declared(links: pa.Table, people: pa.Table) -> Graph:
     """The graph of a policy: nothing in the data can make it fail. Who is not among the people has no link; of several
-    rows about one person the first counts."""
+    rows about one person the first counts.
+    """
     names, labels = _first(people)
     known = pa.array(names.tolist(), pa.string())
     ends = [_texts(links.column(i)) for i in (0, 1)]

@@ -120,6 +120,7 @@ def plan(
     chosen = policy.table(table)
     if chosen is None:
         raise Misconfigured(f"no table {table!r}; the policy has {', '.join(t.name for t in policy.tables)}")
+    account.of_people(chosen)
     model = Boosting() if model is None else model
     if model.rho is not None or model.gain is not None or model.bounds is not None:
         raise Misconfigured(

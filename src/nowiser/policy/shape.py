@@ -133,7 +133,7 @@ class Table(TypedDict, total=False):
     links: dict[str, str]
     """Rows join two people: `{pupil: pupils.id, friend: pupils.id}`. In place of `person`."""
     protect: Literal["persons", "values", "links"]
-    """What is secret: presence and everything (`persons`, default), or only sensitive values; with `links`, one link."""
+    """What is secret: presence and everything (`persons`, default), or only sensitive values; of links, one link."""
     presence: Share
     """How likely attackers hold it that a given person is in the table. Default: unknown."""
     people: Annotated[int, Ge(1)]

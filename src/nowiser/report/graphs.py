@@ -88,7 +88,8 @@ def found(outcome: Mapping[str, Any]) -> str:
     beside = "" if bare is None else f"; with all links as they were {percent(bare['value'])}"
     return (
         f"  {outcome['attack']}: {who} in {percent(after['value'])} of cases"
-        f" [{100 * after['low']:.1f}, {100 * after['high']:.1f}], {percent(before['value'])} without the release{beside}"
+        f" [{100 * after['low']:.1f}, {100 * after['high']:.1f}], {percent(before['value'])} without the release"
+        f"{beside}"
     )
 
 
@@ -184,11 +185,11 @@ def page(made: Any, *, whole: bool = True) -> str:
     body = f"<h1>A released graph: {escape(made.method)}</h1>{note}<pre>{escape(published(content))}</pre>"
     body += f"<figure>{svg_of(made.chart())}</figure>"
     if made.attacks is not None:
-        body += made.attacks._repr_html_()  # noqa: SLF001 (its own HTML)
+        body += made.attacks._repr_html_()
     if not whole:
         return body
     return f"<!doctype html><meta charset='utf-8'><title>A released graph</title><style>{STYLE}</style>{body}"
 
 
 def save_report(made: Any, path: Path) -> Path:
-    return write_page(path, page(made))
+    return write_page(page(made), path)

@@ -131,6 +131,7 @@ def asked(
         raise Misconfigured(f"name one table of the policy: {', '.join(names)}")
     if method not in METHODS:
         raise Misconfigured(f"there is no method {method!r}", hint=f"Methods: {', '.join(METHODS)}.")
+    account.of_people(chosen)
     bought_rows.check_there(policy, chosen)
     domain = domain_of(policy, chosen, columns, cells)
     wanted.check_size(domain, pairs=method != "independent")

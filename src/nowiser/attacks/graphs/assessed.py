@@ -1,6 +1,7 @@
 """`nowiser attack --graph`: a released graph and its original, read and handed to the flow `assess`."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def on_graph(
     """
     if original is None:
         raise Misconfigured("an attack is scored by the original graph (--original)")
-    old, new = read(original, people, ends), read(released, None, None)
+    old, new = read(original, people, ends), read(released, _beside(released))
     notes = [f"original: {n}" for n in old.notes] + [f"release: {n}" for n in new.notes]
     place = _places(old.graph, new.graph, None if names is None else _pairs(names))
     lost = int((place < 0).sum())
@@ -57,6 +58,15 @@ def on_graph(
     if claim is not None:
         promised = Claim(None, claim, True, f"nobody found in more than {percent(claim)} of cases", "row")
     return run("graph", [Round(Links(old.graph, shown, place, known, label), label, promised)], notes=notes)
+
+
+def _beside(released: Any) -> Path | None:
+    """The people of a release, as `publish` writes them beside the links."""
+    if not isinstance(released, str | Path):
+        return None
+    path = Path(released)
+    there = path.with_name(f"{path.stem}.people{path.suffix}")
+    return there if there.is_file() else None
 
 
 def _places(old: Graph, new: Graph, pairs: tuple[Names, Names] | None) -> Ints:

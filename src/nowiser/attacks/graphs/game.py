@@ -31,7 +31,7 @@ class Links:
     @property
     def offers(self) -> frozenset[str]:
         has = {"graph"} | ({"seeds"} if self.seeds is not None else set()) | ({"label"} if self.label else set())
-        return frozenset(has)
+        return frozenset(has | {"names"})
 
     def trial(
         self, attack: Attack, run: Run, victims: int, random: np.random.Generator, *, fresh: bool = False
@@ -44,9 +44,9 @@ class Links:
         shown = shown.renumbered(order)  # neither numbers nor names tell anything
         place = np.where(place >= 0, order[place], -1)
         if attack.goal == "link":
-            return self._pairs(shown, there, victims, hidden, random, fresh=fresh)
+            return self._pairs(attack, (shown, place, hidden), victims, random, fresh=fresh)
         who = there[drawn(len(there), victims, random, fresh=fresh)]
-        more = self._seen(self.original, shown, hidden, place)
+        more = self._seen(attack, self.original, shown, hidden, place)
         view = View(known=numbered(len(who)), more=more | {"asked": hidden[who]})
         if attack.goal == "row":
             return Trial(view, Matches(place[who]), 1 / shown.people)
@@ -54,8 +54,12 @@ class Links:
         values, counts = np.unique(self.original.labels[str(self.label)], return_counts=True)
         return Trial(view, Same(true), np.asarray(true == values[np.argmax(counts)]))
 
-    def _seen(self, known: Graph, shown: Graph, hidden: Ints, place: Ints) -> dict[str, object]:
+    def _seen(self, attack: Attack, known: Graph, shown: Graph, hidden: Ints, place: Ints) -> dict[str, object]:
         more: dict[str, object] = {"known": known.renumbered(hidden).adjacency, "released": shown.adjacency}
+        if "names" in attack.needs:
+            where = np.full(known.people, -1, np.int64)
+            where[hidden] = place
+            more["place"] = where
         if self.seeds is not None:
             seeds = np.full(known.people, -1, np.int64)
             seeds[hidden[self.seeds]] = place[self.seeds]
@@ -65,9 +69,17 @@ class Links:
         return more
 
     def _pairs(
-        self, shown: Graph, there: Ints, victims: int, hidden: Ints, random: np.random.Generator, *, fresh: bool
+        self,
+        attack: Attack,
+        release: tuple[Graph, Ints, Ints],
+        victims: int,
+        random: np.random.Generator,
+        *,
+        fresh: bool,
     ) -> Trial | str:
         """Half of the pairs are linked, half are not; he knows every link but those of the pairs he is asked about."""
+        shown, place, hidden = release
+        there = np.flatnonzero(place >= 0)
         inside = np.isin(self.original.links, there).all(axis=1)
         links = self.original.links[inside]
         many = min(victims // 2, len(links) // 10)
@@ -82,7 +94,7 @@ class Links:
         asked = np.concatenate([linked, apart])
         left = np.isin(self.original.keys, self.original.with_links(linked).keys, invert=True)
         known = self.original.with_links(self.original.links[left])
-        more = self._seen(known, shown, hidden, self.place)
+        more = self._seen(attack, known, shown, hidden, place)
         view = View(known=numbered(len(asked)), more={**more, "asked": hidden[asked]})
         return Trial(view, Same(np.repeat([1, 0], many)), 0.5)
 

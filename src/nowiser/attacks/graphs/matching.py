@@ -6,7 +6,7 @@ second, and how sure he is. No way sees the names.
 * `by_degree`: the number of links alone.
 * `by_neighbourhood`: besides, the numbers of links of those she is linked to.
 * `by_characteristic`: S(i, j) = Σ_k A_ik·A_jk / N − d_i·d_j / N² says how much two people's links have in common. The
-  sorted row of a person is a signature that no renaming hides; whoever was found by it aligns the rows of everybody, and
+  sorted row of a person is a signature that no renaming hides; whoever was found by it aligns everybody's rows, and
   aligned rows and shared neighbours find more, until nothing moves.
 * `by_propagation`: from some who are known for certain, whoever shares most neighbours with them (Narayanan and
   Shmatikov, "De-anonymizing Social Networks", 2009). For graphs too large for the characteristic vectors of everybody,
@@ -14,6 +14,7 @@ second, and how sure he is. No way sees the names.
 """
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +26,7 @@ DENSE = 5000  # people, up to which all pairs are compared at once
 CORE = 2000  # people with most links, whose characteristic vectors start a larger graph
 ROUNDS = 30
 FIRST = 1.1  # the best one must share so many times as many neighbours as the second best, at first
-Matrix = sparse.csr_array
+Matrix: TypeAlias = Any  # sparse.csr_array: scipy says nothing of its types
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +40,11 @@ class Matched:
 def by_degree(known: Matrix, released: Matrix, random: np.random.Generator) -> Matched:
     """Sorted by degree in both; people of one degree are drawn in any order."""
     one, two = degrees(known), degrees(released)
-    place = np.empty(len(one), np.int64)
-    place[np.lexsort((random.random(len(one)), one))] = np.lexsort((random.random(len(two)), two))
+    both = min(len(one), len(two))
+    place = np.full(len(one), -1, np.int64)
+    place[np.lexsort((random.random(len(one)), -one))[:both]] = np.lexsort((random.random(len(two)), -two))[:both]
     alike = np.bincount(two.astype(np.int64))[two[place].astype(np.int64)]
-    return Matched(place, 1.0 / alike)
+    return Matched(place, np.where(place >= 0, 1.0 / alike, 0.0))
 
 
 def by_neighbourhood(known: Matrix, released: Matrix, random: np.random.Generator) -> Matched:
@@ -129,7 +131,7 @@ def characteristic(links: Floats) -> Floats:
 
 
 def _dense(known: Floats, released: Floats, random: np.random.Generator) -> Matched:
-    n = max(len(known), len(released))
+    n, first, second = max(len(known), len(released)), len(known), len(released)
     known, released = _padded(known, n), _padded(released, n)
     one, two = characteristic(known), characteristic(released)
     place = _assigned(-_distances(np.sort(one, axis=1), np.sort(two, axis=1)), random)
@@ -146,7 +148,8 @@ def _dense(known: Floats, released: Floats, random: np.random.Generator) -> Matc
         if np.array_equal(moved, place):
             break
         place = moved
-    return Matched(place, likeness[np.arange(n), place])
+    sure = likeness[np.arange(n), place]
+    return Matched(np.where(place < second, place, -1)[:first], sure[:first])
 
 
 def _assigned(likeness: Floats, random: np.random.Generator) -> Ints:
@@ -200,4 +203,4 @@ def _core(links: Matrix) -> Ints:
 
 
 def degrees(links: Matrix) -> Floats:
-    return np.diff(links.indptr).astype(np.float64)
+    return np.asarray(np.diff(links.indptr), np.float64)

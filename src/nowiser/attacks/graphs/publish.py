@@ -2,7 +2,7 @@
 
     read → change the links → new names → attack → what is left of the graph → write
 
-What a release of links promises depends on its method, and is said with it; what the attacks reach is measured each time.
+What a release of links promises depends on its method, and is said with it; what the attacks reach is measured.
 """
 
 import os
@@ -122,8 +122,9 @@ def publish_graph(
 
     `method`: `rename` (nothing else; it hides hardly anybody), `k-degree` (everybody has the number of links of k - 1
     others), `rewire` (a `share` of the links is swapped), `randomise` (every pair is blurred by itself: an attacker who
-    held a pair linked with chance `presence` gains at most `gain`), `clusters` (k people and more, with counts of links;
-    `by` a label, or by who is linked). `people`: a table with a row for each person; `keep`: its columns to release.
+    held a pair linked with chance `presence` gains at most `gain`), `clusters` (k people and more, with counts of
+    links; `by` a label, or by who is linked). `people`: a table with a row for each person; `keep`: columns of it to
+    release.
 
     `output`: csv or parquet. `names`: a file only the custodian keeps, with the old and the new name of everybody.
     `seed` repeats the attacks, never the release.
@@ -140,11 +141,16 @@ def publish_graph(
         check_target(out, Path(source) if isinstance(source, str | Path) else None, force=force)
     if key is not None and key.exists() and not force:
         raise Misconfigured(f"{key} is already there", hint="Name another file, or overwrite it with force=True.")
+    if method == "randomise" and people is None:
+        raise Misconfigured(
+            "name the table of people too (--people): without it, who is in the graph depends on who is linked",
+            hint="A file with a row for each person, those without links too.",
+        )
     random = np.random.default_rng(secrets.randbits(128))
     bare = Graph(graph.names, graph.links, {c: graph.labels[c] for c in keep})
     if method == "clusters":
         clusters = clustered(bare, chosen["k"], None if by is None else graph.labels[by])
-        said = _of_clusters(clusters)
+        said = (_of_clusters(clusters),)
         made = PublishedGraph(method, graph, None, clusters, clusters.of, None, said, None, {}, found.notes)
         return _written(made, out, None)
     progress("the links are changed")
@@ -194,7 +200,7 @@ def _options(method: str, **given: Any) -> dict[str, Any]:
         if value is None:
             raise Misconfigured(
                 f"method {method} needs {name}",
-                hint="presence: how likely attackers hold a link before, as in 3%; gain: how much better they may guess.",
+                hint="presence: how likely attackers hold a link, as in 3%; gain: how much better they may guess.",
             )
         read_[name] = value if name == "k" else float(share_of(value, name))
     return read_
@@ -212,31 +218,31 @@ def _changed(graph: Graph, method: str, chosen: Mapping[str, Any], random: np.ra
 
 def _promised(method: str, chosen: Mapping[str, Any], graph: Graph) -> tuple[tuple[str, ...], Claim | None]:
     """What is promised, and the ceiling the attack on links is held against, where there is one."""
-    if method == "randomise":
-        epsilon = float(loss_for(chosen["presence"], chosen["gain"]))
-        before, after = chosen["presence"], chosen["presence"] + chosen["gain"]
-        even = posterior(0.5, epsilon, linked=True)
-        said = (
-            f"Whether two people are linked is guessed in at most {percent(after)} of cases, {percent(before)} before,"
-            f" whatever the attacker knows of all other links.",
-            f"About {percent(true_share(graph.density, epsilon))} of the links that are told are true.",
-        )
-        claim = Claim(None, even, True, f"a link held as likely as not is guessed in at most {percent(even)}", "link")
-        return said, claim
     if method == "k-degree":
-        return (
+        known = (
             f"Everybody has the number of links of at least {chosen['k'] - 1} others: whoever knows only that number"
-            f" finds her in at most 1 of {chosen['k']} cases. Nothing is promised against whoever knows links.",
-        ), None
-    return ("Nothing is promised: what the attacks reach is what there is.",), None
+            f" finds her in at most 1 of {chosen['k']} cases. Nothing is promised against whoever knows links."
+        )
+        return (known,), None
+    if method != "randomise":
+        return ("Nothing is promised: what the attacks reach is what there is.",), None
+    epsilon = float(loss_for(chosen["presence"], chosen["gain"]))
+    after, even = chosen["presence"] + chosen["gain"], posterior(0.5, epsilon, linked=True)
+    limit = (
+        f"Whether two people are linked is guessed in at most {percent(after)} of cases, {percent(chosen['presence'])}"
+        " before, whatever the attacker knows of all other links."
+    )
+    true = f"About {percent(true_share(graph.density, epsilon))} of the links that are told are true."
+    claim = Claim(None, even, True, f"a link held as likely as not is guessed in at most {percent(even)}", "link")
+    return (limit, true), claim
 
 
-def _of_clusters(made: Clustered) -> tuple[str, ...]:
+def _of_clusters(made: Clustered) -> str:
     low, high = made.surest
     return (
         f"{len(made.sizes)} clusters of {int(made.sizes.min())} to {int(made.sizes.max())} people. Whoever knows which"
-        f" cluster two people are in, and no link, holds them linked with a chance of {percent(low)} to {percent(high)}."
-        " Nothing is promised against whoever knows most links of a cluster.",
+        f" cluster two people are in, and no link, holds them linked with a chance of {percent(low)} to"
+        f" {percent(high)}. Nothing is promised against whoever knows most links of a cluster."
     )
 
 

@@ -57,6 +57,25 @@ class Friends:
 
 
 @dataclass(frozen=True)
+class Read:
+    """Whether two people are linked: whether the release says so, of people whom he finds there by name."""
+
+    name: str = "link read off"
+    source: str = "what new names are worth, if they are found out"
+    minutes: float = 0.01
+    knows: str = "where everybody is in the release"
+    needs: frozenset[str] = frozenset({"graph", "names"})
+    goal: Goal = "link"
+    against: str = "graphs"
+
+    def guess(self, view: View, random: np.random.Generator) -> Guesses:
+        asked, released, place = view.more["asked"], view.more["released"], view.more["place"]
+        linked = np.asarray(released[place[asked[:, 0]], place[asked[:, 1]]]).ravel() > 0
+        del random
+        return Guesses.of(linked.astype(np.int64))
+
+
+@dataclass(frozen=True)
 class Label:
     """What is written beside whoever he takes for her."""
 
@@ -110,5 +129,6 @@ ATTACKS = (
     Identity("characteristic vectors", matching.by_characteristic, "the lecture's S(i, j), with assignment", 0.1),
     Seeds(),
     Friends(),
+    Read(),
     Label(),
 )

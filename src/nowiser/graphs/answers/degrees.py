@@ -23,7 +23,7 @@ def smoothed(graph: Graph, epsilon: Fraction, entropy: Entropy) -> NDArray[np.fl
     """
     noisy = Laplace(2 / epsilon).blur(np.sort(graph.degrees), entropy)
     rising = np.asarray(isotonic_regression(noisy.astype(np.float64)).x)
-    return np.clip(rising, 0.0, float(graph.people - 1))
+    return np.asarray(np.clip(rising, 0.0, float(graph.people - 1)))
 
 
 @dataclass(frozen=True)

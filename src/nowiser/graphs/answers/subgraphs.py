@@ -28,7 +28,9 @@ def triangles(graph: Graph) -> tuple[int, int]:
     """How many there are, and the largest number of common neighbours of any two people."""
     links = graph.adjacency
     load = np.cumsum(links @ graph.degrees.astype(np.float64))
-    ends = np.searchsorted(load, np.arange(BLOCK, load[-1], BLOCK)) if graph.people else []
+    if not graph.size:
+        return 0, 0
+    ends = np.searchsorted(load, np.arange(BLOCK, load[-1], BLOCK))
     found, most = 0.0, 0
     for block in np.split(np.arange(graph.people), ends):
         if not len(block):
@@ -50,12 +52,12 @@ def stars(graph: Graph, size: int) -> int:
 
 def _triangle_step(common: int, people: int, t: int) -> int:
     """One link more or less changes anybody's common neighbours by one."""
-    return min(common + t, people - 2)
+    return max(0, min(common + t, people - 2))
 
 
 def _star_step(first: int, second: int, size: int, people: int, t: int) -> int:
     """A link adds C(d, size − 1) stars around each of its people; a link more or less changes degrees by one."""
-    return sum(comb(min(d + t, people - 2), size - 1) for d in (first, second))
+    return sum(comb(max(0, min(d + t, people - 2)), size - 1) for d in (first, second))
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def noisy_stars(graph: Graph, size: int, epsilon: Fraction, entropy: Entropy) ->
     most = 2 * comb(max(people - 2, 0), size - 1)
     step = partial(_star_step, first, second, size, people)
     value = ladder(stars(graph, size), step, max(1, most), share, entropy)
-    degree = min(people - 2, int(_above(first, 1, epsilon * FOR_BAR, entropy)))
+    degree = min(max(0, people - 2), int(_above(first, 1, epsilon * FOR_BAR, entropy)))
     growth = 2 * (comb(degree + 1, size - 1) - comb(degree, size - 1))
     return max(0, value), half_width(2 * comb(degree, size - 1), growth, most, float(share))
 

@@ -31,6 +31,7 @@ class Synthetic:
     protects: frozenset[Protects] = LINKS
 
     def expected(self, world: World, epsilon: Fraction) -> Expected:
+        del world
         bar = Laplace(2 / epsilon).half_width()
         return Expected(None, f"links between two groups are off by ± {float(bar):.4g}, degrees by less")
 
@@ -65,6 +66,7 @@ class Randomised:
         return Expected(None, f"about {made_up:,.0f} links that are told will be made up")
 
     def answer(self, graph: Graph, world: World, epsilon: Fraction, entropy: Entropy) -> Told:
+        del world
         told = randomised(graph, epsilon, entropy)
         one = posterior(0.5, float(epsilon), linked=True)
         note = f"each pair is told rightly in {100 * one:.1f} % of cases"

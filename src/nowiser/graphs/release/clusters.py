@@ -1,7 +1,7 @@
 """People in clusters of k and more: of each its size and its links inside, of each two the links between. Nobody's own.
 
 What an attacker who knows which cluster somebody is in learns of a pair is, exactly, the share of pairs there that are
-linked, if he knows no other link. Whoever knows most links of a cluster learns the rest: this is no promise against him.
+linked, if he knows no other link. Whoever knows most links of a cluster learns the rest: nothing is promised there.
 """
 
 from dataclasses import dataclass

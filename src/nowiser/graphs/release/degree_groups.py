@@ -15,7 +15,8 @@ KEPT = 5
 
 def anonymous(degrees: Ints, k: int, *, only_more: bool = False) -> Ints:
     """For everybody the degree to have: each occurs k times, their sum is even, and no other choice changes less
-    (but for one group, raised by one where the sum would be odd)."""
+    (but for one group, raised by one where the sum would be odd).
+    """
     order = np.argsort(-degrees, kind="stable")
     sorted_ = degrees[order]
     kept = _shortened(sorted_, k)

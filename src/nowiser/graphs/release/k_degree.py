@@ -12,6 +12,7 @@ from nowiser.errors import Misconfigured, NotEvaluated
 from nowiser.graphs.graph import Graph, Ints
 from nowiser.graphs.release.degree_groups import anonymous
 
+STUCK = "the degrees cannot be reached by moving single links: take a smaller k"
 TRIES = 200  # draws for a link that may be moved, before all links are looked through
 
 
@@ -123,12 +124,12 @@ def _join(links: _Links, a: int, b: int) -> None:
     """a–x and b–y go, x–y comes: a and b have one link less, x and y as many as before."""
     for x in links.friends(a):
         for y in links.friends(b):
-            if x != y and x != b and y != a and not links.has(x, y):
+            if x not in {y, b} and y != a and not links.has(x, y):
                 links.take(a, x)
                 links.take(b, y)
                 links.put(x, y)
                 return
-    raise NotEvaluated("the degrees cannot be reached by moving single links: take a smaller k")
+    raise NotEvaluated(STUCK)
 
 
 def _put(links: _Links, more: Ints) -> None:
@@ -149,6 +150,8 @@ def _pairs(left: Ints) -> list[tuple[int, int]]:
     """What is left, two by two; whoever lacks two may be paired with herself."""
     each = np.repeat(np.arange(len(left)), left).tolist()
     left[:] = 0
+    if len(each) % 2:
+        raise NotEvaluated(STUCK)
     half = len(each) // 2
     return list(zip(each[:half], each[half:], strict=True))
 
@@ -163,4 +166,4 @@ def _divide(links: _Links, a: int, b: int) -> None:
             links.put(a, one)
             links.put(b, other)
             return
-    raise NotEvaluated("the degrees cannot be reached by moving single links: take a smaller k")
+    raise NotEvaluated(STUCK)
