@@ -45,6 +45,8 @@ class Links:
         place = np.where(place >= 0, order[place], -1)
         if attack.goal == "link":
             return self._pairs(attack, (shown, place, hidden), victims, random, fresh=fresh)
+        if "seeds" in attack.needs and self.seeds is not None:  # of whom he need not guess
+            there = np.setdiff1d(there, self.seeds)
         who = there[drawn(len(there), victims, random, fresh=fresh)]
         more = self._seen(attack, self.original, shown, hidden, place)
         view = View(known=numbered(len(who)), more=more | {"asked": hidden[who]})
@@ -82,7 +84,7 @@ class Links:
         there = np.flatnonzero(place >= 0)
         inside = np.isin(self.original.links, there).all(axis=1)
         links = self.original.links[inside]
-        many = min(victims // 2, len(links) // 10)
+        many = min(max(1, victims // 2), len(links) // 10)
         if not many:
             return UNLINKED
         linked = links[drawn(len(links), many, random, fresh=fresh)]
