@@ -107,23 +107,33 @@ def _figures(figures: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 
 def layout(links: Any, people: int, seed: int = 0) -> Any:
-    """Places in the plane by springs and repulsion (Fruchterman and Reingold), the same for the same graph."""
+    """Places in the plane by springs and repulsion (Fruchterman and Reingold), the same for the same graph.
+
+    People without links stand in a row below the others.
+    """
     random = np.random.default_rng(seed)
-    at = random.normal(size=(people, 2))
-    best = 1.0 / np.sqrt(max(people, 1))
+    linked = np.unique(links)
+    number = np.full(people, -1)
+    number[linked] = np.arange(len(linked))
+    a, b = number[links[:, 0]], number[links[:, 1]]
+    at = random.normal(size=(len(linked), 2))
+    best = 2.0 / np.sqrt(max(len(linked), 1))
     for step in range(STEPS):
         apart = at[:, None] - at[None]
         far = np.sqrt((apart**2).sum(-1)) + 1e-6
-        push = (apart * (best**2 / far**2)[..., None]).sum(1)
-        pull = np.zeros_like(at)
-        along = at[links[:, 0]] - at[links[:, 1]]
-        drawn = along * (np.sqrt((along**2).sum(1)) / best)[:, None]
-        np.add.at(pull, links[:, 0], -drawn)
-        np.add.at(pull, links[:, 1], drawn)
-        move = push + pull - 0.05 * at
+        move = (apart * (best**2 / far**2)[..., None]).sum(1) - 0.5 * at
+        along = (at[a] - at[b]) * (np.sqrt(((at[a] - at[b]) ** 2).sum(1)) / best / 4)[:, None]
+        np.add.at(move, a, -along)
+        np.add.at(move, b, along)
         size = np.sqrt((move**2).sum(1, keepdims=True)) + 1e-9
-        at = at + move / size * np.minimum(size, 0.1 * (1 - step / STEPS))
-    return at
+        at = at + move / size * np.minimum(size, 0.2 * (1 - step / STEPS))
+    placed = np.zeros((people, 2))
+    alone = np.setdiff1d(np.arange(people), linked)
+    low, high = (at.min(axis=0), at.max(axis=0)) if len(at) else (np.zeros(2), np.ones(2))
+    placed[linked] = at
+    placed[alone, 0] = np.linspace(low[0], high[0], len(alone) + 2)[1:-1]
+    placed[alone, 1] = low[1] - 0.08 * (high[1] - low[1])
+    return placed
 
 
 def before_and_after(made: Any) -> Any:
@@ -154,7 +164,7 @@ def before_and_after(made: Any) -> Any:
         nodes = alt.Chart(data(dots)).mark_circle(size=30, opacity=1).encode(x=x, y=y, color=fill)
         pictures.append(alt.layer(edges, nodes).properties(width=380, height=380, title=title))
     share = float(np.mean(hit)) if len(hit) else 0.0
-    subtitle = f"Red: people whom an attacker who knows all links finds in the release ({percent(share)})."
+    subtitle = f"Orange: people whom an attacker who knows all links finds in the release ({percent(share)})."
     return themed(alt.hconcat(*pictures), f"The graph before and after: {made.method}", subtitle)
 
 
