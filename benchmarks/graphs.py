@@ -1,4 +1,4 @@
-"""Graphs: who is found, how quickly; degree anonymity; statistics. Processor seconds; networkx counts triangles beside us."""
+"""Graphs: who is found, how quickly; degree anonymity; statistics. Processor seconds; networkx counts triangles too."""
 
 import time
 from collections.abc import Iterator
