@@ -25,6 +25,22 @@ def words(made: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def several_words(made: Mapping[str, Any]) -> str:
+    """What is printed when tables that belong together were made."""
+    tables = ", ".join(f"{t['rows']:,} of {name}" for name, t in made["tables"].items())
+    lines = [f"Rows of nobody that fit together: {tables}; method {made['method']}."]
+    lines += [guess_line(g) for g in made["guesses"]]
+    lines.append(
+        f"Charged: ρ = {made['rho']:.4g}, {percent(made['spent'])} of the allowance; {percent(made['left'])} is left."
+    )
+    for name, sets in made["counted"].items():
+        shown = ", ".join(" × ".join(c) for c in sets[:4])
+        lines.append(f"Counted together in {name}: {shown}{f' and {len(sets) - 4} more' if len(sets) > 4 else ''}.")
+    if made["files"]:
+        lines.append(f"Written: {', '.join(made['files'])}")
+    return "\n".join(lines)
+
+
 def compared(found: Mapping[str, Any]) -> list[str]:
     """How the rows stand beside the real ones, for the custodian."""
     single, pairs = (list(found[what].values()) for what in ("marginals", "pairs"))

@@ -12,6 +12,7 @@ from typing import Any
 from nowiser.verify.bounded.bound import Bound, bound
 from nowiser.verify.check.certificate import check, within
 from nowiser.verify.check.follow import Rejected
+from nowiser.verify.everyn.prove import every_length
 from nowiser.verify.language.read import read
 from nowiser.verify.outside import MixedPowers, Outside, TooMuch
 from nowiser.verify.question import Question, ask
@@ -62,12 +63,14 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
     curve = tuple((b.size, cost_of(b)) for b in bounds)
     failing = [b for b in bounds if not holds(question, b, epsilon)]
     if not failing:
-        certificate = certificate_of(question, bounds, epsilon)
-        try:
-            check(certificate, question.program.source)
-        except Rejected as no:
-            return Unknown(claim, f"the checker does not accept the proof that was found: {no}", curve=curve)
-        return _proved(question, bounds, epsilon, certificate, curve, stopped)
+        certificate, why = _every(question, epsilon, limits) if sizes is None else (None, "")
+        if certificate is None:
+            certificate = certificate_of(question, bounds, epsilon)
+            try:
+                check(certificate, question.program.source)
+            except Rejected as no:
+                return Unknown(claim, f"the checker does not accept the proof that was found: {no}", curve=curve)
+        return _proved(question, bounds, epsilon, certificate, curve, [n for n in (why, stopped) if n])
     refuted = refute(question, bounds, failing, limits)
     if refuted is not None:
         return refuted
@@ -78,6 +81,25 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
         curve=curve,
         hint=f"lists of {failing[0].size}",
     )
+
+
+def _every(question: Question, epsilon: Fraction | None, limits: Limits) -> tuple[dict[str, Any] | None, str]:
+    """A certificate for every length that the checker accepts, or why there is none."""
+    if not question.listed:
+        return None, ""
+    try:
+        found = every_length(question, epsilon, limits)
+    except Outside as stop:
+        where = f" (line {stop.line})" if stop.line else ""
+        return None, f"no proof for every length: {stop.reason}{where}"
+    if found is None or not within(claim_json(question), cost=found[0], epsilon=epsilon):
+        return None, "no proof for every length was found"
+    certificate = certificate_of(question, [], epsilon) | {"every": found[1]}
+    try:
+        check(certificate, question.program.source)
+    except Rejected as no:
+        return None, f"no proof for every length: the checker says {no}"
+    return certificate, ""
 
 
 def _bounds(question: Question, sizes: int | None, limits: Limits) -> tuple[list[Bound], Fraction | None, str]:
@@ -146,25 +168,27 @@ def _proved(  # noqa: PLR0917
     epsilon: Fraction | None,
     certificate: Mapping[str, Any],
     curve: tuple[tuple[int, float | None], ...],
-    stopped: str,
+    stopped: list[str],
 ) -> Proved:
     ratios = [b.ratio.value for b in bounds if b.ratio is not None and b.ratio.value is not None]
     smallest = f"ln {max(ratios)}" if ratios else str(max((b.cost for b in bounds if b.cost is not None), default=0))
     notes = []
     if epsilon is not None:
         notes.append("noise that is not in proportion to 1/ε, so nothing is said about any other ε")
-    if question.listed:
+    every = "every" in certificate
+    if question.listed and not every:
         notes.append(SMALL)
-    if stopped:
-        notes.append(stopped)
+        notes += stopped
+    if every:
+        smallest = str(max(Fraction(part["cost"]) for part in certificate["every"]))
     return Proved(
         claim=str(question.claim) + ("" if epsilon is None else f" at ε = {epsilon} only"),
         smallest=smallest,
-        sizes=len(bounds) if question.listed else None,
+        sizes=len(bounds) if question.listed and not every else None,
         certificate=certificate,
         curve=curve,
         nats=question.claim.nats,
-        engine="coins counted" if ratios else "linear programmes",
+        engine="invariants of its loops" if every else "coins counted" if ratios else "linear programmes",
         notes=tuple(notes),
     )
 

@@ -114,10 +114,10 @@ def make(
                 raise Misconfigured(THERE, hint=ANOTHER) from None
             held.anchor()
             try:
-                made = flow.measured(request, offer, told)
+                found, made = flow.measured(request, offer, told)
                 _still(engine.prepared_version(), version)
                 day = datetime.now(UTC).date().isoformat()
-                synopsis = Synopsis(flow.model_of(request, offer, made), made.measured, day)
+                synopsis = Synopsis(flow.model_of(offer, found, made), made.measured, day)
                 ledger.settle(held, synopsis.to_bytes(), [base_of(policy, request.table)])
             except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
                 failure.record(state_folder(policy), error, held.seq)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.check.bounded import check_finite, check_size
+from nowiser.verify.check.everyn import check_every
 from nowiser.verify.check.follow import Rejected, World, arguments, every_path, namespace, read
 
 
@@ -23,12 +24,20 @@ def _check(certificate: Mapping[str, Any], program: str) -> str:
     if question["symbol"] == "" and epsilon is not None:
         raise Rejected("there is no ε to be a number")
     symbolic = epsilon is None and question["symbol"] != ""
+    claim = certificate["claim"]
+    sure = "" if epsilon is None else f" at ε = {epsilon}"
+    if certificate.get("every") is not None:
+        cost = check_every(certificate["every"], program, question, epsilon)
+        if not within(claim, cost=cost, epsilon=epsilon):
+            raise Rejected("the cost is larger than the claim")
+        return f"{question['function']} keeps {certificate['said']}{sure} for lists of every length"
     sizes = certificate["sizes"]
+    if not sizes:
+        raise Rejected("there is no proof in it")
     if [s["size"] for s in sizes] != list(range(1, len(sizes) + 1)):
         raise Rejected("a length is missing")
     if not question["listed"] and (len(sizes) != 1 or question["neighbours"] == "length"):
         raise Rejected("one number has one length")
-    claim = certificate["claim"]
     for each in sizes:
         found = _paths(program, question, epsilon, each["size"])
         if each.get("finite"):
@@ -37,7 +46,6 @@ def _check(certificate: Mapping[str, Any], program: str) -> str:
                 raise Rejected("the ratio is larger than the claim")
         elif not within(claim, cost=check_size(each, found, question, symbolic=symbolic), epsilon=epsilon):
             raise Rejected("the cost is larger than the claim")
-    sure = "" if epsilon is None else f" at ε = {epsilon}"
     lengths = "" if not question["listed"] else f" for lists of up to {len(sizes)}"
     return f"{question['function']} keeps {certificate['said']}{sure}{lengths}"
 
