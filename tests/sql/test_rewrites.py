@@ -24,6 +24,8 @@ REWRITTEN = [
     ("SELECT AVG(x) FROM (SELECT x, ROW_NUMBER() OVER (ORDER BY k) AS rn FROM u) s WHERE rn = 1", "names the person (q)", "SELECT AVG(x) FROM (SELECT x, ROW_NUMBER() OVER (PARTITION BY q ORDER BY k) AS rn FROM u) s WHERE rn = 1"),
     ("SELECT AVG(x) FROM u WHERE ROW_NUMBER() OVER (PARTITION BY q ORDER BY k) = 1", "in a sub-select", "SELECT AVG(x) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY q ORDER BY k) AS n FROM u) AS q WHERE n = 1"),
     ("SELECT DISTINCT ON (q) q, x FROM u ORDER BY q, k DESC", "SELECT AVG(x) FROM (SELECT DISTINCT ON", "SELECT AVG(x) FROM (SELECT DISTINCT ON (q) q, x FROM u ORDER BY q, k DESC) AS s"),
+    ("SELECT COUNT(*) FROM (SELECT NTILE(4) OVER (ORDER BY w) AS n FROM t) s WHERE n = 1", "WIDTH_BUCKET", "SELECT COUNT(*) FROM t WHERE WIDTH_BUCKET(w, -2, 3, 4) = 1"),
+    ("SELECT d.z, s.n FROM d LEFT JOIN (SELECT h, COUNT(*) AS n FROM u GROUP BY h) s ON s.h = d.h", "Join it inside", "SELECT d.z, COUNT(*) FROM u JOIN d USING (h) GROUP BY d.z"),
     ("SELECT COUNT(*) FROM t a JOIN t b ON a.g = b.g", "name the person", "SELECT COUNT(*) FROM t a JOIN t b ON a.p = b.p AND a.g = b.g"),
     ("SELECT COUNT(*) FROM t, u", "name the person", "SELECT COUNT(*) FROM t, u WHERE p = q"),
     ("SELECT COUNT(*) FROM u CROSS JOIN d", "unique", "SELECT COUNT(*) FROM u JOIN d ON u.h = d.h"),

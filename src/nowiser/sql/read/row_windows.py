@@ -25,6 +25,7 @@ from nowiser.sql.read.clauses import aggregates, condition, named, no_aggregate
 from nowiser.sql.read.derived import carried, derived_column, person_column
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.per_person import FOLDS, typed
+from nowiser.sql.read.reasons import NTILES
 from nowiser.sql.read.source import Context, filtered
 from nowiser.sql.read.windows import MOST_WINDOWS, OTHERS, RANKS, fixed, ordered
 from nowiser.sql.read.written import written
@@ -195,11 +196,11 @@ class _Windows:
         grouped = {e.ident for e in partition if isinstance(e, Column)}
         if not any({i for _, i in key} <= grouped for key in self.known.leading):
             person = ", ".join(c.declared.name for c in self.known.person if not c.declared.name.startswith(":"))
-            raise self.context.refuse(
-                node,
-                "This window looks at rows of several persons, and is not answered.",
-                f"PARTITION BY the column that names the person ({person})." if person else "Use GROUP BY.",
-            )
+            instead = f"PARTITION BY the column that names the person ({person})." if person else "Use GROUP BY."
+            if isinstance(node.this, exp.Ntile):
+                instead = NTILES
+            message = "This window looks at rows of several persons, and is not answered."
+            raise self.context.refuse(node, message, instead)
 
     def ties(self, partition: list[Expression], order: tuple[Order, ...]) -> tuple[Order, ...]:
         """What puts rows in order that ORDER BY leaves equal."""
