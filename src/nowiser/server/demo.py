@@ -60,11 +60,13 @@ def prepare(folder: Path) -> tuple[Path, tuple[Entered, ...]]:
     with for_policy(policy) as kept:
         kept.declare(policy)
         register, found = Register(kept), []
+        there = {account.name: account for account in register.every()}
         for name, role in PEOPLE:
-            if register.find(name) is None:
+            if name not in there:
                 token = register.add(name, role, by="demo", per_day=Fraction(1, 4), label="demo")
             else:
-                register.drop_token(name, "demo", by="demo")
+                if any(token.label == "demo" for token in there[name].tokens):
+                    register.drop_token(name, "demo", by="demo")
                 token = register.add_token(name, "demo", by="demo")
             found.append(Entered(name, role, token))
     return file, tuple(found)

@@ -27,6 +27,7 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.report import failure
+from nowiser.report.synthetic import Said, words
 from nowiser.synth import judged, wanted
 from nowiser.synth.counts import Coded
 from nowiser.synth.cut import Cut, bought, cuts, without_bought
@@ -45,8 +46,8 @@ SPEND_MORE = "Spend more, or model fewer columns (--columns)."
 Told = Callable[[float, str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Synthetic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Synthetic(Said):
     """Rows of nobody, the model they were drawn from, and what it cost."""
 
     table: MicroTable
@@ -84,8 +85,6 @@ class Synthetic:
         }
 
     def __str__(self) -> str:
-        from nowiser.report.synthetic import words
-
         return str(words(self.to_json()))
 
 

@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.bounded.bound import Bound, bound
-from nowiser.verify.check.certificate import check, within
+from nowiser.verify.bounded.gaussian import gaussian_bound, gaussian_noise
+from nowiser.verify.check.certificate import check, within, within_gaussian
 from nowiser.verify.check.follow import Rejected
 from nowiser.verify.everyn.prove import every_length
 from nowiser.verify.language.read import read
@@ -62,8 +63,9 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
         return _unknown(claim, stop)
     curve = tuple((b.size, cost_of(b)) for b in bounds)
     failing = [b for b in bounds if not holds(question, b, epsilon)]
+    gaussian = bool(bounds[0].certificate.get("gaussian"))
     if not failing:
-        certificate, why = _every(question, epsilon, limits) if sizes is None else (None, "")
+        certificate, why = _every(question, epsilon, limits, gaussian=gaussian) if sizes is None else (None, "")
         if certificate is None:
             certificate = certificate_of(question, bounds, epsilon)
             try:
@@ -83,9 +85,11 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
     )
 
 
-def _every(question: Question, epsilon: Fraction | None, limits: Limits) -> tuple[dict[str, Any] | None, str]:
+def _every(
+    question: Question, epsilon: Fraction | None, limits: Limits, *, gaussian: bool
+) -> tuple[dict[str, Any] | None, str]:
     """A certificate for every length that the checker accepts, or why there is none."""
-    if not question.listed:
+    if not question.listed or gaussian:
         return None, ""
     try:
         found = every_length(question, epsilon, limits)
@@ -116,10 +120,11 @@ def _every_size(
     question: Question, sizes: int | None, epsilon: Fraction | None, limits: Limits
 ) -> tuple[list[Bound], str]:
     found: list[Bound] = []
+    gaussian = (question.claim.kind == "rho" or question.claim.delta > 0) and gaussian_noise(question, limits)
     most = (sizes or SIZES) if question.listed else 1
     for size in range(1, most + 1):
         try:
-            found.append(bound(question, size, epsilon, limits))
+            found.append(gaussian_bound(question, size, limits) if gaussian else bound(question, size, epsilon, limits))
         except TooMuch as stop:
             if not found:
                 raise
@@ -142,6 +147,8 @@ def cost_of(b: Bound) -> float | None:
 def holds(question: Question, b: Bound, epsilon: Fraction | None) -> bool:
     if b.ratio is not None:
         return b.ratio.value is not None and within(claim_json(question), ratio=b.ratio.value, epsilon=epsilon)
+    if b.certificate.get("gaussian"):
+        return b.cost is not None and within_gaussian(claim_json(question), b.cost)
     return b.cost is not None and within(claim_json(question), cost=b.cost, epsilon=epsilon)
 
 
@@ -176,6 +183,8 @@ def _proved(  # noqa: PLR0917
     if epsilon is not None:
         notes.append("noise that is not in proportion to 1/ε, so nothing is said about any other ε")
     every = "every" in certificate
+    if bounds and bounds[0].certificate.get("gaussian"):
+        smallest = f"ρ = {smallest}"
     if question.listed and not every:
         notes.append(SMALL)
         notes += stopped
@@ -187,7 +196,7 @@ def _proved(  # noqa: PLR0917
         sizes=len(bounds) if question.listed and not every else None,
         certificate=certificate,
         curve=curve,
-        nats=question.claim.nats,
+        nats=question.claim.guess_nats,
         engine="invariants of its loops" if every else "coins counted" if ratios else "linear programmes",
         notes=tuple(notes),
     )
