@@ -256,16 +256,13 @@ def a_day(folder: Path, asked: list[Asked], wanted: dict[str, float], ways: Ways
     for file in (folder / ".nowiser").glob("ledger*"):
         file.unlink()
     was, picking.MOST_QUANTILES = picking.MOST_QUANTILES, picking.MOST_QUANTILES if ways.picked else 0
-    good = [False] * len(asked)
+    good, done = [False] * len(asked), dict[int, bool]()
     try:
         with Gateway(read(folder / "nowiser.yaml")) as gw:
             for at, one in enumerate(asked):
-                if ways.together and one.board == 0:
-                    tiles = [i for i, a in enumerate(asked) if a.board == 0]
-                    if at == tiles[0]:
-                        planned(gw, asked, tiles, wanted, good)
-                    continue
-                good[at] = alone(gw, one.sql, NEAR * wanted[one.sql])
+                if ways.together and one.board == 0 and one.tile == 0:
+                    done = planned(gw, asked, [i for i, a in enumerate(asked) if a.board == 0], wanted)
+                good[at] = done[at] if at in done else alone(gw, one.sql, NEAR * wanted[one.sql])
             return good, f"{gw.allowance()['left']:.0%}"
     finally:
         picking.MOST_QUANTILES = was
@@ -291,7 +288,8 @@ def priced(gw: Gateway, sql: str, bar: float) -> dict | None:
 
 
 def enough(said, bar: float) -> bool:
-    return said.follows or max(said.expected.values(), default=0.0) <= bar
+    """Of what follows from earlier answers the bar is known: it may not be enough, and more is to be bought then."""
+    return max((*said.expected.values(), *(b for b in said.error if b is not None)), default=0.0) <= bar
 
 
 def widest(answer) -> float:
@@ -299,19 +297,23 @@ def widest(answer) -> float:
     return max((b for line in bars for b in line if b is not None), default=0.0)
 
 
-def planned(gw: Gateway, asked: list[Asked], tiles: list[int], wanted: dict[str, float], good: list[bool]) -> None:
-    """The dashboard in one go, for the smallest spend that makes every tile useful whose bars are known before."""
-    for share in (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6):
+def planned(gw: Gateway, asked: list[Asked], tiles: list[int], wanted: dict[str, float]) -> dict[int, bool]:
+    """The dashboard in one go, for the smallest spend that makes every tile useful whose bars are known before.
+
+    Where what its tiles may cost does not do that, they are asked one by one.
+    """
+    for share in (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4):
         plan = gw.what_if([asked[i].sql for i in tiles], spend=share)
-        fine = [
+        fine = all(
             max((b for b in e.error if b is not None), default=0.0) <= NEAR * wanted[asked[i].sql]
             for i, e in zip(tiles, plan.explanations, strict=True)
-        ]
-        if not plan.admitted or all(fine):
-            break
-    if plan.admitted:
-        for i, answer in zip(tiles, plan.run(anyway=True), strict=True):
-            good[i] = widest(answer) <= NEAR * wanted[asked[i].sql]
+        )
+        if plan.admitted and fine and share <= len(tiles) * DEAR:
+            return {
+                i: widest(answer) <= NEAR * wanted[asked[i].sql]
+                for i, answer in zip(tiles, plan.run(anyway=True), strict=True)
+            }
+    return {}
 
 
 def peers(folder: Path, asked: list[Asked]) -> list[dict]:

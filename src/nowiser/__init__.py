@@ -68,6 +68,7 @@ _HOMES: dict[str, str] = {
     "exponential": "nowiser.noise.exponential",
     "hierarchies": "nowiser.microdata.propose",
     "publish": "nowiser.microdata.publish",
+    "synopsis": "nowiser.synth.synopsis.ask",
     "risk": "nowiser.microdata.measure",
     "compare": "nowiser.microdata.compare",
     "ru_map": "nowiser.microdata.compare",
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from nowiser.report import charts as charts
     from nowiser.report.answer import Answer as Answer
     from nowiser.report.save import save as save
+    from nowiser.synth.synopsis.ask import synopsis as synopsis
 
 # function that a value of the model offers as a method → the module it lives in
 _SUPPLIED = {

@@ -81,6 +81,10 @@ def test_nobody_of_another_cell_moves_anything(data):
     sql = data.draw(questions())
     rest = f" AND ({data.draw(CONDITIONS)})" if data.draw(st.booleans()) else ""
     head, _, tail = sql.partition(" WHERE ")[0].partition(" GROUP BY ")
+    if data.draw(st.booleans()):  # numbered within persons, before or after the cell is demanded
+        inside = data.draw(st.sampled_from(["", f" WHERE {where}"]))
+        numbered = f"(SELECT *, ROW_NUMBER() OVER (PARTITION BY p ORDER BY w) AS nr FROM t{inside}) AS t"
+        head, where = head.replace(" FROM t", f" FROM {numbered}"), data.draw(st.sampled_from(["nr = 1", where]))
     try:
         found = plan(read(f"{head} WHERE {where}{rest}" + (f" GROUP BY {tail}" if tail else ""), policy), policy)
     except NotAnswerable:

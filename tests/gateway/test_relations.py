@@ -158,7 +158,12 @@ def test_duckdb_agrees_with_the_reference(place, protect):
     source, numbers, keys, conditions = SOURCES[place]
     declared = policy(protect, 2, 3, 3)
     what = ", ".join(
-        ["COUNT(*)", *(f"SUM({n})" for n in numbers), *(f"COUNT(*) FILTER (WHERE {c})" for c in conditions)]
+        [
+            "COUNT(*)",
+            *(f"SUM({n})" for n in numbers),
+            f"SUM(DISTINCT CAST({numbers[0]} AS INTEGER))",
+            *(f"COUNT(*) FILTER (WHERE {c})" for c in conditions),
+        ]
     )
     for by in ("", *(f" GROUP BY {k}" for k in keys), *([f" GROUP BY CUBE ({', '.join(keys[:2])})"] if keys else [])):
         found = plan(read(f"SELECT {what} FROM {source}{by}", declared), declared)

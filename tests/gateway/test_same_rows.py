@@ -40,6 +40,8 @@ ANSWERED = [
     "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays) FROM stays WHERE ward IN ('A', 'C') GROUP BY ward",
     "SELECT CASE WHEN cost > 500 THEN 'dear' ELSE 'cheap' END AS k, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays) FROM stays GROUP BY k",
     "SELECT SUM(cost) * 1.0 / (SELECT COUNT(DISTINCT id) FROM stays) FROM stays WHERE late",
+    "WITH total AS (SELECT COUNT(*) AS n FROM stays WHERE late) SELECT ward, COUNT(*) * 1.0 / (SELECT n FROM total) FROM stays GROUP BY ward",
+    "WITH total AS (SELECT COUNT(*) AS n FROM stays) SELECT COUNT(*) * 1.0 / (SELECT total.n FROM total) FROM stays WHERE late",
 ]  # fmt: skip
 REFUSED = [
     "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays GROUP BY ward) FROM stays",
@@ -47,6 +49,9 @@ REFUSED = [
     "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays) FROM stays WHERE ward = 'A' OR late GROUP BY ward",
     "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays b WHERE b.cost > a.cost) FROM stays a",
     "SELECT COUNT(*) * 1.0 / (SELECT cost FROM stays) FROM stays",
+    "SELECT (SELECT COUNT(*) FROM stays) FROM stays",
+    "SELECT a.ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays b WHERE b.ward = a.ward) FROM stays a GROUP BY a.ward",
+    "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays LIMIT 1) FROM stays",
 ]
 
 

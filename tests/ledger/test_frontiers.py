@@ -78,7 +78,7 @@ def spoiled(text):
     yield "bytes", "\x00\xff"
     yield "another policy", json.dumps({**data, "name": "0" * 64})
     yield "no tables", json.dumps({"name": data["name"], "check": data["check"]})
-    parts[0]["cells"][0][-1] /= 2
+    parts[0]["rows"][0][-1][0] /= 2
     yield "a cell changed", json.dumps(data)
 
 

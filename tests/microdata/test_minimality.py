@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nowiser.errors import NotAnswerable
-from nowiser.microdata.minimality import Possible
+from nowiser.microdata.choice.possible import Possible
 from nowiser.microdata.publish import publish
 from nowiser.microdata.table.read import load
 
@@ -120,6 +120,35 @@ def test_a_table_of_stars_that_told_everything_is_refused():
     frame = pd.DataFrame({"zip": list("112223333"), "ill": list("aabbbbbbb")})
     with pytest.raises(NotAnswerable, match="runs the method in every possible world"):
         publish(frame, quasi=QUASI, sensitive="ill", gain="50%", k=2, steps=["generalise"])
+
+
+NEAR_OR_FAR = pd.DataFrame({"zip": list("112223333"), "score": [1, 2, 9, 9, 9, 9, 9, 9, 9]})
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {"gain": {"gain": 0.5, "about": "score", "within": 1}},
+        {"gain": {"gain": 0.5, "about": "score", "between": [0, 4]}},
+        {"joint-gain": {"gain": 0.5, "goal": "score within 1 and ill exactly"}},
+    ],
+)
+def test_the_worlds_are_held_to_every_goal_that_is_promised(limit):
+    """Of 72 worlds two lead to all stars: those with both low scores in 1. Within 1, or as low, two become certain."""
+    frame = NEAR_OR_FAR.assign(ill="flu")
+    with pytest.raises(NotAnswerable, match=r"in every possible world gains 77\.8 points about"):
+        publish(
+            frame, quasi=QUASI, sensitive=["score", "ill"], models=[{"k-anonymity": 2}, limit], steps=["generalise"]
+        )
+
+
+def test_what_the_worlds_tell_is_printed_as_near_as_the_guess_was_asked_for():
+    asked = {"quasi": QUASI, "sensitive": {"score": 1}, "k": 2, "steps": ["generalise"]}
+    limit = {"gain": {"gain": 0.45, "about": "score", "within": 1}}
+    frame = pd.DataFrame({"zip": list("1122"), "score": [1, 2, 9, 9]})  # the low ones are in 1, or in 2
+    made = publish(frame, models=limit, **asked)
+    worlds = [g for g in made.chosen.guesses if g.how == "worlds"]
+    assert [g.aim for g in worlds] == ["score within 1"]
 
 
 def test_blind_looks_at_sizes_alone_and_then_holds_or_refuses():
@@ -268,8 +297,8 @@ def test_a_choice_that_only_a_secret_of_those_left_out_explains_is_refused():
     """Its worlds have values that the file shows; none of them leads to the version that was made."""
     frame = pd.DataFrame({"zip": list("1111112222"), "ill": list("aaaaaabbbc")})
     table = load(frame)
-    from nowiser.microdata.minimality import _counted
+    from nowiser.microdata.choice.minimality import _counted
 
     possible = Possible(table, ("ill",), (np.arange(9),), np.array([9]), table["ill"].codes, np.array([0]), np.ones(1))
     with pytest.raises(NotAnswerable, match="somebody who was left out"):
-        _counted(replace(possible, groups=(np.arange(6),)), lambda *_: False)
+        _counted(replace(possible, groups=(np.arange(6),)), (), lambda _: False)

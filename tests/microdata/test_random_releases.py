@@ -238,6 +238,19 @@ def against(seeds):
     return beaten, excess / np.sqrt(variance), used
 
 
+def test_no_figure_of_an_attack_on_the_true_table_stands_beside_the_file():
+    """A share that is true, times the rows, less what the file shows, would tell who was changed or left out."""
+    frame = table(np.random.default_rng(7), 40).drop_duplicates("who", ignore_index=True)
+    for method, options in CHANGED.items():
+        made = publish(
+            frame, quasi=QUASI, sensitive={"ill": None, "score": 1}, keep=["cost"], steps=[{method: options}]
+        )
+        book = made.codebook
+        assert {g["how"] for g in book["guesses"]} <= {"counted"}
+        assert {g.column for g in made.chosen.guesses if g.how != "counted"} == set(book["attacked"])
+        assert book["attacked"]
+
+
 def test_who_takes_changed_values_as_they_are_never_beats_the_printed_figure():
     beaten, together, used = against(range(27))
     assert not beaten

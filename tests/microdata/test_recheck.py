@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from nowiser.errors import NotEvaluated
@@ -16,6 +17,7 @@ from nowiser.microdata import registry
 from nowiser.microdata.groups.groups import groups_of, target_of
 from nowiser.microdata.hierarchies.spec import hierarchy
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
+from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.microdata.table.write import write_table
 from support.tables import random_table
 
@@ -143,3 +145,18 @@ def test_a_guess_within_a_distance_is_asked_once_also_where_ends_of_cents_nearly
         [sys.executable, "-m", "nowiser.cli.main", *command], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize(("here", "keeps"), [(["20"] * 3 + ["22"] * 3, True), (["20"] * 3 + ["22"], False)])
+def test_presence_is_checked_on_both_sides(tmp_path, here, keeps):
+    """Of ten aged 22 one is in the file: whoever is 22 is known to be hardly there."""
+    path = tmp_path / "out.csv"
+    write_table(MicroTable.from_arrow(pa.table({"age": here})), path)
+    everybody = pa.table({"age": ["20"] * 10 + ["22"] * 10})
+    claim = Claim("delta-presence", {"low": 0.2, "high": 0.7}, 0.3)
+    known = Evidence((), ("age",), {}, everybody)
+    if keeps:
+        assert recheck(path, [claim], known, len(here)) == {claim.text: 0.3}
+    else:
+        with pytest.raises(NotEvaluated, match="does not keep the claim"):
+            recheck(path, [claim], known, len(here))

@@ -159,9 +159,17 @@ def test_coarse_columns_without_suppression_are_due_to_nobody(halves, real_data)
     assert o.advantage.low <= 0.02
 
 
-def test_independent_columns_are_due_to_nobody():
-    random = np.random.default_rng(1)
-    inside, outside = (people(random, 4000, telling=False) for _ in range(2))
+@pytest.mark.parametrize("seed", range(3))
+def test_independent_columns_are_due_to_nobody(seed):
+    """One value is the most frequent inside and outside: among equally frequent ones the sample's own is a little right."""
+    random = np.random.default_rng(seed)
+    often = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05])
+    inside, outside = (
+        people(random, 4000, telling=False).set_column(
+            4, "disease", pa.array(random.choice(list("abcdefgh"), 4000, p=often))
+        )
+        for _ in range(2)
+    )
     (o,) = nw.attack(
         shuffled(inside, random),
         original=inside,
@@ -169,7 +177,7 @@ def test_independent_columns_are_due_to_nobody():
         quasi=["age", "town", "sex", "job"],
         sensitive="disease",
         only=["look-alikes"],
-        seed=0,
+        seed=seed,
     ).outcomes
     assert o.advantage.low <= 0 <= o.advantage.high
 
@@ -257,5 +265,10 @@ def test_a_list_of_voters(seed):
         only=["linkage"],
         seed=1,
     ).outcomes
-    assert o.precision.value == pytest.approx(0.98, abs=0.03)
-    assert o.claimed > 0.85
+    assert o.claimed == pytest.approx(0.94, abs=0.04)  # of those who are ill and listed
+    assert o.precision.value >= 0.98
+    assert o.misnamed.value <= 0.02  # of those who are listed and not ill
+    ill_and_listed = o.victims * 2  # half of them are kept for a second run
+    wrong = o.misnamed.value * (12_000 - ill_and_listed)
+    named = o.claimed * ill_and_listed
+    assert named * o.precision.value / (named + wrong) >= 0.9

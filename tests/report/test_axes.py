@@ -13,7 +13,7 @@ import vl_convert as vlc
 import nowiser as nw
 from nowiser.examples import hospital
 from nowiser.ledger import for_policy
-from nowiser.report import account, charts, compare, released_table, ru_map
+from nowiser.report import account, attack, attack_curves, charts, compare, released_table, ru_map
 from nowiser.report.charts.answers import answers
 
 CANTEEN, NEAR = nw.Uniform(12, 28), nw.Within(2)
@@ -53,6 +53,16 @@ def the_map(rows=CANDIDATES):
 
 
 GUESSED = {"attacker": "knows all", "goal": "ill exactly", "before": 0.2, "after": 0.41, "low": 0.3, "high": 0.5}
+RATE = {"value": 0.4, "low": 0.3, "high": 0.5}
+OUTCOMES = [
+    {
+        "attack": attack, "column": "ill", "knows": "all", "goal": "value", "before": RATE, "control": None, "after": RATE,
+        "unprotected": None, "surest": {"0.1": RATE, "1.0": RATE}, "surest_outside": {}, "verdict": "no claim",
+        "curve": [(0.0, 0.1), (0.2, 0.6), (1.0, 1.0)], "course": [0.1, 0.12, 0.13], "ceiling": 0.15,
+    }
+    for attack in ("nearest", "model")
+]  # fmt: skip
+ATTACKED = {"outcomes": OUTCOMES, "claims": [{"ceiling": 0.5}], "level": 0.95}
 PICTURES = {
     "densities": lambda _: charts.before_after(nw.guess(CANTEEN, NEAR, slope=1.0)),
     "labels": lambda _: charts.before_after(nw.guess(nw.Categories({"a": 0.3, "b": 0.7}), nw.Exactly(), jump=1.0)),
@@ -67,6 +77,10 @@ PICTURES = {
     "ledger": lambda asked: account.chart(asked[0], asked[1]),
     "answers": lambda asked: answers(asked[2][0], [asked[3]]),
     **{f"error bars {i}": lambda asked, i=i: asked[2][i].plot() for i in range(len(SQL))},
+    "attacks": lambda _: attack.ladder(ATTACKED),
+    "surest victims": lambda _: attack.surest(ATTACKED),
+    "who was in": lambda _: attack_curves.who_was_in(OUTCOMES),
+    "answer by answer": lambda _: attack_curves.answer_by_answer(OUTCOMES),
     "released rows": lambda _: released_table.gains_chart(
         {"row_gains": {"column": "ill", "most": 0.4, "bins": [(-0.1, 0, 3), (0, 0.4, 2)]}}
     ),
@@ -107,6 +121,19 @@ def test_there_is_no_half_of_an_answer_a_row_or_a_day(name, asked):
         numbers = [label for label in labels if re.fullmatch(r"[\d.,−]+", label)]
         assert len(set(numbers)) == len(numbers) > 1
         assert not [n for n in numbers if "." in n]
+
+
+@pytest.mark.parametrize("name", ["surest victims", "who was in", "answer by answer", "gain curves", "ledger"])
+def test_lines_have_their_names_beside_them(name, asked):
+    """At different heights, and no legend names them again."""
+    spec = json.dumps({k: v for k, v in PICTURES[name](asked).to_dict().items() if k != "config"})
+    placed = [
+        r for part in re.findall(r'"values": (\[\{.*?\}\])', spec) for r in json.loads(part) if "text" in r and "x" in r
+    ]
+    heights = [r["y"] for r in placed]
+    assert placed
+    assert len(set(heights)) == len(heights)
+    assert '"legend": {' not in spec
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -10,7 +10,6 @@ import io
 import math
 import random
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 TINY = 5e-324  # the smallest double
@@ -176,7 +175,3 @@ def make_rows(seed: int) -> Rows:
             lines.setdefault(c.name, []).append(tuple(range(len(rows), len(rows) + LINE)))
             rows += [base | {c.name: x} for x in line]
     return Rows(tuple(rows), {name: tuple(found) for name, found in lines.items()})
-
-
-def as_fraction(value: float | None) -> Fraction | None:
-    return None if value is None or not math.isfinite(value) else Fraction(value)

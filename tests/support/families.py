@@ -206,6 +206,7 @@ def questions(draw):
             st.sampled_from(
                 ["COUNT(*)", *(f"{f}({n})" for f in ("SUM", "AVG", "COUNT", "VAR_SAMP") for n in numbers)]
                 + [f"COUNT(DISTINCT {n})" for n in numbers]
+                + [f"SUM(DISTINCT CAST({n} AS INTEGER))" for n in numbers]
                 + [f"COUNT(DISTINCT {n})" for n in "ij" if f" AS {n}" in source]
                 + [f"COUNT(*) FILTER (WHERE {c})" for c in conditions]
             ),

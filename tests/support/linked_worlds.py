@@ -19,6 +19,12 @@ KEYS = {  # how the n-th key is written, and sometimes written otherwise
     "real": lambda n: [f"{n}.0", str(n)] if n else ["0.0", "-0.0"],
     "date": lambda n: [str(date(2024, 1, 1) + timedelta(n))],
 }
+SOME = {  # keys, as a question writes them
+    "integer": ("0", "2"),
+    "text": ("'n0'", "'n2'"),
+    "real": ("0.0", "2"),
+    "date": ("DATE '2024-01-01'", "DATE '2024-01-03'"),
+}
 PUBLIC = [("a", "1"), ("b", "3"), ("c", "2")]
 
 
@@ -304,6 +310,7 @@ class Asking:
         child = rng.choice([c for c in self.found.tables if c.parent is not None])
         parent = self.found.table(child.parent)
         on = f"{parent.name}.{child.by} = {child.name}.r"
+        order = rng.choice(["x", "c", "a DESC", "f NULLS FIRST, h", "o", "k"])
         inside = rng.choice(["", " AND {0}.x > 0", " AND {0}.h = 'a'", " AND {0}.c = 'a'"]).format(child.name)
         shapes = [
             (t.name, [""]),
@@ -320,5 +327,9 @@ class Asking:
             (f"(SELECT r, {rng.choice(['MIN(h)', 'MAX(h)'])} AS h2, h, c, f, o, SUM(a) AS a, MAX(x) AS x FROM {child.name} GROUP BY r, h, c, f, o) e", [""]),
             (f"(SELECT r, SUM(a) AS a, AVG(x) AS x, COUNT(*) AS c, COUNT(DISTINCT h) AS h, COUNT(x) AS f, MIN(a) AS o FROM {child.name}{rng.choice(['', ' WHERE x > 0'])} GROUP BY r) e", [""]),
             (f"{parent.name} LEFT JOIN (SELECT r, SUM(a) AS s, COUNT(*) AS n FROM {child.name} GROUP BY r) e ON e.r = {parent.name}.{child.by}", [f"{parent.name}."]),
+            (f"{child.name} WHERE k {rng.choice(['= {0}', 'IN ({0}, {1})']).format(*SOME[child.kind])}", [""]),
+            (f"(SELECT h, c, f, o, a, x, ROW_NUMBER() OVER (PARTITION BY r ORDER BY {order}) AS nr FROM {child.name}) e WHERE nr {rng.choice(['= 1', '<= 2'])}", [""]),
+            (f"(SELECT h, LAG(c) OVER (PARTITION BY r ORDER BY {order}) AS c, f, RANK() OVER (PARTITION BY r, h ORDER BY {order}) AS o, SUM(a) OVER (PARTITION BY r) AS a, FIRST_VALUE(x) OVER (PARTITION BY r ORDER BY {order}) AS x FROM {child.name}{rng.choice(['', ' WHERE x > 0'])}) e", [""]),
+            (f"(SELECT DISTINCT ON (r) h, c, f, o, a, x FROM {child.name} ORDER BY r, {order}) e", [""]),
         ]  # fmt: skip
         return rng.choice(shapes)

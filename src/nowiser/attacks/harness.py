@@ -23,10 +23,6 @@ class Scored:
     right: Bools
     before: Bools | float
 
-    @property
-    def before_value(self) -> float:
-        return self.before if isinstance(self.before, float) else float(np.mean(self.before))
-
 
 @dataclass(frozen=True)
 class NotRun:
@@ -175,6 +171,7 @@ NEEDED = {
     "aux": "an outside list (--aux and --identity)",
     "rerun": "the recipe (--recipe) or a generator (--generator)",
     "reference": "people outside the release (--control)",
+    "ruled out": "a secret of categories",
     "ask": "a gateway (--gateway)",
     "secret": "a sensitive column (--sensitive)",
     "quasi": "quasi-identifiers (--quasi)",

@@ -105,12 +105,13 @@ def offer(
     *,
     analyst: str | None = None,
     without: Charge = NOTHING,
+    one: Charge | None = None,
 ) -> Offer:
     """What `spend`, a share of the whole allowance, buys. Raises Exhausted where that much is not left.
 
-    `without`: a part of the totals that will be taken over.
+    `without`: a part of the totals that will be taken over. `one`: what is charged at μ² = 1, if not one table's unit.
     """
-    one = unit(policy, table, factors, columns)
+    one = unit(policy, table, factors, columns) if one is None else one
     with for_policy(policy) as ledger:
         totals = ledger.totals().without(without)
         own = ledger.totals(analyst) if analyst is not None else NOTHING

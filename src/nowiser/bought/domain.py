@@ -207,7 +207,7 @@ def _edges(column: Column, cells: int | Sequence[Any] | None) -> tuple[Fraction,
     assert high is not None
     whole = column.kind in WHOLE
     top = Fraction(floor(high)) if whole else high
-    if cells is not None and (isinstance(cells, bool) or not isinstance(cells, int | Sequence)):
+    if cells is not None and (isinstance(cells, bool | str) or not isinstance(cells, int | Sequence)):
         raise Misconfigured(f"the cells of {column.name!r} are a whole number, or the edges between them")
     if cells is not None and not isinstance(cells, int):
         inner = [_edge(column, e) for e in cells]

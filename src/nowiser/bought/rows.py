@@ -6,13 +6,17 @@ and whatever the policy says is never missing, there. It is the gateway's own co
 a charge for so many rows of a person pays for all that is read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 
+from nowiser import engines
 from nowiser.engines import prepare
 from nowiser.engines.duckdb.dialect import DIALECT
+from nowiser.engines.duckdb.filling import from_csv
 from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
 from nowiser.engines.progress import silent
@@ -36,22 +40,70 @@ def counted(policy: Policy, table: Table, columns: Sequence[str], *, whose: bool
     with duckdb.connect() as connection:
         silent(connection)
         for home in (*homes(policy, table), table):
-            made = prepare.statement(
-                home,
-                policy,
-                DIALECT,
-                _raw(connection, policy, home),
-                salt=f"{policy.digest}:{home.name}",
-                ordered=False,
-            )
-            connection.execute(f"CREATE TABLE {quote(home.name)} AS {made}")
+            _prepared(connection, policy, home)
         kept = [quote(c) for c in columns]
         names = ", ".join(quote(name) for name in owner(table, policy))
         if whose:
             kept.append(f"dense_rank() OVER (ORDER BY {names or 'rowid'}) - 1 AS {quote(PERSON)}")
-        # with `groups_per_person` the copy keeps further rows, each with its rank among those of the person
-        within = f' WHERE ":rank" <= {table.rows_per_person}' if limits_groups(table) else ""
-        return as_arrow(connection.sql(f"SELECT {', '.join(kept)} FROM {quote(table.name)}{within}").to_arrow_table())
+        return as_arrow(connection.sql(f"SELECT {', '.join(kept)} FROM {_within(table)}").to_arrow_table())
+
+
+def of_persons(
+    policy: Policy, persons_table: Table, linked: Sequence[Table], columns: Mapping[str, Sequence[str]]
+) -> dict[str, pa.Table]:
+    """The persons, each with the number of their rows in every linked table; and these rows, with what their person is.
+
+    `columns`: of each table by its name. A number of rows is called as its table with `#` in front of it; a column of a
+    person, beside a row, `table.column`. Every linked table names the person itself.
+    """
+    import duckdb
+
+    name = persons.naming(persons_table)
+    with duckdb.connect() as connection:
+        silent(connection)
+        for table in (persons_table, *linked):
+            _prepared(connection, policy, table)
+        numbers = ", ".join(
+            f"(SELECT count(*) FROM {_within(t)} AS rows WHERE {_same(t, policy, name)}) AS {quote('#' + t.name)}"
+            for t in linked
+        )
+        own = [f"person.{quote(c)}" for c in columns[persons_table.name]]
+        found = {persons_table.name: f"SELECT {', '.join([*own, numbers])} FROM {_within(persons_table)} AS person"}
+        beside = [f"person.{quote(c)} AS {quote(f'{persons_table.name}.{c}')}" for c in columns[persons_table.name]]
+        for t in linked:
+            kept = ", ".join([*(f"rows.{quote(c)}" for c in columns[t.name]), *beside])
+            join = f"{_within(t)} AS rows JOIN {_within(persons_table)} AS person ON {_same(t, policy, name)}"
+            found[t.name] = f"SELECT {kept} FROM {join}"
+        return {name: as_arrow(connection.sql(sql).to_arrow_table()) for name, sql in found.items()}
+
+
+def _same(table: Table, policy: Policy, name: Sequence[str]) -> str:
+    pairs = zip(owner(table, policy), name, strict=True)
+    return " AND ".join(f"rows.{quote(a)} = person.{quote(b)}" for a, b in pairs)
+
+
+def _prepared(connection: Any, policy: Policy, table: Table) -> None:
+    """A table of the connection with the rows that count."""
+    with TemporaryDirectory(prefix="nowiser-") as beside:
+        raw, salt = _raw(connection, policy, table, Path(beside)), f"{policy.digest}:{table.name}"
+    made = prepare.statement(table, policy, DIALECT, raw, salt=salt, ordered=False)
+    connection.execute(f"CREATE TABLE {quote(table.name)} AS {made}")
+
+
+def _within(table: Table) -> str:
+    """With `groups_per_person` the copy keeps further rows, each with its rank among those of the person."""
+    if not limits_groups(table):
+        return quote(table.name)
+    return f'(SELECT * FROM {quote(table.name)} WHERE ":rank" <= {table.rows_per_person})'
+
+
+def check_readable(policy: Policy) -> None:
+    """Raises Unreachable, before anything is charged, where the gateway could not read the data either."""
+    engine = engines.connect(policy)
+    try:
+        engine.prepared_version()
+    finally:
+        engine.close()
 
 
 def check_there(policy: Policy, table: Table) -> None:
@@ -70,13 +122,17 @@ def homes(policy: Policy, table: Table) -> list[Table]:
     return found
 
 
-def _raw(connection: Any, policy: Policy, table: Table) -> Raw:
+def _raw(connection: Any, policy: Policy, table: Table, beside: Path) -> Raw:
     """The declared columns as they come, in a table where rows have a place."""
+    name = quote(f":raw:{table.name}")
+    if policy.engine.startswith("duckdb") and (source := locate(policy, table)).csv is not None:
+        found = from_csv(connection, source, source.csv, table, beside, stored=False)  # mended where that is needed
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {found.sql}")
+        return Raw(name, found.types, "src.rowid")
     given = load(engine_table(policy, table))
     wanted = {c.name.lower() for c in table.columns}
     rows = given.without([n for n in given.names if n.lower() not in wanted]).to_arrow()
     connection.register(":given", rows)
-    name = quote(f":raw:{table.name}")
     connection.execute(f'CREATE TABLE {name} AS SELECT * FROM ":given"')
     connection.unregister(":given")
     types = {str(r[0]): str(r[1]) for r in connection.execute(f"DESCRIBE {name}").fetchall()}

@@ -30,8 +30,13 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             help="aim (best), mst (quick), all, independent; of files, not differentially private: sequential, copula."
         ),
     ] = "aim",
+    linked: Annotated[
+        list[str] | None, typer.Option(help="A table linked to this one, made with it so that keys fit; repeat.")
+    ] = None,
     columns: Annotated[str, typer.Option(help="Columns to model, between commas.")] = "",
-    cells: Annotated[list[str] | None, typer.Option(help="Cells of a range, as in age=20, or age=18:30:65.")] = None,
+    cells: Annotated[
+        list[str] | None, typer.Option(help="Cells of a range, as in age=20, age=18:30:65, or cost=bought.")
+    ] = None,
     workload: Annotated[list[str] | None, typer.Option(help="What matters most, as in age*income=3; repeat.")] = None,
     impossible: Annotated[list[str] | None, typer.Option(help="As in sex=male,pregnant=yes; repeat.")] = None,
     analyst: Annotated[str | None, typer.Option(help="Whose share of the allowance pays.")] = None,
@@ -93,6 +98,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
             spend=spend,
             rows=rows,
             method=method,
+            linked=linked or (),
             columns=[c.strip() for c in columns.split(",")] if columns.strip() else None,
             cells=dict(cells_of(text) for text in cells or ()),
             workload={name: _number(number, "--workload") for name, number in map(_named, workload or ())},
@@ -153,6 +159,8 @@ def _named(text: str) -> tuple[str, str]:
 def cells_of(text: str) -> tuple[str, Any]:
     """`age=20` (how many) or `age=18:30:65`, `day=2024-04-01:2024-07-01` (the edges between them)."""
     name, value = _named(text)
+    if value == "bought":
+        return name, value
     if ":" in value or "-" in value[1:]:
         return name, value.split(":")
     if not value.isdigit():

@@ -135,6 +135,8 @@ def cell(c: Cell, dialect: Dialect) -> str:
     units = in_units(c.argument, c, dialect)
     if c.pick is not None:
         return f"CAST(coalesce({c.pick}({units}){filtered(only)}, 0) AS {dialect.integer})"
+    if c.distinct:  # whole numbers
+        return f"CAST(coalesce(sum(DISTINCT CAST({units} AS {dialect.wide})){filtered(only)}, 0) AS {dialect.wide})"
     total = f"coalesce({dialect.total(units, large(c))}{filtered(only)}, 0)"
     if c.shift:  # Σ(u − shift) without touching every row again
         # Where no summand can be missing, the rows are those an average counts anyway: one count serves both.

@@ -8,7 +8,6 @@ product of the usual libraries is the exact sum, and a person who comes or goes 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -107,11 +106,6 @@ def clipped(weights: Whole, most: Whole) -> Whole:
     factor = most[long] / np.sqrt(square[long].astype(np.float64)) * BEFORE_LAST
     found[long] = np.trunc(weights[long] * factor[:, None]).astype(np.int64)
     return found
-
-
-def root_up(square: int) -> int:
-    root = isqrt(square)
-    return root + (root * root < square)
 
 
 def _largest(weights: Whole) -> int:

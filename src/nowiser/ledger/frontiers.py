@@ -54,10 +54,9 @@ class Frontiers:
             self._keep()
 
     def _fill(self) -> None:
-        """Tables of attackers on one attribute: those on several have too many cells, and keep what was asked for."""
         for parts in frontier.parts_of(self._policy).values():
-            if len(parts) == 1:
-                parts[0].fill(self._closed.is_set)
+            for part in parts:
+                part.fill(self._closed.is_set)
         if not self._closed.is_set():
             self._keep()
 
@@ -85,8 +84,8 @@ class Frontiers:
 
 
 def tabulated(policy: Policy) -> int:
-    """How many cells there are: whether there is something new to keep."""
-    return sum(len(part.cells) for parts in frontier.parts_of(policy).values() for part in parts)
+    """How many rows there are: whether there is something new to keep."""
+    return sum(len(part.rows_made) for parts in frontier.parts_of(policy).values() for part in parts)
 
 
 def _learn(policy: Policy, tables: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from nowiser.microdata.groups.groups import Groups, Target, as_released
 from nowiser.microdata.groups.judged import measured_groups
 from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.method_contract import Guessing, Method, Run, Step
+from nowiser.microdata.models import sized
 from nowiser.microdata.models.gain import Gain
 from nowiser.microdata.perturb.ceiling import ceiling
 from nowiser.microdata.recipe import Recipe
@@ -273,16 +274,15 @@ def last_told(steps: Sequence[Step]) -> tuple[Guessing, ...]:
 
 
 def public_guesses(candidate: Candidate) -> tuple[Guessing, ...]:
-    """The figures that may stand beside the released file.
+    """The figures that may stand beside the released file: ceilings, and what is counted in the file.
 
-    Without a private step all of them. With one, only ceilings (they depend on the recipe alone) and what is counted
-    in the released file: other figures compare the release with the true table, paid columns included, and would be a
-    release that nobody paid for.
+    All others compare the release with the true table. They would tell of it what the file does not: the shares of
+    before times the rows, less the file, are those of the people who were left out or not drawn.
     """
     private = private_columns(candidate.steps)
-    if not private:
-        return candidate.guesses
-    return tuple(g for g in candidate.guesses if g.how == "bound" or (g.how == "counted" and g.column not in private))
+    return tuple(
+        g for g in candidate.guesses if g.how == "bound" or (g.how in ("counted", "worlds") and g.column not in private)
+    )
 
 
 def own_gains(groups: Groups, column: str, radius: float | None) -> Floats:
@@ -349,11 +349,6 @@ def pipelines(recipe: Recipe, *, every: bool) -> list[tuple[str, tuple[Any, ...]
 
 def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, searched: Sequence[Any]) -> Candidate:
     return follow(steps, table, run, title, searched)
-
-
-def sized(models: Sequence[Any]) -> list[Any]:
-    """Those that look at sizes of groups alone, at no sensitive value."""
-    return [m for m in models if m.column is None and not m.parts]
 
 
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:

@@ -26,7 +26,8 @@ def codebook(
 
     Nothing about suppressed rows but their number: every share is one of the released rows, so that nobody can take
     the file from the whole table and read what is left. Nothing computed from the true values of a column whose release
-    was paid for. (The report says more, and stays with the custodian.)
+    was paid for, and no figure of attacks on the true table (`attacked`: the columns they are about). The report says
+    more, and stays with the custodian.
     """
     table = candidate.table
     roles = recipe.roles
@@ -51,6 +52,7 @@ def codebook(
         "null_rule": "NULL is a value of its own: it looks alike only to other NULLs",
         "models": [dict(v) for v in candidate.verdicts],
         "guesses": [told(g) for g in guesses],
+        "attacked": sorted({g.column for g in candidate.guesses} - {g.column for g in guesses}),
         "choice": candidate.choice,
         "choice_bounds": [told(g) for g in candidate.bounds],
         "gain": max((g.gain for g in guesses), default=None),

@@ -19,10 +19,10 @@ def emptied(table: MicroTable, run: Run) -> str:
         )
     if not gone:
         return ""
-    return (
-        f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} * in every released row. A few rare rows may be the "
-        "reason: allow some suppression, for example 1%."
-    )
+    said = f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} * in every released row."
+    if run.suppress:
+        return f"{said} More suppression, a weaker model or fewer quasi-identifiers may leave something of it."
+    return f"{said} A few rare rows may be the reason: allow some suppression, for example 1%."
 
 
 def _gone(table: MicroTable, run: Run) -> list[str]:

@@ -251,7 +251,7 @@ def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: R
         return ()
     channels = worst.known_channels(candidate.steps, original, table)
     guessed = list(_one_column(attacker, joint, table, run, channels))
-    published = set(changed) <= set(channels)
+    published = set(changed) <= set(channels) and not any(worst.tells_spread(channels[c]) for c in changed)
     belief = worst.JointBelief.of(
         original, table, joint.tree, channels if published else {**worst.tried_as(original, table, changed), **channels}
     )

@@ -19,11 +19,11 @@ from nowiser.errors import Misconfigured
 from nowiser.extras import extra
 from nowiser.microdata.before_after import before_after
 from nowiser.microdata.candidates import Candidate, offer, pipelines
+from nowiser.microdata.choice.minimality import measured_choice, stream_choice
 from nowiser.microdata.codebook import codebook, digest, plain
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.kept_columns import told_apart, words
 from nowiser.microdata.method_contract import Run, quiet, silent
-from nowiser.microdata.minimality import measured_choice, stream_choice
 from nowiser.microdata.prepare import prepare, released_columns
 from nowiser.microdata.recheck.recheck import Claim, Evidence, recheck
 from nowiser.microdata.recipe import Recipe, described, parse
@@ -166,7 +166,7 @@ def release(
     ways = pipelines(recipe, every=every)
     ruled = len(ways) == 1 or (choose is None and candidates[at].title == ways[0][0])
     steps = dict(ways)[candidates[at].title]
-    candidates[at] = measured_choice(steps, table, run, candidates[at], ruled=ruled)
+    candidates[at] = measured_choice(steps, table, run, candidates[at], ruled=ruled, blind=recipe.blind)
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if run.persons is not None and len(np.unique(run.persons)) < len(run.persons):
         notice(HISTORIES)

@@ -140,7 +140,8 @@ def raw_units(node: Node, kind: Kind, what: str) -> Fraction:
         return Fraction(value.toordinal() - _EPOCH.toordinal())
     if kind is Kind.TIMESTAMP and isinstance(value, date):
         return Fraction(_microseconds(value))
-    raise node.place.error(f"{what} must be {_SPELLING[kind]}")
+    quoted = isinstance(node, Leaf) and not node.plain
+    raise node.place.error(f"{what} must be {_SPELLING[kind]}", "Write it without quotes." if quoted else None)
 
 
 def _microseconds(value: date) -> int:

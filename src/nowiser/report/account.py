@@ -82,8 +82,8 @@ class Account:
 
 def told(act: Mapping[str, Any]) -> str:
     """What was done, to whom, and why."""
-    about = f" {act['account']}" if "account" in act else ""
-    return str(act["what"]) + about + (f": {act['reason']}" if act.get("reason") else "")
+    about = f"{act['account']}: " if "account" in act else ""
+    return about + str(act["what"]) + (f": {act['reason']}" if act.get("reason") else "")
 
 
 def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge], failures: dict[str, int]) -> Account:

@@ -248,12 +248,16 @@ def _bar(g: dict[str, Any]) -> str:
 
 
 def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None = None) -> str:
-    """A value with its error bar, as people write it; in words where the bar covers all of its range."""
+    """A value with its error bar, as people write it; in words where the bar covers all of its range.
+
+    An exact number of four digits is often a year: 2024, not 2,024.
+    """
     if value is None:
         return "–"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
-    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
+    whole = isinstance(value, int)
+    shown = str(value) if whole and not error and abs(value) < 10_000 else f"{value:,}" if whole else f"{value:,.12g}"
     if error is None:
         return f"{shown} ± ?"
     if not error:
@@ -263,11 +267,11 @@ def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None =
     return f"{shown} ± {rounded(error)}" + (" (no information)" if covered else "")
 
 
-def rounded(number: float) -> str:
-    """Three significant digits, without exponents where people would not write them."""
+def rounded(number: float, significant: int = 3) -> str:
+    """So many significant digits, without exponents where people would not write them."""
     if number == 0 or not 1e-6 <= abs(number) < 1e15:
-        return f"{number:.3g}"
-    digits = 2 - floor(log10(abs(number)))
+        return f"{number:.{significant}g}"
+    digits = significant - 1 - floor(log10(abs(number)))
     return (
         f"{round(number, digits):,.{max(digits, 0)}f}".rstrip("0").rstrip(".")
         if digits > 0

@@ -8,7 +8,7 @@ from typing import Any
 from nowiser.percent import percent
 from nowiser.report.attack_curves import pictures
 from nowiser.report.compare import STYLE, svg_of, write_page
-from nowiser.report.theme import AFTER, GREY, LIMIT, ORANGE, altair, data, percent_axis, themed
+from nowiser.report.theme import AFTER, GREY, LIMIT, ORANGE, altair, data, named_lines, percent_axis, themed
 
 DASH = "–"
 VERDICTS = {
@@ -16,6 +16,7 @@ VERDICTS = {
     "could not have won": "could not have won",
     "not decided": "not decided",
     "no claim": "",
+    "not comparable": "no promise is about him",
 }
 
 
@@ -185,11 +186,13 @@ def ladder(content: Mapping[str, Any]) -> Any:
         if o[run] is not None
     ]
     order = [row[0] for row in rows(content)]
+    shades = dict(zip(runs.values(), (GREY, ORANGE, AFTER, LIMIT), strict=True))
+    seen = [said for said in runs.values() if any(p["run"] == said for p in points)]
     base = alt.Chart(data(points))
     y = alt.Y("attack:N", sort=order, title=None)
     colour = alt.Color(
         "run:N",
-        scale=alt.Scale(domain=list(runs.values()), range=[GREY, ORANGE, AFTER, LIMIT]),
+        scale=alt.Scale(domain=seen, range=[shades[said] for said in seen]),
         legend=alt.Legend(orient="bottom", title=None),
     )
     x = alt.X("value:Q", title="right guesses", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
@@ -213,25 +216,26 @@ def surest(content: Mapping[str, Any]) -> Any:
     """Right guesses among the victims an attacker is surest of, members and people outside."""
     alt = altair()
     points = [
-        {"attack": row[0], "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
+        {"line": f"{row[0]}{who}", "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
         for o, row in zip(content["outcomes"], rows(content), strict=True)
         if o["goal"] == "value"
-        for who, cuts in (("members", o["surest"]), ("outside", o["surest_outside"]))
-        for s, r in cuts.items()
+        for who, cuts in (("", o["surest"]), (", outside", o["surest_outside"]))
+        for s, r in sorted(cuts.items(), key=lambda cut: float(cut[0]))
     ]
     base = alt.Chart(data(points))
     x = alt.X(
         "share:Q",
-        title="the surest",
-        scale=alt.Scale(type="log", domain=[0.009, 1.05]),
-        axis=percent_axis(values=[0.01, 0.05, 0.1, 1]),
+        title="share of the victims, those he is surest of",
+        scale=alt.Scale(type="log", domain=[0.9 * min((p["share"] for p in points), default=0.1), 1.05], nice=False),
+        axis=percent_axis(values=sorted({p["share"] for p in points})),
     )
     y = alt.Y("value:Q", title="right guesses", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
-    dash = alt.StrokeDash("who:N", legend=alt.Legend(orient="bottom", title=None))
-    colour = alt.Color("attack:N", legend=alt.Legend(orient="bottom", title=None, columns=2))
+    dash = alt.StrokeDash("who:N", scale=alt.Scale(domain=["", ", outside"], range=[[1, 0], [5, 3]]), legend=None)
+    colour, names = named_lines(points, "line", "share", "value", 1.0)
     layers = [
         base.mark_rule(opacity=0.4).encode(x=x, y=alt.Y("low:Q", title="right guesses"), y2="high:Q", color=colour),
         base.mark_line(point=True).encode(x=x, y=y, color=colour, strokeDash=dash),
+        *names,
     ]
     ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"]]
     if ceilings:
@@ -254,7 +258,7 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
         return "".join(parts)
     if content["outcomes"]:
         parts.append(svg_of(ladder(content)))
-    if any(o["goal"] == "value" for o in content["outcomes"]):
+    if any(o["goal"] == "value" and (o["surest"] or o["surest_outside"]) for o in content["outcomes"]):
         parts.append(svg_of(surest(content)))
     parts += [svg_of(picture) for picture in pictures(content)]
     note = "<p>Made from true values: for the custodian only.</p>"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nowiser.report.theme import GREY, LIMIT, altair, data, percent_axis, themed
+from nowiser.report.theme import GREY, LIMIT, altair, data, named_lines, percent_axis, themed, whole_axis
 
 LEAST = 1e-3  # the left end of a logarithmic axis of false claims
 
@@ -53,10 +53,9 @@ def _curves(
         axis=percent_axis(values=[0.001, 0.01, 0.1, 1]),
     )
     y = alt.Y("y:Q", title=axes[1], scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
-    colour = alt.Color("attack:N", legend=alt.Legend(orient="bottom", title=None))
-    layers = [
-        alt.Chart(data(points)).mark_line(interpolate="step-after").encode(x=x, y=y, color=colour, order="order:Q")
-    ]
+    colour, names = named_lines(points, "attack", "x", "y", 1.0)
+    lines = alt.Chart(data(points)).mark_line(interpolate="step-after")
+    layers = [lines.encode(x=x, y=y, color=colour, order="order:Q"), *names]
     if chance:
         layers.append(alt.Chart(data(chance)).mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y))
     return themed(alt.layer(*layers).properties(width=520, height=320), title, subtitle)
@@ -70,11 +69,12 @@ def answer_by_answer(outcomes: Sequence[Mapping[str, Any]]) -> Any:
         for o in outcomes
         for k, c in enumerate(o["course"])
     ]
-    x = alt.X("answers:Q", title="answers", axis=alt.Axis(tickMinStep=1, format="d"))
-    y = alt.Y("chance:Q", title="chance of his best guess", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
-    colour = alt.Color("attack:N", legend=alt.Legend(orient="bottom", title=None, columns=2))
-    layers = [alt.Chart(data(points)).mark_line(point=True).encode(x=x, y=y, color=colour)]
+    x = alt.X("answers:Q", title="answers", axis=whole_axis())
     ceilings = [{"ceiling": c} for c in sorted({o["ceiling"] for o in outcomes if o["ceiling"] is not None})]
+    high = min(1.0, 1.2 * max([p["chance"] for p in points] + [c["ceiling"] for c in ceilings]))
+    y = alt.Y("chance:Q", title="chance of his best guess", scale=alt.Scale(domain=[0, high]), axis=percent_axis())
+    colour, names = named_lines(points, "attack", "answers", "chance", high)
+    layers = [alt.Chart(data(points)).mark_line(point=True).encode(x=x, y=y, color=colour), *names]
     if ceilings:
         layers.append(alt.Chart(data(ceilings)).mark_rule(color=LIMIT, strokeDash=[4, 3]).encode(y="ceiling:Q"))
     subtitle = "What the attacker of one victim believes himself. Dashed: what was promised at most."

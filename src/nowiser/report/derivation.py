@@ -6,6 +6,7 @@ from math import ceil
 
 from nowiser.noise.gaussian import Gaussian
 from nowiser.noise.laplace import Laplace
+from nowiser.report.answer import rounded
 from nowiser.report.softer import softer
 from nowiser.report.spoken import spoken
 from nowiser.sql.aggregates.histograms import Histogram
@@ -38,7 +39,7 @@ def derivation(plan: Plan, way: str, noise: Sequence[Noise], nats: Fraction) -> 
             continue
         lines += [f"    {line}" for line in _moves(cell, reach)]
         kind = "Gaussian" if isinstance(mechanism, Gaussian) else "Laplace"
-        lines.append(f"    integer {kind} noise, ± {float(mechanism.half_width()):.4g} in 95 of 100 cases")
+        lines.append(f"    integer {kind} noise, ± {rounded(float(mechanism.half_width()), 4)} in 95 of 100 cases")
     for reading in plan.readings:
         top = noise[reading.top]
         counted = reading.top < len(plan.tally.cells)  # quantiles are read off buckets, and say their own precision
@@ -73,7 +74,7 @@ def _useful(cell: Cell, reading: Reading, half: float) -> list[str]:
     span = float((cell.high - cell.low) * cell.unit)
     if reading.bottom is not None and span:
         return [
-            f"  average: ± {half:.4g} divided by the number of rows; ± {half / 100:.3g} over 100 rows",
+            f"  average: ± {rounded(half, 4)} divided by the number of rows; ± {rounded(half / 100)} over 100 rows",
             f"    below {5 * half / span:,.0f} rows it is off by 20 % of its range or more: useless",
         ]
     if reading.aggregate.function == "count":
@@ -104,9 +105,12 @@ def _moves(cell: Cell, reach: Reach) -> list[str]:
     unit = cell.unit
     lines = []
     if reach.persons is not None:
-        lines.append(f"moves by at most {float(reach.presence * unit):.4g} when a person comes or goes")
+        lines.append(f"moves by at most {rounded(float(reach.presence * unit), 4)} when a person comes or goes")
     if reach.about:
         about = ", ".join(reach.about)
-        lines.append(f"moves by at most {float(reach.jump * unit):.4g} when {about} of a person changes")
-    lines += [f"moves by at most {float(slope * unit):.4g} per unit of {attribute}" for attribute, slope in reach.slope]
+        lines.append(f"moves by at most {rounded(float(reach.jump * unit), 4)} when {about} of a person changes")
+    lines += [
+        f"moves by at most {rounded(float(slope * unit), 4)} per unit of {attribute}"
+        for attribute, slope in reach.slope
+    ]
     return lines

@@ -1,9 +1,24 @@
 """Synthetic rows in words: what they cost every attacker, what they were made from, how far off they may be."""
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from nowiser.percent import percent
+
+
+class Said:
+    """What is shown of a release where somebody looks at it: its words."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {str(self).partition(chr(10))[0]}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints on a terminal."""
+        printer.text(repr(self) if cycle else str(self))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def words(made: Mapping[str, Any]) -> str:
@@ -20,6 +35,22 @@ def words(made: Mapping[str, Any]) -> str:
         lines.append(f"Counted together: {shown}{f' and {len(pairs) - 6} more' if len(pairs) > 6 else ''}.")
     if "compared" in made:
         lines += compared(made["compared"])
+    if made["files"]:
+        lines.append(f"Written: {', '.join(made['files'])}")
+    return "\n".join(lines)
+
+
+def several_words(made: Mapping[str, Any]) -> str:
+    """What is printed when tables that belong together were made."""
+    tables = ", ".join(f"{t['rows']:,} of {name}" for name, t in made["tables"].items())
+    lines = [f"Rows of nobody that fit together: {tables}; method {made['method']}."]
+    lines += [guess_line(g) for g in made["guesses"]]
+    lines.append(
+        f"Charged: ρ = {made['rho']:.4g}, {percent(made['spent'])} of the allowance; {percent(made['left'])} is left."
+    )
+    for name, sets in made["counted"].items():
+        shown = ", ".join(" × ".join(c) for c in sets[:4])
+        lines.append(f"Counted together in {name}: {shown}{f' and {len(sets) - 4} more' if len(sets) > 4 else ''}.")
     if made["files"]:
         lines.append(f"Written: {', '.join(made['files'])}")
     return "\n".join(lines)

@@ -54,6 +54,8 @@ CONFIG: dict[str, Any] = {
     "range": {"category": list(SEQUENCE)},
 }
 
+LABELLED = 8  # lines that have their names beside them
+
 
 def themed(chart: Any, title: str, *subtitle: str) -> Any:
     """The chart with our look and a title that says its message; it draws itself in a notebook, without a network."""
@@ -118,6 +120,22 @@ def beside_lines(ends: list[dict[str, Any]], high: float, colour: Any) -> Any:
         placed.append(end | {"y": y})
     words = alt.Chart(data(placed)).mark_text(align="left", dx=8, fontSize=12, fontWeight=600)
     return words.encode(x="x:Q", y="y:Q", text="text:N", color=colour)
+
+
+def named_lines(points: list[dict[str, Any]], name: str, x: str, y: str, high: float) -> tuple[Any, list[Any]]:
+    """The colour of each line, and its name at the right, level with its end; a legend where there are too many lines.
+
+    `points`: of all lines, each from left to right; `name`, `x`, `y`: their keys; `high`: of the axis.
+    """
+    alt = altair()
+    last = {p[name]: p for p in points}
+    shades = [SEQUENCE[i % len(SEQUENCE)] for i in range(len(last))]
+    few = len(last) <= LABELLED
+    legend = None if few else alt.Legend(orient="bottom", title=None, columns=2)
+    colour = alt.Color(f"{name}:N", scale=alt.Scale(domain=list(last), range=shades), legend=legend)
+    right = max((p[x] for p in points), default=0)
+    ends = [{"x": right, "y": p[y], name: text, "text": text} for text, p in last.items()]
+    return colour, [beside_lines(ends, high, colour)] if few and ends else []
 
 
 def altair() -> Any:

@@ -48,7 +48,7 @@ class Desk:
         self._slow = ThreadPoolExecutor(settings.threads, thread_name_prefix="question")
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="quick")
         self._door = ThreadPoolExecutor(2, thread_name_prefix="log-in")
-        self._waiting = 0
+        self._waiting = self._telling = 0
         self.jobs = Jobs(settings.policy)
         self.ready = False  # for load balancers
 
@@ -102,8 +102,15 @@ class Desk:
         except RuntimeError:
             self._waiting -= 1
             raise
+        self._telling += 1
         try:
-            answer, untold = await asyncio.shield(work)
+            return await self._told(asyncio.shield(work), arrived)
+        finally:
+            self._telling -= 1
+
+    async def _told(self, work: "asyncio.Future[tuple[Answer, float]]", arrived: float) -> Answer:
+        try:
+            answer, untold = await work
         except NotEvaluated:
             await self._slot(arrived)
             raise
@@ -146,8 +153,8 @@ class Desk:
             return work(*args, **named)
 
     async def idle(self) -> None:
-        """Until no question runs or waits."""
-        while self._waiting:  # noqa: ASYNC110 (counted down in callbacks; it is waited for once, at the end)
+        """Until no question runs, waits, or is to be told."""
+        while self._waiting or self._telling:  # noqa: ASYNC110 (counted down in callbacks; it is waited for once, at the end)
             await asyncio.sleep(0.02)
 
     def close(self) -> None:

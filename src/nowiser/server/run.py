@@ -23,7 +23,8 @@ from nowiser.server.wire.listener import Listener
 
 log = logging.getLogger("nowiser.server")
 
-GRACE = 10.0  # seconds from SIGTERM to the end
+GRACE = 8.0  # seconds from SIGTERM until questions and jobs are over
+LINGER = 1.0  # more, for clients to take what they are sent; what they were not told they may ask again, free
 
 
 def serve(settings: Settings, said: Callable[[str, str], None]) -> None:
@@ -66,7 +67,10 @@ async def _serve(desk: Desk, said: Callable[[str, str], None]) -> None:
             async with asyncio.timeout(GRACE):
                 await desk.jobs.close()
                 await desk.idle()
-                await asyncio.gather(*tasks)
+        await asyncio.wait(tasks, timeout=LINGER)
+        for connection in list(web.server_state.connections):  # of clients that send or take nothing
+            connection.transport.abort()
+        await asyncio.wait(tasks, timeout=LINGER / 2)
         for task in (*tasks, ended):
             task.cancel()
         await asyncio.gather(*tasks, ended, return_exceptions=True)

@@ -8,12 +8,13 @@ Until the charge nothing secret is touched, so a refusal tells nothing. After it
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from nowiser.bought import account, rows as bought_rows
 from nowiser.bought.domain import Domain, domain_of
@@ -26,8 +27,10 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.report import failure
+from nowiser.report.synthetic import Said, words
 from nowiser.synth import judged, wanted
 from nowiser.synth.counts import Coded
+from nowiser.synth.cut import Cut, bought, cuts, without_bought
 from nowiser.synth.meter import Meter, factors
 from nowiser.synth.methods import METHODS
 from nowiser.synth.model import Model, Zeros
@@ -43,8 +46,8 @@ SPEND_MORE = "Spend more, or model fewer columns (--columns)."
 Told = Callable[[float, str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Synthetic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Synthetic(Said):
     """Rows of nobody, the model they were drawn from, and what it cost."""
 
     table: MicroTable
@@ -82,8 +85,6 @@ class Synthetic:
         }
 
     def __str__(self) -> str:
-        from nowiser.report.synthetic import words
-
         return str(words(self.to_json()))
 
 
@@ -99,7 +100,7 @@ class Asked:
     zeros: Zeros = ()
     spend: Fraction = Fraction(1, 5)
     analyst: str | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    cuts: tuple[Cut, ...] = ()  # columns whose edges are bought; until then their cells are alike
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -108,8 +109,13 @@ class Asked:
     @property
     def digest(self) -> str:
         """Of the request, noted in the ledger."""
-        said = {"table": self.table.name, "method": self.method, "domain": [a.to_json() for a in self.domain]}
-        return hashlib.sha256(json.dumps(said | dict(self.more), sort_keys=True).encode()).hexdigest()
+        said: dict[str, Any] = {
+            "table": self.table.name,
+            "method": self.method,
+            "domain": [a.to_json() for a in self.domain],
+        }
+        said |= {"cuts": [c.place for c in self.cuts]} if self.cuts else {}
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def asked(
@@ -133,10 +139,14 @@ def asked(
         raise Misconfigured(f"there is no method {method!r}", hint=f"Methods: {', '.join(METHODS)}.")
     account.of_people(chosen)
     bought_rows.check_there(policy, chosen)
-    domain = domain_of(policy, chosen, columns, cells)
+    declared, cut = without_bought(cells)
+    domain = domain_of(policy, chosen, columns, declared)
     wanted.check_size(domain, pairs=method != "independent")
+    if both := sorted(set(cut) & {n for item in zeros for n in item}):
+        raise Misconfigured(f"the cells of {both[0]!r} are bought, so none can be said to be impossible beforehand")
     found = wanted.workload(domain, workload), wanted.impossible(domain, zeros)
-    return Asked(policy, chosen, domain, method, *found, spend=spend, analyst=analyst)
+    edges = cuts(chosen, domain, cut)
+    return Asked(policy, chosen, domain, method, *found, spend=spend, analyst=analyst, cuts=edges)
 
 
 def offered(request: Asked, *, without: Charge = account.NOTHING) -> tuple[account.Offer, wanted.Expected]:
@@ -157,26 +167,34 @@ def offered(request: Asked, *, without: Charge = account.NOTHING) -> tuple[accou
 def fitted(request: Asked, offer: account.Offer, told: Told) -> tuple[Model, int]:
     """Charge, then count, choose and fit. Raises NotEvaluated, with the charge kept, if anything goes wrong."""
     policy, what = request.policy, f"model of {request.table.name}"
+    bought_rows.check_readable(policy)
     paid = account.buy(policy, offer, what=what, digest=request.digest, analyst=request.analyst)
     try:
-        return model_of(request, offer, measured(request, offer, told)), paid.entry
+        return model_of(offer, *measured(request, offer, told)), paid.entry
     except Exception as error:  # noqa: BLE001 (whatever went wrong may depend on the data: one neutral message)
         failure.record(state_folder(policy), error, paid.entry)
         raise NotEvaluated(FAILED) from None
 
 
-def measured(request: Asked, offer: account.Offer, told: Told) -> Made:
-    """Count, choose and fit: what was charged before. The only place where the data are read."""
-    table, method, names = request.table, METHODS[request.method], request.columns
-    rows = bought_rows.counted(request.policy, table, names)
+def measured(request: Asked, offer: account.Offer, told: Told) -> tuple[Asked, Made]:
+    """Count, choose and fit: what was charged before."""
+    return counted_and_fitted(
+        request, bought_rows.counted(request.policy, request.table, request.columns), offer.amount, told
+    )
+
+
+def counted_and_fitted(request: Asked, rows: pa.Table, amount: Fraction, told: Told) -> tuple[Asked, Made]:
+    """Noisy counts of these rows for so much, and the model fitted to them; the request has the edges then."""
+    method, names = METHODS[request.method], request.columns
+    meter = Meter.of(amount, method.choosing, request.table.rows_per_person)
+    request = replace(request, domain=bought(request.domain, request.cuts, rows, meter))
     sizes = tuple(a.size for a in request.domain)
     data = Coded.of([a.encode(rows[a.name]) for a in request.domain], sizes)
-    meter = Meter.of(offer.amount, method.choosing, table.rows_per_person)
     run = Run(request.workload, request.zeros, told=lambda done, c: told(done, " and ".join(names[v] for v in c)))
-    return method.fit(data, meter, run)
+    return request, method.fit(data, meter, run)
 
 
-def model_of(request: Asked, offer: account.Offer, made: Made) -> Model:
+def model_of(offer: account.Offer, request: Asked, made: Made) -> Model:
     """What is kept of a fit: noisy figures only."""
     return Model(
         request.table.name,

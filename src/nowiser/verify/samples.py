@@ -123,6 +123,10 @@ class Exact:
         del form, strict
         raise Outside("a symbol in a run on numbers", line)
 
+    def opaque(self, operator: str, a: Any, b: Any, line: int) -> Any:
+        del operator, a, b
+        raise Outside("a symbol in a run on numbers", line)
+
 
 def _number(value: Any) -> Fraction:
     return Fraction(str(value)) if isinstance(value, float) else Fraction(value)

@@ -10,8 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.bounded.bound import Bound, bound
-from nowiser.verify.check.certificate import check, within
+from nowiser.verify.bounded.gaussian import gaussian_bound, gaussian_noise
+from nowiser.verify.check.certificate import check, within, within_gaussian
 from nowiser.verify.check.follow import Rejected
+from nowiser.verify.everyn.prove import every_length
 from nowiser.verify.language.read import read
 from nowiser.verify.outside import MixedPowers, Outside, TooMuch
 from nowiser.verify.question import Question, ask
@@ -61,13 +63,16 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
         return _unknown(claim, stop)
     curve = tuple((b.size, cost_of(b)) for b in bounds)
     failing = [b for b in bounds if not holds(question, b, epsilon)]
+    gaussian = bool(bounds[0].certificate.get("gaussian"))
     if not failing:
-        certificate = certificate_of(question, bounds, epsilon)
-        try:
-            check(certificate, question.program.source)
-        except Rejected as no:
-            return Unknown(claim, f"the checker does not accept the proof that was found: {no}", curve=curve)
-        return _proved(question, bounds, epsilon, certificate, curve, stopped)
+        certificate, why = _every(question, epsilon, limits, gaussian=gaussian) if sizes is None else (None, "")
+        if certificate is None:
+            certificate = certificate_of(question, bounds, epsilon)
+            try:
+                check(certificate, question.program.source)
+            except Rejected as no:
+                return Unknown(claim, f"the checker does not accept the proof that was found: {no}", curve=curve)
+        return _proved(question, bounds, epsilon, certificate, curve, [n for n in (why, stopped) if n])
     refuted = refute(question, bounds, failing, limits)
     if refuted is not None:
         return refuted
@@ -78,6 +83,27 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
         curve=curve,
         hint=f"lists of {failing[0].size}",
     )
+
+
+def _every(
+    question: Question, epsilon: Fraction | None, limits: Limits, *, gaussian: bool
+) -> tuple[dict[str, Any] | None, str]:
+    """A certificate for every length that the checker accepts, or why there is none."""
+    if not question.listed or gaussian:
+        return None, ""
+    try:
+        found = every_length(question, epsilon, limits)
+    except Outside as stop:
+        where = f" (line {stop.line})" if stop.line else ""
+        return None, f"no proof for every length: {stop.reason}{where}"
+    if found is None or not within(claim_json(question), cost=found[0], epsilon=epsilon):
+        return None, "no proof for every length was found"
+    certificate = certificate_of(question, [], epsilon) | {"every": found[1]}
+    try:
+        check(certificate, question.program.source)
+    except Rejected as no:
+        return None, f"no proof for every length: the checker says {no}"
+    return certificate, ""
 
 
 def _bounds(question: Question, sizes: int | None, limits: Limits) -> tuple[list[Bound], Fraction | None, str]:
@@ -94,10 +120,11 @@ def _every_size(
     question: Question, sizes: int | None, epsilon: Fraction | None, limits: Limits
 ) -> tuple[list[Bound], str]:
     found: list[Bound] = []
+    gaussian = (question.claim.kind == "rho" or question.claim.delta > 0) and gaussian_noise(question, limits)
     most = (sizes or SIZES) if question.listed else 1
     for size in range(1, most + 1):
         try:
-            found.append(bound(question, size, epsilon, limits))
+            found.append(gaussian_bound(question, size, limits) if gaussian else bound(question, size, epsilon, limits))
         except TooMuch as stop:
             if not found:
                 raise
@@ -120,6 +147,8 @@ def cost_of(b: Bound) -> float | None:
 def holds(question: Question, b: Bound, epsilon: Fraction | None) -> bool:
     if b.ratio is not None:
         return b.ratio.value is not None and within(claim_json(question), ratio=b.ratio.value, epsilon=epsilon)
+    if b.certificate.get("gaussian"):
+        return b.cost is not None and within_gaussian(claim_json(question), b.cost)
     return b.cost is not None and within(claim_json(question), cost=b.cost, epsilon=epsilon)
 
 
@@ -146,25 +175,29 @@ def _proved(  # noqa: PLR0917
     epsilon: Fraction | None,
     certificate: Mapping[str, Any],
     curve: tuple[tuple[int, float | None], ...],
-    stopped: str,
+    stopped: list[str],
 ) -> Proved:
     ratios = [b.ratio.value for b in bounds if b.ratio is not None and b.ratio.value is not None]
     smallest = f"ln {max(ratios)}" if ratios else str(max((b.cost for b in bounds if b.cost is not None), default=0))
     notes = []
     if epsilon is not None:
         notes.append("noise that is not in proportion to 1/ε, so nothing is said about any other ε")
-    if question.listed:
+    every = "every" in certificate
+    if bounds and bounds[0].certificate.get("gaussian"):
+        smallest = f"ρ = {smallest}"
+    if question.listed and not every:
         notes.append(SMALL)
-    if stopped:
-        notes.append(stopped)
+        notes += stopped
+    if every:
+        smallest = str(max(Fraction(part["cost"]) for part in certificate["every"]))
     return Proved(
         claim=str(question.claim) + ("" if epsilon is None else f" at ε = {epsilon} only"),
         smallest=smallest,
-        sizes=len(bounds) if question.listed else None,
+        sizes=len(bounds) if question.listed and not every else None,
         certificate=certificate,
         curve=curve,
-        nats=question.claim.nats,
-        engine="coins counted" if ratios else "linear programmes",
+        nats=question.claim.guess_nats,
+        engine="invariants of its loops" if every else "coins counted" if ratios else "linear programmes",
         notes=tuple(notes),
     )
 

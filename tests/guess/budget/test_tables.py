@@ -13,6 +13,9 @@ import nowiser as nw
 from nowiser.guess.budget.frontier import _frontier
 from nowiser.guess.budget.tables import CURVED, ROWS, Part, _chord
 from nowiser.guess.ceiling import gain_of
+from nowiser.guess.figures import lifted
+from nowiser.guess.number.search import Aims, Near, fewer
+from nowiser.guess.number.victims import victims_of
 from nowiser.model.cost import Cost
 
 LOST = 0.015  # of the promised gain, on one attribute
@@ -57,8 +60,8 @@ def test_jumps_that_tell_everything_need_no_search(slope, jump):
     """No promise about it ends, so that searches for the largest multiple come by here; a search took a second."""
     prior, goal = nw.Uniform(0, 60), nw.parse_goal("not t within 3")
     part = Part(prior, goal, "t", Fraction(16, 100), (1.0, 0.0, 0.75), known={"steepest": 512.0})
-    part.bounds(slope, jump)
-    assert all(cell[1:] == (1 - part.ends[0], 1.0, 1 - 0.75 * part.ends[0]) for cell in part.cells.values())
+    assert part.bounds(slope, jump)[1:] == pytest.approx((1 - part.ends[0], 1.0, 1 - 0.75 * part.ends[0]), rel=1e-12)
+    assert part.rows_made == {}
     before, after = gain_of(prior, goal, Cost(slope, jump), 30.0)  # as bad as for anybody
     assert after - before <= part.bounds(slope, jump)[1] <= after - before + 1e-5
 
@@ -92,6 +95,23 @@ def test_a_chord_ends_in_its_entries_and_never_falls():
     assert many[0][1:] == pytest.approx(low[1:], abs=1e-12)
     assert many[-1][1:] == high[1:]
     assert all((np.diff([cell[i] for cell in many]) >= -1e-15).all() for i in (1, 2))
+
+
+@pytest.mark.parametrize("prior", PRIORS, ids=str)
+def test_points_bound_everybody_beside_every_jump_and_weight(prior):
+    """Victims are named one by one, in closed form or by their own goals; points hold for aims that were not named."""
+    chance = random.Random(f"points {prior}")
+    goal = nw.parse_goal(chance.choice(["t within 2", "not t within 5", "t within 2 or t in [15, 25]"]))
+    slope, aims = chance.choice([0.05, 0.4, 1.5]), Aims(((1.0, 1.0), (1.0, 0.5)), (0.0, 0.3, 2.0))
+    everybody = victims_of(prior, goal, Cost(slope, 0.0), "t")
+    before, odds = fewer(everybody.points(aims, Near(1e-3, 1e-4)), aims, Near(1e-3, 1e-4))
+    low, high = everybody.pieces.likely
+    inner = [low + (high - low) * chance.random() for _ in range(25)]
+    people = [*everybody.pieces.values.tolist(), *(x for x in inner if everybody.pieces.dense)]
+    for jump, weight in ((0.0, 1.0), (0.7, 0.5), (2.0, 3.0)):
+        figures = [everybody.beside(jump).at(x) for x in people]
+        most = max(f.after - weight * f.before for f in figures)
+        assert float((np.maximum(lifted(odds, jump), before) - weight * before).max()) >= most - 1e-9
 
 
 SEVERAL = {
@@ -134,12 +154,12 @@ def test_a_table_that_was_read_says_the_same():
     fresh.fill()
     again = Part(PRIORS[0], goal, "t", Fraction(1, 20))
     again.learn(json.loads(json.dumps(fresh.to_json())))
-    many = dict(again.cells)
+    assert again.rows_made.keys() == fresh.rows_made.keys() == set(range(fresh.rows + 1))
     for slope, jump in ((0.01, 0.02), (0.04, 0.0), (0.0, 0.1)):
         assert again.bounds(slope, jump) == fresh.bounds(slope, jump)
-    assert again.cells == many == fresh.cells
+    assert len(again.rows_made) == fresh.rows + 1
     with pytest.raises(ValueError, match="another table"):
-        again.learn({"known": again.known, "cells": [[0, 0, 0.1]]})
+        again.learn({"known": again.known, "rows": [[0, [], []]]})
 
 
 def test_eight_threads_find_the_same():

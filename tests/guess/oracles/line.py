@@ -127,11 +127,6 @@ def before(line: Line, goal: Any, victim: float | None) -> float:
     return math.fsum(total)
 
 
-def ambiguous(line: Line, goal: Any, victim: float | None) -> bool:
-    """Whether a single value is inside or not as sums like 0.1 + 0.2 are rounded."""
-    return bool((_met(goal, line.values, victim) != _met(goal, line.values, victim, single=False)).any())
-
-
 def posterior(
     line: Line, goal: Any, victim: float | None, slope: float, jump: float = 0.0, *, rounds: int = 3
 ) -> float:

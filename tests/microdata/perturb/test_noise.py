@@ -16,7 +16,8 @@ def test_noise_has_the_stated_spread_and_no_bias(numbers, run, shape):
     step = AddNoise(["x0"], share=0.5, shape=shape).apply(table, run(table))
     noise = step.table["x0"].numbers - table["x0"].numbers
     stated = step.codebook["columns"]["x0"]["standard deviation of the noise"][0]
-    assert stated == pytest.approx(0.5 * table["x0"].numbers.std(ddof=1))
+    exact = 0.5 * table["x0"].numbers.std(ddof=1)
+    assert exact <= stated <= 1.01 * exact  # all digits would tell the spread of the true values
     assert abs(noise.mean()) < 5 * stated / np.sqrt(len(noise))
     # five standard errors of a standard deviation; a scale off by 1.3 or 0.7 lies far outside
     assert abs(noise.std() / stated - 1) < 0.03

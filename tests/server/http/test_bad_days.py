@@ -4,6 +4,7 @@ import contextlib
 import json
 import random
 import shutil
+import socket
 import threading
 import time
 import urllib.error
@@ -112,6 +113,20 @@ def test_sigterm_ends_in_order_while_questions_run(folder, tokens):
             status, _ = running.result()
             assert status == 200
             kept.verify()
+
+
+def test_sigterm_does_not_wait_for_clients_that_send_half_of_a_request(folder):
+    half = (b"GET / HTTP/1.1\r\nhost:", b"POST /login HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\nname=")
+    with serving(folder / "nowiser.yaml") as server, contextlib.ExitStack() as held:
+        port = int(server.address.rpartition(":")[2])
+        for first in half:
+            sock = held.enter_context(socket.create_connection(("127.0.0.1", port)))
+            sock.sendall(first)
+        time.sleep(0.3)
+        start = time.monotonic()
+        assert server.end() == 0
+        assert time.monotonic() - start < 10
+    assert "error" not in [json.loads(line)["level"] for line in server.log.read_text().splitlines()]
 
 
 CANARY = "xq7canary"

@@ -50,7 +50,7 @@ def line(days, share):
 @pytest.mark.parametrize(
     ("charges", "left", "said"),
     [
-        ([], 1.0, "–"),
+        ([], 1.0, "no pace yet"),
         ([line(1, "1/20")], 0.95, "too early to say"),
         ([line(10, "1/10"), line(1, "1/10")], 0.8, "about 40 days"),
         ([line(400, "1/10"), line(14, "28/100")], 0.5, "about 50 days"),  # what is long ago does not count

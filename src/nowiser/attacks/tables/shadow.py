@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nowiser.attacks.soft import blocks
+from nowiser.attacks.soft import Memo, blocks
 from nowiser.attacks.stacked import together
 from nowiser.attacks.view import Bools, Floats, Goal, Guesses, View
 from nowiser.microdata.table.micro_table import MicroTable
@@ -42,14 +43,15 @@ class Shadow:
         size = min(view.released.rows, pool.rows // 2)
         pairs = chosen(names, random)
         end = time.monotonic() + SECONDS
-        looks: list[Floats] = []
+        memo: Memo = {}
+        looks = np.empty((self.runs, victims, len(pairs)), dtype=np.float32)
         held: list[Bools] = []
-        while len(looks) < self.runs and (time.monotonic() < end or len(looks) < FEWEST):
+        while len(held) < self.runs and (time.monotonic() < end or len(held) < FEWEST):
             inside = np.sort(random.permutation(pool.rows)[:size])
             made = view.rerun(pool.take(inside), random)
-            looks.append(shares(view, made, names, pairs))
+            looks[len(held)] = shares(view, made, names, pairs, memo)
             held.append(np.isin(np.arange(victims), inside))
-        score = scores(np.stack(looks), np.stack(held), shares(view, view.released, names, pairs))
+        score = scores(looks[: len(held)], np.stack(held), shares(view, view.released, names, pairs, memo))
         score = score + 1e-9 * random.standard_normal(victims)
         middle = np.median(score)  # half of the victims are members
         return Guesses.of((score > middle).astype(np.int64), np.abs(score - middle))
@@ -63,21 +65,28 @@ def chosen(names: tuple[str, ...], random: np.random.Generator) -> list[tuple[in
     return [every[k] for k in np.sort(random.permutation(len(every))[:PAIRS])]
 
 
-def shares(view: View, made: MicroTable, names: tuple[str, ...], pairs: list[tuple[int, int]]) -> Floats:
+def shares(
+    view: View, made: MicroTable, names: tuple[str, ...], pairs: list[tuple[int, int]], memo: Memo | None = None
+) -> Floats:
     """Victims × pairs: the share of rows that have her values in both columns."""
-    both = blocks(view, view.known, made, names)
+    each = blocks(view, view.known, made, names, memo)
+    means = [b.values @ b.labels.T for b in each]  # how much of each value is in each label
     out = np.empty((view.known.rows, len(pairs)))
     for k, (i, j) in enumerate(pairs):
-        table = both[i].seen.T @ both[j].seen / max(1, made.rows)
-        out[:, k] = ((both[i].known @ table) * both[j].known).sum(axis=1)
+        first, second = each[i], each[j]
+        width = len(second.labels)
+        rows = np.bincount(first.seen * width + second.seen, minlength=len(first.labels) * width)
+        both = means[i] @ rows.reshape(-1, width) @ means[j].T
+        out[:, k] = both[first.known, second.known] / max(1, made.rows)
     return out
 
 
-def scores(looks: Floats, held: Bools, asked: Floats) -> Floats:
+def scores(looks: NDArray[np.float32], held: Bools, asked: Floats) -> Floats:
     """How much more the release looks like runs with her than without: victims. looks: runs × victims × pairs."""
     out = np.zeros(asked.shape[0])
     for v in range(len(out)):
-        inside, outside = looks[held[:, v], v], looks[~held[:, v], v]
+        own = looks[:, v].astype(np.float64)
+        inside, outside = own[held[:, v]], own[~held[:, v]]
         if len(inside) > 1 and len(outside) > 1:
             middle = (inside.mean(axis=0) + outside.mean(axis=0)) / 2
             out[v] = (asked[v] - middle) @ direction(inside, outside)

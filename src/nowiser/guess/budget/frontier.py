@@ -8,7 +8,7 @@ multiple is lost; nowhere is one too large.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
@@ -44,7 +44,8 @@ ABOVE = 1 + 1e-6  # what the table does not admit is shown as more than allowed,
 ROUNDED = 1 + 2.0**-50  # a product of two floats, rounded up
 SHARP, ROUGH = 1e-6, 1e-3  # how near to its end a promise is followed, on one attribute and on several
 LEAST = 1e-9  # of a gain: the search does not begin beyond
-CALCULUS = 1  # grows when tables of an earlier version are not to be used any more
+FIRST = 0.2  # of the largest slopes, together: there the search on several attributes begins
+CALCULUS = 2  # grows when tables of an earlier version are not to be used any more
 CERTAIN = Fraction(9, 10)  # of a part: a gain beyond which it is taken to be known
 BOTH, FEWER, MORE = (1.0, 0.0), (0.95, 0.88, 0.75, 0.45), (1.03, 1.09, 1.25, 2.0, 6.0)  # weights: any, `and`, `or`
 
@@ -137,6 +138,7 @@ class Frontier:
     goal: Goal
     gain: Fraction
     priors: Priors
+    ends: list[float] = field(default_factory=list)  # where the last search on several attributes ended
 
     @cached_property
     def _merged(self) -> tuple[Formula, tuple[Goal, ...]]:
@@ -198,10 +200,13 @@ class Frontier:
         def at(many: float) -> Figures | None:
             return self.bound(tuple((slope * many, min(jump * many, FAR)) for slope, jump in per_nat))
 
-        if others:  # the gain grows about in proportion
-            there = at(float(reach))
-            near = float(reach * self.gain) / max(there[1] if there else 1.0, LEAST)
-            return max(self._largest(at, near, sharp=ROUGH), self.reach) / reach
+        if others:
+            far = sum(
+                slope / (part.steepest or 1.0) + jump for (slope, jump), part in zip(per_nat, self.parts, strict=True)
+            )
+            found = self._largest(at, (self.ends[-1] if self.ends else FIRST) / far, sharp=ROUGH)
+            self.ends[:] = [float(found) * far]
+            return max(found, self.reach) / reach
         straight = slope / Fraction(self.parts[0].steepest) + jump / max(self.jump, Fraction(LEAST))
         return self._largest(at, float(reach / straight)) / reach
 

@@ -1,17 +1,18 @@
 """One attribute of an attacker's goal: what anybody gains beside each cost, tabulated and never too low.
 
-The table holds, for some slopes (rows) and jumps (columns), the largest `after − weight·before` over all victims. Costs
-only hurt, so a cost between entries is answered by the larger entry, or by a straight line and what it may lack: let
+The table has a row for some slopes: points (before, odds) that bound everybody beside that slope, whatever the jump
+(`number.search`). So of any row and jump the largest `after − weight·before` is the largest of a few points. Costs only
+hurt, so a slope between rows is answered by the steeper one, or by a straight line and what it may lack: let
 ln ℓ = t·f, where f moves by at most T between any two values of the prior. As a function of t the posterior P of a goal
 has the second derivative E[(1_goal − P)·(f − E f)²] ≥ −T²/(6√3), and the largest of such functions, over likelihoods
 and victims, is no more concave. (It is at least −P(1 − P)(v + (2P − 1)d²), with m and v the mean and variance of f
 outside the goal, d the distance of the means; v ≤ m(T − m), d ≤ T − m.) Hence between t₁ and t₂ nobody has more than
-the chord and T²(t − t₁)(t₂ − t)/(12√3). For jumps T is 1; for slopes it is the width of the prior over the radius, and
-where that is too wide for chords there are more rows instead.
+the chord and T²(t − t₁)(t₂ − t)/(12√3). T is the width of the prior over the radius; where that is too wide for chords
+there are more rows instead.
 
 A goal on one attribute needs the weight 1: the gain. For one on several independent attributes each weight cuts the set
 of all (before, after) off by a straight line: what is left is a polygon that holds all victims, and a formula that is
-linear in each of its parts is largest at `corners`. Cells are found when they are first needed, and kept.
+linear in each of its parts is largest at `corners`. Rows are found when they are first needed, and kept.
 """
 
 import math
@@ -25,29 +26,29 @@ import numpy as np
 
 from nowiser.guess import labels
 from nowiser.guess.bracket import bracketed
-from nowiser.guess.figures import EPS, Worst
+from nowiser.guess.figures import EPS, lifted
 from nowiser.guess.formula import radius_of
 from nowiser.guess.number import victims as number
 from nowiser.guess.number.law import bounded, support
+from nowiser.guess.number.search import Aims, Near, fewer
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Goal
 from nowiser.model.prior import Prior
 from nowiser.model.priors.base import Floats
 
-ROWS = 100  # at most; then there are no chords between rows
+ROWS, MORE = 100, 200  # at most, on one attribute and on several; then there are no chords between rows
 BEND = 1.5  # row i of n has (i/n)^BEND of the largest slope: of 100 the last is 1.5 % steeper than the one before
 ENDLESS = 8.0  # the same where no slope breaks the promise: there each row is about a tenth to a half steeper
-STEP, APART = (
-    0.3,
-    0.8,
-)  # columns, rows are so many times the root of the gain apart in nats: chords lose .2 %, 1 % of it
+APART = 0.8  # rows are so many times the root of the gain apart in nats: chords lose .2 %, 1 % of it
 CURVED = 1 / (12 * math.sqrt(3)) * (1 + 1e-12)
-FAR = 60.0  # nats: jumps of a filled table end there
 SURE = 30.0  # nats of a jump that make somebody's value certain, but for 10⁻⁶
-SHARP, SLACK = 1e-4, 3e-4  # how near searches for the worst victim, and for the largest slope, come to the truth
-NEAR = 1e-3  # of the limit: the same for lines that cut the set of all victims off, on several attributes
+JUMPS = (0.0, *(SURE / 2.0**i for i in range(9, -1, -1)))  # beside which points are looked for as sharply as that:
+NEAR = 2e-4, 1e-4  # of what is asked, and of the limit; several times that on several attributes:
+ROUGH = 5
+BEYOND = 1.05  # times the limit: gains that need not be told any more
+SLACK, LOOSE = 3e-4, (0.2, 1.0)  # how near the largest slope is to the truth; on several it only says where rows are
 CLOSE = 1e-9  # lines that are no further apart may meet
-SPARE = 1e-14  # of rounding errors of sums of a few numbers below 1
+SPARE = 1e-13  # of rounding errors of sums of a few numbers below 1
 
 Cell = tuple[float, ...]  # before of the worst victim, then the largest after − weight·before for each weight
 
@@ -64,12 +65,8 @@ class Part:
     name: str
     limit: Fraction
     weights: tuple[float, ...] = (1.0,)
-    cells: dict[tuple[int, int], Cell] = field(default_factory=dict)
+    rows_made: dict[int, Floats] = field(default_factory=dict)  # before and odds of points
     known: dict[str, float] = field(default_factory=dict)  # `steepest` and both `ends`, once they are found
-
-    @cached_property
-    def step(self) -> float:
-        return STEP * math.sqrt(self.limit) if self.limit else 1.0
 
     @property
     def steepest(self) -> float:
@@ -81,7 +78,7 @@ class Part:
         """The smallest and the largest probability beforehand."""
         if "largest" not in self.known:
             victims = _row(self.prior, self.goal, 0.0, self.name)
-            self.known["smallest"] = max(0.0, -victims.worst(0.0, 1.0, sharp=SHARP).value - SPARE)
+            self.known["smallest"] = max(0.0, -victims.worst(0.0, 1.0, sharp=NEAR[0]).value - SPARE)
             self.known["largest"] = victims.likeliest()
         return self.known["smallest"], self.known["largest"]
 
@@ -93,9 +90,9 @@ class Part:
 
     @cached_property
     def rows(self) -> int:
-        """The last row; ROWS where they are so far apart that chords are of no use."""
+        """The last row; as many as there may be where they are so far apart that chords are of no use."""
         apart = self.steepest * self.wide / (APART * math.sqrt(self.limit))
-        return max(8, math.ceil(min(BEND * apart, ROWS)))
+        return max(8, math.ceil(min(BEND * apart, self.most_rows)))
 
     @cached_property
     def bend(self) -> float:
@@ -104,7 +101,16 @@ class Part:
     @property
     def most(self) -> float:
         """A slope beyond which nothing is looked for: where it keeps the limit, no slope is likely to break it."""
-        return 2.0**9 * max(1.0, 1 / (self.wide or 1.0))
+        return (2.0**9 if self.alone else 2.0**6) * max(1.0, 1 / (self.wide or 1.0))
+
+    @property
+    def most_rows(self) -> int:
+        return ROWS if self.alone else MORE
+
+    @property
+    def alone(self) -> bool:
+        """Whether the goal is about this attribute alone."""
+        return len(self.weights) == 1
 
     def slope(self, row: int) -> float:
         return self.steepest * math.pow(row / self.rows, self.bend)
@@ -120,46 +126,49 @@ class Part:
             found += 1
         return found
 
-    def cell(self, row: int, column: int) -> Cell:
-        key = row, column
-        if key not in self.cells:
-            jump = column * self.step
-            if jump >= SURE:  # nobody has more than certainty
-                least = self.ends[0]
-                return self.cells.setdefault(key, (least, *(1 - weight * least for weight in self.weights)))
-            if self.prior.kind == "line":
-                victims = _row(self.prior, self.goal, self.slope(row) if row else 0.0, self.name).beside(jump)
-            else:
-                victims = labels.victims_of(self.prior, self.goal, Cost(0.0, jump), self.name)
-            near = {"least": NEAR * float(self.limit)} if len(self.weights) > 1 and self.prior.kind == "line" else {}
-            found = [victims.worst(1.0, weight, sharp=SHARP, **near) for weight in self.weights]
-            self.cells[key] = (found[0].before, *(w.value for w in found))
-        return self.cells[key]
+    def points(self, row: int) -> Floats:
+        """Before and odds of points that bound everybody beside the slope of a row."""
+        if row not in self.rows_made:
+            return self.rows_made.setdefault(row, self._points(self.slope(row) if row else 0.0))
+        return self.rows_made[row]
+
+    def _points(self, slope: float) -> Floats:
+        aims = Aims(tuple((1.0, weight) for weight in self.weights), JUMPS)
+        share, least, limit = *NEAR, float(self.limit)
+        rough = ROUGH * (not self.alone) or 1
+        near = Near(rough * share, rough * least * limit, BEYOND * limit if self.alone else math.inf)
+        return fewer(_row(self.prior, self.goal, slope, self.name).points(aims, near), aims, near)
+
+    def cell(self, row: int, jump: float) -> Cell:
+        """Of a row beside this jump."""
+        if jump >= SURE:  # nobody has more than certainty
+            least = self.ends[0]
+            return (least, *(1 - weight * least for weight in self.weights))
+        if self.prior.kind != "line":
+            victims = labels.victims_of(self.prior, self.goal, Cost(0.0, jump), self.name)
+            found = [victims.worst(1.0, weight) for weight in self.weights]
+            return (found[0].before, *(w.value for w in found))
+        before, odds = self.points(row)
+        lines = np.maximum(lifted(odds, jump), before) - np.multiply.outer(self.weights, before)
+        return (float(before[int(np.argmax(lines[0]))]), *(float(x) + SPARE for x in lines.max(axis=1)))
 
     def bounds(self, slope: float, jump: float) -> Cell | None:
         """No victim has more than that for any of the weights; None beyond the steepest row."""
         row = self.row(slope)
         if row is None:
             return None
-        steeper = self._beside(row, jump)
-        if not row or self.rows == ROWS:
+        steeper = self.cell(row, jump)
+        if not row or self.rows == self.most_rows:
             return steeper
         below, above = (slope - self.slope(row - 1)) * self.wide, (self.slope(row) - slope) * self.wide
-        return _chord(self._beside(row - 1, jump), steeper, below, above) if above > 0 else steeper
-
-    def _beside(self, row: int, jump: float) -> Cell:
-        column = math.floor(jump / self.step)
-        below, above = jump - column * self.step, (column + 1) * self.step - jump
-        if below <= 0:
-            return self.cell(row, column)
-        return _chord(self.cell(row, column), self.cell(row, column + 1), below, above)
+        return _chord(self.cell(row - 1, jump), steeper, below, above) if above > 0 else steeper
 
     def corners(self, slope: float, jump: float) -> tuple[Floats, Floats]:
         """Before and after at the corners of a polygon that holds those of every victim."""
         found = self.bounds(slope, jump)
         if found is None:  # whoever it is may be known for certain
             return np.array(self.ends[:1]), np.array([1.0])
-        c, (q, i, j) = np.minimum(np.array(found[1:]) + SPARE, 1.0), self._pairs  # weight 0: nobody has more than 1
+        c, (q, i, j) = np.minimum(np.array(found[1:]), 1.0), self._pairs  # weight 0: nobody has more than 1
         low, high = self.ends
         before = np.concatenate([(low, high), np.minimum(np.maximum((c[i] - c[j]) / (q[j] - q[i]), low), high)])
         lines = c + before[:, None] * q
@@ -173,51 +182,58 @@ class Part:
         return np.array(self.weights), *np.triu_indices(len(self.weights), 1)
 
     def fill(self, stopped: Callable[[], bool] = bool) -> None:
-        """Find every cell that a kept promise may ask for, unless it is stopped."""
-        needed = 0  # chords need each row as far as the promise goes in the row before
-        for row in range(self.rows + 1 if self.steepest else 1):
-            kept = column = 0
-            while column * self.step < FAR and (kept == column or column <= needed):
-                if stopped():
-                    return
-                kept += self.cell(row, column)[1] <= self.limit
-                column += 1
-            needed = kept
+        """Find every row, unless it is stopped."""
+        for row in range(self.rows + 1 if self.prior.kind == "line" else 0):
+            if stopped():
+                return
+            self.points(row)
 
     def to_json(self) -> dict[str, Any]:
-        return {"known": dict(self.known), "cells": [[*key, *cell] for key, cell in list(self.cells.items())]}
+        return {"known": dict(self.known), "rows": [[row, *p.tolist()] for row, p in list(self.rows_made.items())]}
 
     def learn(self, data: dict[str, Any]) -> None:
         """What `to_json` told of the same part."""
-        if any(len(cell) != len(self.weights) + 3 for cell in data["cells"]):
-            raise ValueError("cells of another table")
+        rows = {int(row): np.array([before, odds], float) for row, before, odds in data["rows"]}
+        if any(not points.size or np.isnan(points).any() for points in rows.values()):
+            raise ValueError("rows of another table")
         known = {name: float(x) for name, x in data["known"].items()}
         if "steepest" not in known or self.known.setdefault("steepest", known["steepest"]) == known["steepest"]:
             self.known.update(known)
-            self.cells.update({(int(i), int(k)): tuple(map(float, cell)) for i, k, *cell in data["cells"]})
+            self.rows_made.update(rows)
 
     def _steepest(self) -> float:
         """Whoever is first says where the rows are: other threads, and files, follow."""
-        kept: dict[float, Worst] = {}
 
         def excess(slope: float) -> Fraction:
-            kept[slope] = _row(self.prior, self.goal, slope, self.name).worst(sharp=SHARP)
-            return Fraction(kept[slope].value) - self.limit
+            return Fraction(_row(self.prior, self.goal, slope, self.name).worst(sharp=NEAR[0]).value) - self.limit
+
+        below, above = (SLACK, 0.0) if self.alone else LOOSE
 
         if not self.limit or self.prior.kind != "line":
             return self.known.setdefault("steepest", 0.0)
         found = 2 * math.atanh(float(self.limit))
         for _ in range(4):  # the gain grows about in proportion
             over = float(excess(found) / self.limit)
-            if -SLACK <= over <= 0:
+            if -below <= over <= above:
                 break
-            found = min(found / max(1 + over, SPARE) * (1 - SLACK / 2), self.most)
+            found = min(found / max(1 + over, SPARE) * (1 - below / 2), self.most)
         else:
-            found = bracketed(excess, found, self.most, -self.limit, sharp=SLACK)[0]
+            found = bracketed(excess, found, self.most, -self.limit, sharp=below)[0]
+        if not found or not self.alone:
+            return self.known.setdefault("steepest", found)
+        points, less = self._points(found), below
+        while _gain(points) > self.limit:  # the last row is to keep the limit, too
+            found, less = found * (1 - less), 2 * less
+            points = self._points(found)
         first = self.known.setdefault("steepest", found)
-        if found == first > 0 and len(self.weights) == 1:  # the very figure that was found to keep the limit
-            self.cells[self.rows, 0] = kept[found].before, kept[found].value
+        if found == first:
+            self.rows_made[self.rows] = points
         return first
+
+
+def _gain(points: Floats) -> float:
+    """The largest gain without a jump."""
+    return float((np.maximum(lifted(points[1], 0.0), points[0]) - points[0]).max()) + SPARE
 
 
 def _chord(low: Cell, high: Cell, below: float, above: float) -> Cell:
@@ -228,7 +244,7 @@ def _chord(low: Cell, high: Cell, below: float, above: float) -> Cell:
 
 @lru_cache(maxsize=32)
 def _row(prior: Prior, goal: Goal, slope: float, name: str) -> Any:
-    """Everybody beside a slope and no jump; other jumps are asked of the same victims."""
+    """Everybody beside a slope and no jump."""
     if prior.kind == "line":
         return number.victims_of(prior, goal, Cost(slope, 0.0), name)
     return labels.victims_of(prior, goal, Cost(0.0, 0.0), name)

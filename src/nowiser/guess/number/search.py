@@ -1,18 +1,28 @@
-"""The worst victim of a family, with a certified remainder.
+"""The most exposed victims of a family: points that bound everybody, refined where they matter.
 
-For one likelihood h of prior mean 1 (rate k; the jump multiplies odds, φ), up·φ(∫_goal h dπ) − down·π(goal) has, as a
-function of the victim x, a second derivative of at least −K, where K adds up (k·h + |slope of ln p|·|h − 1|)·p over the
-ends that move; where the density p jumps, its first derivative falls by at most J, the jump times |h − 1|. The largest
-of such functions is as convex. So nobody between x₁ and x₂ has more than the larger of the two, and K(x₂ − x₁)²/8 and
-J(x₂ − x₁)/4. Only likelihoods with which somebody in between has more than the best found so far count, so that
-h ≤ (1 − posterior)/∫_outside e^{−k·distance} at an end. Victims at whose ends single values are count from both sides.
+A *point* is a prior probability and odds by the slope alone. Points bound a victim where no up·after − down·before with
+up, down ≥ 0 is larger for him than for all of them, whatever the jump, up to the largest that is asked about. Then they
+do so for all that rises in `after`, falls in `before` and is linear in both.
 
-Two more bounds, for ranges that are too wide for that: all goals lie in one and hold one (`_enclosed`); and where the
-slope of ln p stays between two limits, every goal is bounded by exponentials (`_local`), far out in tails.
+*Two points for all between x₁ and x₂, w apart.* For one likelihood h of prior mean 1 (rate k) the posterior P, as a
+function of the victim, has a second derivative of at least −K, where K adds up (k + |slope of ln p|)·h·p over the ends
+of the goal that move; where the density p jumps, its first derivative falls by at most J, the jump times h. So P lies
+above no chord by more than E = K·w²/8 + J·w/4, and it moves by at most F, w times what h·p adds up to. So does the
+prior probability, with h = 1: `dip`. Let θ be the smaller posterior of the two victims. A likelihood that reaches θ
+somewhere in between has θ' = θ − F at least everywhere there, and h ≤ (1 − θ)/∫_outside e^{−k·distance} at an end.
+A jump, odds times 1 + g, makes φ(P) of P with φ' = (1 + g)/(1 + gP)² and |φ″| = 2φ'·g/(1 + gP); so φ(P) lies above no
+chord by more than φ'(θ')·e, e = E + F²/4·g/(1 + gθ'), and that is no more than φ(P + δ) − φ(P) if
+δ ≥ ((1 + g(P + δ))/(1 + gθ'))²·e. All of this grows with g. Hence the points (before − dip, P + δ) of both victims
+bound all likelihoods that reach θ. Whoever does not reach it has less after, and not less before, than the point of the
+victim with the smaller `before`. Victims at whose ends single values are count from both sides.
+
+*One point*, where that is too far off: all goals lie in one and hold one (`_enclosed`); and where the slope of ln p
+stays between two limits, every goal is bounded by exponentials (`_local`), far out in tails.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,25 +38,47 @@ MOST = 100_000  # victims that are looked at
 ROUNDS = 80
 FEW = 512  # marks that are all looked at first
 BATCH = 4096  # single values at a time
+MANY = 1e300  # odds that are certainty
 
 
 @dataclass(frozen=True)
-class Objective:
-    up: float
-    down: float
-    jump: float
+class Aims:
+    """What may be asked of points: up·after − down·before, for each of these lines beside each of these jumps."""
+
+    lines: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
+    jumps: tuple[float, ...] = (0.0,)
+
+    @cached_property
+    def _lines(self) -> Floats:
+        return np.array(self.lines)[:, :, None]
 
     def of(self, before: Floats, odds: Floats) -> Floats:
-        found: Floats = self.up * np.maximum(lifted(odds, self.jump), before) - self.down * before
-        return found
+        """A row for each aim."""
+        b, odds = np.ravel(before), np.ravel(odds)
+        after = np.maximum(np.array([lifted(odds, jump) for jump in self.jumps]), b)
+        up, down = self._lines[:, 0, None], self._lines[:, 1, None]
+        return np.asarray((up * after - down * b).reshape(len(self.lines) * len(self.jumps), *np.shape(before)))
 
 
-@dataclass(frozen=True)
-class Best:
-    x: float
-    before: float
-    after: float
-    value: float  # a bound for everybody
+@dataclass(frozen=True, eq=False)
+class Near:
+    """How far points may be from somebody's: as a share of what is asked, and at least."""
+
+    share: float
+    least: float = 0.0
+    beyond: float = math.inf  # what exceeds that anyway need not be told sharply
+
+    def enough(self, best: Floats) -> Floats:
+        found = best + np.maximum(np.maximum(self.share * np.abs(best), self.least), FINEST)
+        return np.where(best > self.beyond, np.inf, found)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Points that bound everybody (before, odds), and the victims who were looked at, as rows of `look`."""
+
+    points: Floats
+    rows: Floats
 
 
 class Stretch:
@@ -62,9 +94,10 @@ class Stretch:
     def at(self, which: Flags | Ints) -> "Stretch":
         return Stretch(self.left[:, which], self.right[:, which])
 
-    def ends(self, aim: Objective) -> Floats:
-        """The larger objective of the two: of those right of the left one, and left of the right one."""
-        return np.maximum(aim.of(self.left[3], self.left[4]), aim.of(self.right[5], self.right[6]))
+    @property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Before and odds of both: of those right of the left one, and left of the right one."""
+        return np.array([self.left[3], self.right[5]]), np.array([self.left[4], self.right[6]])
 
 
 def look(family: Family, x: Floats) -> Floats:
@@ -82,69 +115,70 @@ def look(family: Family, x: Floats) -> Floats:
     return np.array([x, before, odds, *sides, *sums])
 
 
-def worst(
-    family: Family, aim: Objective, near: tuple[float, float], seen: Floats | None, known: float = -math.inf
-) -> tuple[Best, Floats]:
-    """The victim with the largest objective, a bound for all, and all rows that were looked at.
+def search(family: Family, aims: Aims, near: Near, seen: Floats | None, known: Floats | float = -math.inf) -> Found:
+    """Points that bound all victims: for no aim further than `near` from somebody.
 
-    near: how far the bound may be from it, as a share of the objective and at least. known: somebody else has as much;
-    who has less does not matter, and the bound is not below that.
+    known: of each aim, what somebody else has; those who have less do not matter.
     """
     form, moving = family.form, [end.at for end in family.form.ends if end.moves]
     if seen is None:
         still = not moving or form.first == form.last
         x = np.array([form.first + (form.last - form.first) / 2]) if still else _first(family, moving)
         seen = look(family, x)
-    rows, kept, settled = seen, [seen], -math.inf
-    left = np.arange(rows.shape[1] - 1)
-    top = winner(aim, seen)
-    for _ in range(ROUNDS):
-        best = max(top.value, known)
-        enough = best + max(near[0] * abs(best), near[1], FINEST)
+    rows, kept, points = seen, [seen], [seen[1:3]]
+    left, top = np.arange(rows.shape[1] - 1), np.maximum(aims.of(*seen[1:3]).max(axis=1), known)
+    for turn in range(ROUNDS):
+        enough = near.enough(top)[:, None]
         pair = Stretch(rows[:, left], rows[:, left + 1])
-        bound, excess = _between(family, aim, pair, best, enough)
-        many = sum(r.shape[1] for r in kept) > MOST
-        fine = (bound <= enough) | (pair.x2 - pair.x1 <= 2 * pair.steps(0.0)) | many
-        settled = max(settled, float(bound[fine].max(initial=-np.inf)))
-        left, pair, excess = left[~fine], pair.at(~fine), excess[~fine]
-        if not left.size:
+        found, off, parts = _between(family, pair, aims, enough)
+        last = turn == ROUNDS - 1 or sum(r.shape[1] for r in kept) > MOST
+        fine = (off <= 0) | (pair.x2 - pair.x1 <= 2 * pair.steps(0.0)) | last
+        points.append(found[:, :, fine].reshape(2, -1))
+        pair = pair.at(~fine)
+        if not pair.x1.size:
             break
-        fresh = look(family, _splits(family, pair, moving, excess, enough - pair.ends(aim)))
+        fresh = look(family, _splits(family, pair, moving, parts[~fine]))
         kept.append(fresh)
-        top = max(top, winner(aim, fresh), key=lambda one: one.value)
-        rows = np.concatenate([rows[:, np.unique(np.concatenate([left, left + 1]))], fresh], axis=1)
-        rows = rows[:, np.argsort(rows[0], kind="stable")]
+        points.append(fresh[1:3])
+        top = np.maximum(top, aims.of(*fresh[1:3]).max(axis=1))
+        rows = np.concatenate([pair.left, pair.right, fresh], axis=1)
+        rows = rows[:, np.unique(rows[0], return_index=True)[1]]
         start = np.searchsorted(pair.x1, rows[0, :-1], "right") - 1
         left = np.flatnonzero((start >= 0) & (rows[0, 1:] <= pair.x2[np.maximum(start, 0)]))
-    else:
-        settled = max(settled, float(bound.max(initial=-np.inf)))
     every = np.concatenate(kept, axis=1)
-    return replace(top, value=max(top.value, settled)), every[:, np.argsort(every[0], kind="stable")]
+    return Found(np.concatenate(points, axis=1), every[:, np.argsort(every[0], kind="stable")])
 
 
-def worst_listed(family: Family, aim: Objective, seen: Floats | None) -> tuple[Best, Floats]:
-    """The worst victim of single values, exactly: one guess for each set of them that is within the radius of somebody.
-
-    The rows (victims, before, odds) serve other objectives.
-    """
-    if seen is None:
-        values, radius, form = family.pieces.values, family.form.ends[1].at, family.form
-        x = values
-        if radius:  # where a value comes or goes, and between
-            x = np.unique(np.clip(np.concatenate([x - radius, x + radius]), form.first, form.last))
-            x = np.append(x, x[:-1] + np.diff(x) / 2)
-            if not tells(float(np.abs(values[[0, -1]]).max()), radius):  # these sums do not say who is within it
-                x = np.unique(np.concatenate([x, values]))
-        some = np.array_split(x, -(-x.size // BATCH))
-        seen = np.concatenate([np.array([part, *family.figures(part)[:2]]) for part in some], axis=1)
-    return winner(aim, seen), seen
+def fewer(points: Floats, aims: Aims, near: Near) -> Floats:
+    """Points that bound the same people hardly less sharply: none behind another, and neighbours as one."""
+    before, odds = points[:, np.lexsort((-points[1], points[0]))]
+    front = np.append(True, odds[1:] > np.maximum.accumulate(odds)[:-1])
+    before, odds = before[front], np.minimum(odds[front], MANY)
+    enough = near.enough(aims.of(before, odds).max(axis=1))[:, None]
+    while before.size > 1:
+        one = np.arange(0, before.size - 1, 2)  # each of these and the next have no less before, and no more odds
+        joined = one[(aims.of(before[one], odds[one + 1]) <= enough).all(axis=0)]
+        if joined.size <= before.size // 8:
+            break
+        odds[joined] = odds[joined + 1]
+        before, odds = np.delete(before, joined + 1), np.delete(odds, joined + 1)
+    return np.array([before, odds])
 
 
-def winner(aim: Objective, rows: Floats) -> Best:
-    i = int(np.argmax(aim.of(rows[1], rows[2])))
-    before = float(rows[1, i])
-    after = max(float(lifted(rows[2, i], aim.jump)), before)
-    return Best(float(rows[0, i]), before, after, aim.up * after - aim.down * before)
+def listed(family: Family, seen: Floats | None) -> Found:
+    """All victims of single values, exactly: one guess for each set of them that is within the radius of somebody."""
+    if seen is not None:
+        return Found(seen[1:3], seen)
+    values, radius, form = family.pieces.values, family.form.ends[1].at, family.form
+    x = values
+    if radius:  # where a value comes or goes, and between
+        x = np.unique(np.clip(np.concatenate([x - radius, x + radius]), form.first, form.last))
+        x = np.append(x, x[:-1] + np.diff(x) / 2)
+        if not tells(float(np.abs(values[[0, -1]]).max()), radius):  # these sums do not say who is within it
+            x = np.unique(np.concatenate([x, values]))
+    some = np.array_split(x, -(-x.size // BATCH))
+    seen = np.concatenate([np.array([part, *family.figures(part)[:2]]) for part in some], axis=1)
+    return Found(seen[1:3], seen)
 
 
 def _first(family: Family, moving: list[float]) -> Floats:
@@ -166,15 +200,13 @@ def _first(family: Family, moving: list[float]) -> Floats:
     return x[np.append(True, np.diff(x) > 2 * np.spacing(np.abs(x[1:]))) | np.isin(x, p.values)]
 
 
-def _splits(family: Family, pair: Stretch, moving: list[float], excess: Floats, room: Floats) -> Floats:
-    """Victims between: as many as will do by the remainder's square, at jumps of the density where there are some."""
+def _splits(family: Family, pair: Stretch, moving: list[float], parts: Floats) -> Floats:
+    """Victims between: so many parts of each stretch, at jumps of the density where there are some."""
     n = pair.x1.size
-    most = int(np.clip(6000 // n, 2, 24))
-    parts = np.ceil(1.1 * np.sqrt(excess / np.maximum(room, 1e-30)))
-    parts = np.clip(np.nan_to_num(parts, nan=2, posinf=2), 2, most).astype(int)
-    which = np.repeat(np.arange(n), parts - 1)
-    step = np.arange(which.size) - np.repeat(np.cumsum(parts - 1) - (parts - 1), parts - 1) + 1
-    x1, x2, parts = pair.x1[which], pair.x2[which], parts[which]
+    inner = np.clip(np.nan_to_num(parts, nan=2, posinf=2), 2, int(np.clip(6000 // n, 2, 24))).astype(int) - 1
+    which = np.repeat(np.arange(n), inner)
+    step = np.arange(which.size) - np.repeat(np.cumsum(inner) - inner, inner) + 1
+    x1, x2, parts = pair.x1[which], pair.x2[which], inner[which] + 1
     new = x1 + (x2 - x1) * step / parts
     marks = family.pieces.marks
     if marks.size:
@@ -188,21 +220,40 @@ def _splits(family: Family, pair: Stretch, moving: list[float], excess: Floats, 
     return np.unique(new)
 
 
-def _between(family: Family, aim: Objective, pair: Stretch, best: float, enough: float) -> tuple[Floats, Floats]:
-    """Bounds on the objective of all victims between neighbours, and by how much they exceed the neighbours."""
-    form, ends = family.form.between(), pair.ends(aim)
+def _between(family: Family, pair: Stretch, aims: Aims, enough: Floats) -> tuple[Floats, Floats, Floats]:
+    """Two points for each stretch; by how much they exceed what is enough; in how many parts it may be enough."""
+    form, ends = family.form.between(), pair.ends
     if not any(end.moves for end in form.ends):
-        return ends, np.zeros(ends.size)
-    excess = _excess(family, form, aim, pair, best)
-    excess = np.where(np.isnan(excess), np.inf, excess)
-    bound = ends + excess + 8 * EPS
-    hard = np.flatnonzero(bound > enough)
-    if hard.size:
-        bound[hard] = np.minimum(bound[hard], _enclosed(family, form, aim, pair.at(hard), enough))
-        hard = hard[bound[hard] > enough]
-    if hard.size and family.k and form.inside == ONE and all(end.moves for end in form.ends):
-        bound[hard] = np.fmin(bound[hard], _local(family, form, aim, pair.at(hard)))
-    return bound, excess
+        return np.array(ends), np.zeros(pair.x1.size), np.ones(pair.x1.size)
+    points = _chords(family, form, pair, max(aims.jumps))
+    asked, known = aims.of(*points).max(axis=1), aims.of(*ends).max(axis=1)
+    off = (asked - enough).max(axis=0)
+    parts = np.ceil(1.1 * np.sqrt(((asked - known) / np.maximum(enough - known, 1e-30)).max(axis=0)))
+    for bound in (_enclosed, _local):
+        hard = np.flatnonzero(~(off <= 0))
+        if not hard.size:
+            break
+        some = np.array(bound(family, form, pair.at(hard)))
+        less = (aims.of(*some) - enough).max(axis=0)
+        better = less < off[hard]
+        points[:, :, hard[better]], off[hard[better]] = some[:, None, better], less[better]
+    return points, off, parts
+
+
+def _chords(family: Family, form: Form, pair: Stretch, jump: float) -> Floats:
+    """Before and odds of the points of both ends, for jumps up to this one; certainty where that does not work out."""
+    (before, odds), grow = pair.ends, math.expm1(min(jump, 300.0))
+    share = np.where(np.isinf(odds), 1.0, odds / (1 + odds))
+    least = share.min(axis=0)
+    e, moved, dip = _bends(family, form, pair, least)
+    low = 1 + grow * np.maximum(least - moved, 0.0)
+    e = e + moved * moved / 4 * grow / low
+    more = e
+    for _ in range(4):
+        more = e * ((1 + grow * (share + more)) / low) ** 2 * (1 + 1e-3 * (grow > 0))
+    more = np.where(more >= e * ((1 + grow * (share + more)) / low) ** 2, more, 1.0)
+    after = np.minimum((share + more) * (1 + 4 * EPS), 1.0)
+    return np.array([np.maximum(before - dip, 0.0), np.where(more == 0, odds, after / (1 - after) * (1 + 4 * EPS))])
 
 
 def _moving(family: Family, form: Form, j: int, pair: Stretch) -> list[Floats]:
@@ -232,38 +283,30 @@ def _moving(family: Family, form: Form, j: int, pair: Stretch) -> list[Floats]:
     return [tall, steep, jump, np.maximum(own, 0.0) / wave, (a1[j] + b1[j]) / wave]
 
 
-def _excess(family: Family, form: Form, aim: Objective, pair: Stretch, best: float) -> Floats:
-    """K(x₂ − x₁)²/8 + J(x₂ − x₁)/4; infinite where a single value comes or goes in between."""
-    k, up, down, x1, x2 = family.k, aim.up, aim.down, pair.x1, pair.x2
-    w, grow = x2 - x1, math.exp(min(aim.jump, 300.0))
+def _bends(family: Family, form: Form, pair: Stretch, least: Floats) -> tuple[Floats, Floats, Floats]:
+    """How far a posterior that is at least so much somewhere lies above its chord; how far it moves; how far the prior
+    probability lies below its chord. Infinite where a single value comes or goes in between.
+    """
+    k, w, step = family.k, pair.x2 - pair.x1, 8 * pair.steps(0.0)
     moving = [j for j, end in enumerate(form.ends) if end.moves]
     tall, steep, jump, out, weight = np.array([_moving(family, form, j, pair) for j in moving]).swapaxes(0, 1)
-    there, wave = tall > 0, np.exp(k * w)
-    bare = np.where(there, tall * steep, 0.0).sum(axis=0)
-    before = np.minimum(pair.left[3], pair.right[5]) - bare * w * w / 8 - jump.sum(axis=0) * w / 4
-    asked = np.clip((best + down * np.maximum(before, 0.0)) / up, 0.0, 1.0) if up else np.zeros(w.size)
-    least = asked / (grow - (grow - 1) * asked)  # the posterior by the slope alone that he needs at least
+    there, wave, kinks = tall > 0, np.exp(k * w), jump > 0
     top = wave * np.minimum((1 - least) / out, 1 / weight) if k else np.ones(tall.shape)  # bounds h
-    mass = np.where(there, tall * top, 0.0)
-    sign = np.array([form.inside[j] for j in moving])
+    mass, sign = np.where(there, tall * top, 0.0), np.array([form.inside[j] for j in moving])
     flow = np.maximum(mass[sign].sum(axis=0), mass[~sign].sum(axis=0))
-    least = np.maximum(least - w * flow, 0.0)
-    first = grow / (1 + (grow - 1) * least) ** 2  # derivatives of φ
-    second = 2 * (grow - 1) * first / (1 + (grow - 1) * least)
-    changed = np.maximum(up * first * top - down, down)
-    each = np.where(there, tall * (k * up * first * top + steep * changed), 0.0).sum(axis=0)
-    share = np.where(there, tall * (k + steep) / out, 0.0).max(
-        axis=0
-    )  # what is outside is outside for all ends together
-    joint = up * first * wave * (1 - least) * share + down * bare
-    bend = np.fmin(each, np.where(np.isnan(joint), np.inf, joint)) + up * second * flow**2
-    kink = np.where(jump > 0, jump * changed, 0.0).sum(axis=0)
-    rounded = (up * first + down) * flow * 8 * pair.steps(0.0)
+    each = np.where(there, tall * (k + steep) * top, 0.0).sum(axis=0)
+    joint = wave * (1 - least) * np.where(there, tall * (k + steep) / out, 0.0).max(axis=0)  # all outside at once
+    bend = np.fmin(each, np.where(np.isnan(joint), np.inf, joint))
+    kink = np.where(kinks, jump * top, 0.0).sum(axis=0)
+    bare, dent = np.where(there, tall * steep, 0.0).sum(axis=0), jump.sum(axis=0)
     nothing = (tall.max(axis=0) == 0) & (jump.max(axis=0) == 0)
-    return np.where(nothing, 0.0, (bend * w * w / 8 + kink * w / 4 + rounded) * 1.001)
+    e = (bend * w * w / 8 + kink * w / 4 + flow * step) * 1.001
+    dip = (bare * w * w / 8 + dent * w / 4 + np.where(there, tall, 0.0).sum(axis=0) * step) * 1.001
+    every = (np.where(nothing, 0.0, np.where(np.isnan(v), np.inf, v)) for v in (e, flow * w, dip))
+    return next(every), next(every), next(every)
 
 
-def _enclosed(family: Family, form: Form, aim: Objective, pair: Stretch, enough: float) -> Floats:
+def _enclosed(family: Family, form: Form, pair: Stretch) -> tuple[Floats, Floats]:
     """All goals lie in one and hold one: each end where most, or least, is inside."""
     p, x1, x2 = family.pieces, pair.x1, pair.x2
     wide: list[Place] = []
@@ -281,18 +324,17 @@ def _enclosed(family: Family, form: Form, aim: Objective, pair: Stretch, enough:
             least = chosen(core[-1].upto(least), least, core[-1])
         wide.append(most)
         core.append(least)
-    before = family.before(core, form.inside, x1.shape)
-    found = aim.up - aim.down * before
-    hard = np.flatnonzero(good & (found > enough))
-    if hard.size:
-        odds = family.odds([place.at(hard) for place in wide], form.inside, hard.shape)
-        found[hard] = aim.of(before[hard], odds)
-    return found
+    odds, some = np.full(x1.shape, np.inf), np.flatnonzero(good)
+    odds[some] = family.odds([place.at(some) for place in wide], form.inside, some.shape)
+    return family.before(core, form.inside, x1.shape), odds
 
 
-def _local(family: Family, form: Form, aim: Objective, pair: Stretch) -> Floats:
+def _local(family: Family, form: Form, pair: Stretch) -> tuple[Floats, Floats]:
     """Where the slope of ln p stays between limits: exponentials inside, and outside on a stretch beside the goal."""
     p, k, x1, x2 = family.pieces, family.k, pair.x1, pair.x2
+    best = np.full(x1.shape, np.inf)
+    if not k or form.inside != ONE or not all(end.moves for end in form.ends):
+        return np.zeros(x1.shape), best
     low_end, high_end = form.ends[0].at, form.ends[1].at
     size = high_end - low_end
 
@@ -308,7 +350,6 @@ def _local(family: Family, form: Form, aim: Objective, pair: Stretch) -> Floats:
     low, high, least = slopes(x1 + low_end, x2 + high_end)
     before = np.where(np.isfinite(low + high), size * np.maximum(least, 0.0) * (1 - 1e-12), 0.0)
     rise, fall = k + high, k - low
-    best = np.full(x1.shape, np.inf)
     for many in (14.0, 40.0):  # nats of fading beside the goal
         r1, r2 = (many / np.maximum(v, k / 8) for v in (rise, fall))
         whole = slopes(x1 + low_end - r1, x2 + high_end + r2)[0]  # no step where the goal ends
@@ -321,5 +362,5 @@ def _local(family: Family, form: Form, aim: Objective, pair: Stretch) -> Floats:
             t = np.clip(t - (left - right) / rate, 1e-6 * size, (1 - 1e-6) * size)
         odds = np.maximum(np.expm1(rise * t) / rise / out1, np.expm1(fall * (size - t)) / fall / out2) * (1 + 1e-12)
         good = np.isfinite(low + high + whole + odds) & (rise > 0) & (fall > 0) & (f1 > 0) & (f2 > 0)
-        best = np.fmin(best, np.where(good, aim.of(before, odds), np.inf))
-    return best
+        best = np.fmin(best, np.where(good, odds, np.inf))
+    return before, best

@@ -14,7 +14,7 @@ from nowiser.guess.number import closed, sweep
 from nowiser.guess.number.family import ALL_BUT_ONE, Family, Form, form, forms, widest
 from nowiser.guess.number.law import law_of
 from nowiser.guess.number.pieces import Pieces, pieces_of
-from nowiser.guess.number.search import Best, Objective, worst, worst_listed
+from nowiser.guess.number.search import Aims, Near, listed, search
 from nowiser.guess.rounding import EPS, told
 from nowiser.model.cost import Cost
 from nowiser.model.goal import Exactly, Goal, In, Within
@@ -128,35 +128,47 @@ class Victims:
     # --- the worst one ------------------------------------------------------------------------------------------------
 
     @np.errstate(all="ignore")
-    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 2e-5, least: float = 0.0) -> Worst:
+    def worst(self, up: float = 1.0, down: float = 1.0, *, sharp: float = 2e-5) -> Worst:
         free = not self.slope and not self.jump
         if free and up == down:
-            best = self.best(Objective(1.0, 0.0, 0.0), sharp)  # nobody gains anything: the likeliest is named
-            return Worst(None if self.still else best.x, best.before, best.before, 0.0)
-        best = self.best(Objective(up, down, self.jump), sharp, least)
-        if self.pieces.dense:
-            told(best.x, radius_of(self.goal) if widest(self.goal) else 0.0, self.what)
+            best = self._best(Aims(((1.0, 0.0),)), sharp)  # nobody gains anything: the likeliest is named
+            return replace(best, after=best.before, value=0.0)
+        best = self._best(Aims(((up, down),), (self.jump,)), sharp)
+        if self.pieces.dense and best.victim is not None:
+            told(best.victim, radius_of(self.goal) if widest(self.goal) else 0.0, self.what)
         spare = MARGIN * abs(best.value) if self.pieces.dense else 0.0
         value = best.value if free else best.value + spare + 32 * EPS * up * best.after * (best.after < 1)
-        return Worst(None if self.still else best.x, best.before, best.after, value)
+        return replace(best, value=value)
 
-    def best(self, aim: Objective, sharp: float, least: float = 0.0) -> Best:
-        every: list[Best] = []
-        known = -math.inf
+    def _best(self, aims: Aims, sharp: float) -> Worst:
+        """Of one aim."""
+        points, rows = self._found(aims, Near(sharp))
+        x, before, odds = rows[:, int(np.argmax(aims.of(rows[1], rows[2])))].tolist()
+        after = max(float(lifted(odds, aims.jumps[0])), before)
+        return Worst(None if self.still else x, before, after, float(aims.of(*points).max()))
+
+    @np.errstate(all="ignore")
+    def points(self, aims: Aims, near: Near) -> Floats:
+        """Before and odds by the slope alone that bound everybody, beside any jump."""
+        return self._found(aims, near)[0]
+
+    def _found(self, aims: Aims, near: Near) -> tuple[Floats, Floats]:
+        """Points that bound everybody; and of all victims who were looked at x, before and odds."""
+        points, rows, known = [], [], np.full(len(aims.lines) * len(aims.jumps), -math.inf)
+        single = not self.pieces.dense and isinstance(bare(self.goal), (Within, Exactly))
         for family in self._families():
             seen = self._seen.get(family.form)
-            listed = not self.pieces.dense and isinstance(bare(self.goal), (Within, Exactly))
-            found, rows = worst_listed(family, aim, seen) if listed else worst(family, aim, (sharp, least), seen, known)
-            self._seen[family.form] = rows
-            every.append(found)
-            known = max(known, aim.up * found.after - aim.down * found.before)
-        top = max(every, key=lambda b: aim.up * b.after - aim.down * b.before)
-        return replace(top, value=max(b.value for b in every))
+            found = listed(family, seen) if single else search(family, aims, near, seen, known)
+            self._seen[family.form] = found.rows
+            points.append(found.points)
+            rows.append(found.rows[:3])
+            known = np.maximum(known, aims.of(*found.rows[1:3]).max(axis=1))
+        return np.concatenate(points, axis=1), np.concatenate(rows, axis=1)
 
     @np.errstate(all="ignore")
     def likeliest(self) -> float:
         free = _victims(self.prior, self.goal, 0.0, self.what)
-        return min(1.0, free.best(Objective(1.0, 0.0, 0.0), 1e-6).value * (1 + 1e-12))
+        return min(1.0, free._best(Aims(((1.0, 0.0),)), 1e-6).value * (1 + 1e-12))  # noqa: SLF001
 
     # --- mechanisms ---------------------------------------------------------------------------------------------------
 

@@ -16,12 +16,17 @@ shares p_v ≤ b_v answers (p_v − b_v)/(1 − b_v): the rows that survive keep
 p_v ≤ (1 − f)·b_v + f. A model that bounds a convex score by t, with scores never above m, answers
 (score − t)/(m − t) by the same argument. All other models answer 0, which is always true.
 
+Groups are compared with the rows that are released, and which ones these are is not known before the end. If a share
+`spare` of all rows may be left out, a value's share among the others is at most its share of all over (1 − spare), and
+no distance of shares from theirs is more than `spare` below the distance from those of the whole table.
+
 *Table models* judge what is left after suppression as a whole. Where they fail, the groups they blame most are
 suppressed one by one, until what is left passes; `must_lose_rows` bounds from below how many rows that takes here
 and at every finer node.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -63,7 +68,7 @@ class Model(Protocol):
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]: ...  # which groups break the limit
 
-    def must_lose(self, groups: Groups) -> Floats: ...  # share of each group lost here and at every finer node
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats: ...  # see above
 
     def to_json(self, groups: Groups) -> dict[str, Any]: ...
 
@@ -113,6 +118,11 @@ class _Shared(ABC):
         }
 
 
+def sized(models: Sequence[Any]) -> list[Any]:
+    """Those that look at sizes of groups alone, at no sensitive value."""
+    return [m for m in models if m.column is None and not m.parts]
+
+
 class GroupModel(_Shared):
     """A model that scores every group."""
 
@@ -136,7 +146,8 @@ class GroupModel(_Shared):
         over = scores < self.limit - TOLERANCE if self.better == "higher" else scores > self.limit + TOLERANCE
         return np.asarray(over, dtype=bool)
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
+        del spare
         if self.upward:
             return self.failing(groups).astype(np.float64)
         return np.zeros(len(groups))
@@ -150,7 +161,8 @@ class TableModel(_Shared):
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         return np.zeros(len(groups), bool)
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
+        del spare
         return np.zeros(len(groups))
 
     def blame(self, groups: Groups) -> Floats:
@@ -181,6 +193,11 @@ def lost_for_mean(rows: Floats, cost: Floats, limit: float) -> float:
     before = float(so_far[at - 1]) if at else 0.0
     taken = float(rows[order[:at]].sum())
     return taken + float(rows[order[at]]) * min(1.0, (over - before) / float(spared[order[at]]))
+
+
+def raised(prior: Floats, spare: float) -> Floats:
+    """The largest share that each value can have once a share `spare` of the rows is left out."""
+    return np.minimum(1.0, prior / max(1e-12, 1.0 - spare))
 
 
 def lost_above(shares: Floats, bound: Floats) -> Floats:

@@ -37,7 +37,8 @@ class AlphaKAnonymity(AboutColumn):
         shares, target = self.shares(groups)
         return shares if self.among is None else shares[:, [label in self.among for label in target.labels]]
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
+        del spare
         if self.alpha is None:
             return np.zeros(len(groups))
         watched = self._watched(groups)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from nowiser.microdata.groups.groups import Groups
-from nowiser.microdata.models import lost_above
+from nowiser.microdata.models import lost_above, raised
 from nowiser.microdata.models.about import AboutColumn
 from nowiser.microdata.table.column import Floats
 
@@ -34,11 +34,11 @@ class BetaLikeness(AboutColumn):
     def score(self, groups: Groups) -> Floats:
         return np.asarray(rise(self, groups)[0].max(axis=1, initial=0.0), dtype=np.float64)
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
         if self.beta is None:
             return np.zeros(len(groups))
         shares, target = self.shares(groups)
-        return lost_above(shares, target.prior * (1 + self.beta))
+        return lost_above(shares, raised(target.prior, spare) * (1 + self.beta))
 
 
 MODEL = BetaLikeness

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from nowiser.errors import Misconfigured
 from nowiser.microdata.groups.groups import Groups, Target
 from nowiser.microdata.groups.people import by_person
-from nowiser.microdata.models import TOLERANCE, GroupModel, lost_above
+from nowiser.microdata.models import TOLERANCE, GroupModel, lost_above, raised
 from nowiser.microdata.table.column import Floats, Ints
 
 
@@ -127,12 +127,12 @@ class Gain(GroupModel):
             worst = np.maximum(worst, self.lifts(unions).max(axis=1)[member])
         return worst
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
         if self.gain is None or self.knows is not None or groups.people is not None:
             return np.zeros(len(groups))
         target, histogram = groups.target(self.about)
         before = self._sums(target.prior[None, :], target)[0]
-        return lost_above(self._after(groups, histogram, target), before + self.gain)
+        return lost_above(self._after(groups, histogram, target), raised(before, spare) + self.gain)
 
     def failing(self, groups: Groups) -> NDArray[np.bool_]:
         """Groups to suppress. Below full knowledge suppression changes the unions, so it is repeated until all pass."""

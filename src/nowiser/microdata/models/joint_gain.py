@@ -18,7 +18,7 @@ import numpy as np
 from nowiser.errors import Misconfigured
 from nowiser.microdata.groups.compound import Guesses, Tree, columns_of, tree_of
 from nowiser.microdata.groups.groups import Groups, Target, joint_name
-from nowiser.microdata.models import GroupModel, lost_above
+from nowiser.microdata.models import GroupModel, lost_above, raised
 from nowiser.microdata.table.column import Floats
 from nowiser.model.goal import parse_goal
 
@@ -76,11 +76,11 @@ class JointGain(GroupModel):
         after, before = self.chances(groups)
         return np.asarray((after - before).max(axis=1, initial=-1.0), dtype=np.float64)
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
         if self.gain is None or groups.people is not None:
             return np.zeros(len(groups))
         after, before = self.chances(groups)
-        return lost_above(after, before + self.gain)
+        return lost_above(after, raised(before, spare) + self.gain)
 
     def to_json(self, groups: Groups) -> dict[str, Any]:
         return super().to_json(groups) | {"goal": self.goal}

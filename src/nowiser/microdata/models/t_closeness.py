@@ -43,13 +43,13 @@ class TCloseness(AboutColumn):
         moved[groups.size == 0] = 0.0
         return self._distance(moved, target)
 
-    def must_lose(self, groups: Groups) -> Floats:
+    def must_lose(self, groups: Groups, spare: float = 0.0) -> Floats:
         if self.t is None or not len(groups):
             return np.zeros(len(groups))
-        farthest = self._farthest(groups.target(self.about)[0])
+        farthest = self._farthest(groups.target(self.about)[0]) + spare
         if farthest <= self.t:
             return np.zeros(len(groups))
-        over = (self.score(groups) - self.t - TOLERANCE) / (farthest - self.t)
+        over = (self.score(groups) - spare - self.t - TOLERANCE) / (farthest - self.t)
         return np.asarray(np.clip(over, 0.0, 1.0), dtype=np.float64)
 
     @lru_cache(maxsize=64)  # noqa: B019 (a frozen value and a target compared by identity; the cache is small)

@@ -103,7 +103,7 @@ def channels_of(noise: Together) -> dict[str, Channel]:
     deviation = np.sqrt(np.diagonal(A @ noise.covariance @ np.swapaxes(A, 1, 2), axis1=1, axis2=2))
     factor = np.diagonal(A, axis1=1, axis2=2)
     return {
-        n: Noise("normal", deviation[:, j], factor[:, j], noise.centre[:, j], noise.strata, noise)
+        n: Noise("normal", deviation[:, j], factor[:, j], noise.centre[:, j], noise.strata, noise, own=True)
         for j, n in enumerate(noise.names)
     }
 

@@ -2,9 +2,11 @@
 
 `released = value + noise`, the noise centred on zero. Its spread is a share of the column's own
 (within each stratum), or an absolute scale that the custodian states. Means are unbiased; variances
-grow by the stated variance of the noise, which the codebook prints so that a reader can subtract it.
+grow by the stated variance of the noise, which the codebook prints so that a reader can subtract it. A share of the
+column's spread is rounded up to three digits: all its digits would tell the spread of the true values.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -74,7 +76,8 @@ class AddNoise:
                 moved[~_outlying(column.values, column.present, rows, self.beyond)] = 0.0
             released.append(column.back(column.values + moved, real=not self.whole))
             moved_all = self.only == "all"
-            channels[column.name] = Noise(self.shape, deviation, strata=codes) if moved_all else Released()
+            told = Noise(self.shape, deviation, strata=codes, own=self.scale is None)
+            channels[column.name] = told if moved_all else Released()
             book[column.name] = {
                 "standard deviation of the noise": deviation.tolist(),
                 "variance to subtract": (deviation**2).tolist(),
@@ -87,7 +90,15 @@ class AddNoise:
     def _deviation(self, values: Floats) -> float:
         if self.scale is not None:
             return float(self.scale)
-        return self.share * float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        return coarse(self.share * float(values.std(ddof=1))) if len(values) > 1 else 0.0
+
+
+def coarse(deviation: float) -> float:
+    """Rounded up to three significant digits."""
+    if not deviation > 0:
+        return deviation
+    digit = 10.0 ** (math.floor(math.log10(deviation)) - 2)
+    return math.ceil(deviation / digit - 1e-9) * digit
 
 
 def draw(shape: Shape, size: int | tuple[int, ...], random: np.random.Generator) -> Floats:

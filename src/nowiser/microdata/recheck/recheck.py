@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.errors import NotEvaluated
-from nowiser.files.interrupted import interruptible
+from nowiser.files.interrupted import rows_of
 from nowiser.microdata.recheck.joint import columns_of, joint_gain
 from nowiser.microdata.recheck.sampled import people_behind
 from nowiser.microdata.recheck.uniques import population_uniques
@@ -137,9 +137,7 @@ class _Check:
 
     def run(self, sql: str) -> list[Any]:
         """Every result is read to its end: DuckDB takes no further work on a connection before."""
-        with interruptible():
-            rows: list[Any] = self.engine.execute(sql).fetchall()
-        return rows
+        return rows_of(self.engine, sql)
 
     def value(self, claim: Claim) -> float:
         ask = getattr(self, "_" + claim.model.replace("-", "_"), None)

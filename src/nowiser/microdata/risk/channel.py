@@ -51,6 +51,7 @@ class Noise:
     centre: Floats | None = None
     strata: Ints | None = None
     together: Together | None = None  # the joint law, if several columns got their noise at once
+    own: bool = False  # whether its spread was taken from the column, which tells something of all its values
 
     def likelihood(self, seen: Floats, strata: Ints, true: Floats) -> Floats:
         """Density of each seen value (rows) if the true value were each of `true` (columns)."""

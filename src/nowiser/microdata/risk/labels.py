@@ -45,15 +45,17 @@ def fit(known: Column, seen: Column, told: Rules | None = None) -> Fit:
     """Which labels of the released column fit which known values."""
     values, labels = known.labels, seen.labels
     place = {v: i for i, v in enumerate(values)}
-    written = _otherwise(values)
+    written: dict[str, list[int]] | None = None
     numbers = known.value_numbers if len(values) else np.zeros(0)
     fits = np.zeros((len(values) + 1, len(labels) + 1), dtype=bool)
     readable = np.ones(len(labels) + 1, dtype=bool)
     own = np.isfinite(seen.value_numbers) if len(labels) else np.zeros(0, bool)
     for j, label in enumerate(labels):
         covered = covers(label, values, place, numbers, told or {})
-        if covered is None and _plain(label) in written:
-            covered = np.isin(np.arange(len(values)), written[_plain(label)])
+        if covered is None:
+            written = _otherwise(values) if written is None else written
+            same = written.get(_plain(label))
+            covered = None if same is None else np.isin(np.arange(len(values)), same)
         if covered is None:
             readable[j] = bool(own[j])  # a number that no victim has is still read
         else:

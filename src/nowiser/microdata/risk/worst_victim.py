@@ -31,6 +31,7 @@ FOUND_ROWS = 5000  # drawn to find the worst part of the victims
 PARTS = 10  # equal parts that they are cut into, of at least
 SMALLEST_PART = 100  # victims each
 TOGETHER = 1 << 22  # beliefs that are held in memory at once
+MANY_ENOUGH = 30  # values of a stratum, from which on their spread says little of each
 ALL_PAIRS = 1 << 28  # released × original rows that are weighed to find the worst victim
 
 
@@ -51,6 +52,13 @@ def known_channels(steps: Sequence[Step], original: MicroTable, final: MicroTabl
                 out[name] = replace(channel, strata=strata, **moved)
         before = step.table
     return {n: replace(c, together=together_of([n], out)) if isinstance(c, Noise) else c for n, c in out.items()}
+
+
+def tells_spread(channel: Channel) -> bool:
+    """Whether noise as wide as so few values are spread says more of each than one of them alone would show."""
+    if not isinstance(channel, Noise) or not channel.own or channel.strata is None:
+        return False
+    return bool(np.unique(channel.strata, return_counts=True)[1].min(initial=MANY_ENOUGH) < MANY_ENOUGH)
 
 
 def together_of(columns: Sequence[str], channels: Mapping[str, Channel]) -> Together | None:

@@ -11,7 +11,7 @@ from nowiser.microdata.groups.groups import Groups, as_released
 from nowiser.microdata.groups.people import by_person
 from nowiser.microdata.hierarchies.hierarchy import Hierarchy
 from nowiser.microdata.losses.base import BoundLoss, Levels
-from nowiser.microdata.models import Model, TableModel
+from nowiser.microdata.models import Model, TableModel, sized
 from nowiser.microdata.table.column import Ints
 
 
@@ -93,17 +93,20 @@ def failing(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
     return out
 
 
-def suppressed(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
-    """Groups that are left out: those that break a model, then as few as make the rest keep the table models.
+def suppressed(models: Sequence[Model], groups: Groups, most: int | None = None) -> NDArray[np.bool_]:
+    """Groups that are left out: those too small, those that break a model, as few as make the rest keep table models.
 
-    What is left is judged again by the shares that it shows itself, because nothing that is told may depend on rows
-    left out. A table model cannot say which group is at fault, but which it blames most; these go first, one by one.
+    Those too small go first, and the others are judged by the shares that they show themselves, again and again:
+    nothing that is told may depend on the secrets of rows left out. A table model cannot say which group is at fault,
+    but which it blames most; these go first, one by one. Once more than `most` are out, it does not go on.
     """
-    out = failing(models, groups)
+    out = failing(sized(models), groups)
+    if not groups.targets:
+        out |= failing(models, groups)
     whole = [m for m in models if isinstance(m, TableModel) and m.limit is not None]
-    while not out.all():
+    while not out.all() and (most is None or affected(groups, out) <= most):
         rest, left = groups.keep(~out), np.flatnonzero(~out)
-        again = np.flatnonzero(failing(models, as_released(rest))) if groups.targets and out.any() else left[:0]
+        again = np.flatnonzero(failing(models, as_released(rest))) if groups.targets else left[:0]
         if not len(again):
             judged = by_person(rest)
             broken = next((m for m in whole if not m.holds(m.value(judged))), None)
@@ -138,7 +141,7 @@ def affected(groups: Groups, bad: NDArray[np.bool_]) -> int:
 
 def evaluate(problem: Problem, levels: Levels, groups: Groups) -> Node | None:
     """The node if it satisfies everything, else None. Exactly the groups that break a model are suppressed."""
-    bad = suppressed(problem.models, groups) if problem.suppress else failing(problem.models, groups)
+    bad = suppressed(problem.models, groups, problem.suppress) if problem.suppress else failing(problem.models, groups)
     lost = int(groups.size[bad].sum())
     if affected(groups, bad) > problem.suppress or lost == int(groups.size.sum()):
         return None
@@ -179,10 +182,10 @@ def blocked(problem: Problem, groups: Groups) -> bool:
     others = [m for m in problem.models if m.scope == "group" and not getattr(m, "by_size", False)]
     if not others:
         return False
-    lost = np.zeros(len(groups))
+    lost, spare = np.zeros(len(groups)), problem.suppress / max(1, int(groups.size.sum()))
     for model in problem.models:
         if model.scope == "group":
-            lost = np.maximum(lost, model.must_lose(groups))
+            lost = np.maximum(lost, model.must_lose(groups, spare))
     return float(groups.size.astype(np.float64) @ lost) > problem.suppress + 1e-6
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from nowiser.engines.progress import silent
 from nowiser.errors import Misconfigured
-from nowiser.files.interrupted import interruptible
+from nowiser.files.interrupted import rows_of
 from nowiser.files.writing import writing
 from nowiser.microdata.table.column import Coded
 from nowiser.microdata.table.micro_table import MicroTable
@@ -80,11 +80,11 @@ def write_table(table: MicroTable, path: Path, separator: str = ",") -> None:
     import duckdb
 
     separator = "\t" if path.suffix.lower() == ".tsv" else separator
-    with duckdb.connect() as engine, interruptible():
+    with duckdb.connect() as engine:
         silent(engine)
         engine.register("released", compact(table))
         target = str(path).replace("'", "''")
-        engine.execute(f"COPY released TO '{target}' (FORMAT csv, HEADER, DELIMITER '{separator}')").fetchall()
+        rows_of(engine, f"COPY released TO '{target}' (FORMAT csv, HEADER, DELIMITER '{separator}')")
 
 
 def compact(table: MicroTable) -> pa.Table:

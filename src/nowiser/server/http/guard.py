@@ -55,6 +55,8 @@ class Guard:
         request = Request(scope)
         try:
             await self._looked_at(request, receive, send)
+        except Gone:
+            return
         except NowiserError as error:
             await failed(request, error)(scope, receive, send)
         except Exception as error:  # noqa: BLE001 (a bug of ours: where it was is logged, nothing of it is told)
@@ -90,6 +92,10 @@ class Guard:
         return account, session, False
 
 
+class Gone(Exception):
+    """The client left before its request was here: half of a request is none."""
+
+
 async def _body(request: Request, receive: Receive) -> bytes:
     length = request.headers.get("content-length", "0")
     if not length.isascii() or not length.isdigit() or int(length) > BODY:
@@ -101,7 +107,7 @@ async def _body(request: Request, receive: Receive) -> bytes:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    break
+                    raise Gone
                 pieces.append(message.get("body", b""))
                 size += len(pieces[-1])
                 if size > BODY:

@@ -61,12 +61,6 @@ class Sessions:
         with self._lock:
             self._open.pop(_digest(text), None)
 
-    def end_all(self, name: str) -> None:
-        """Everywhere this account is logged in."""
-        with self._lock:
-            for key in [key for key, session in self._open.items() if session.name == name]:
-                del self._open[key]
-
 
 def secrets_of(account: Account) -> set[str]:
     """What may have opened a session of this account, by names that are no secrets."""

@@ -39,6 +39,7 @@ def _content(seat: Seat) -> dict[str, Any]:
         "unguarded": list(seat.allowance()["unguarded"]),
         "left": float(read.left),
         "asked": len(asked),
+        "paid": sum(bool(line.charge) for line in asked),
         "failed": sum(line.state == "failed" for line in asked),
         "released": len(released),
         "pace": pace(charges, float(read.left)),

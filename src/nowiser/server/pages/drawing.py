@@ -12,6 +12,7 @@ from starlette.responses import HTMLResponse, Response
 
 from nowiser.errors import NowiserError, Useless
 from nowiser.report.document import html
+from nowiser.report.useless import ANYWAY
 from nowiser.server.http.sessions import csrf_token, current
 from nowiser.server.pages import words
 from nowiser.server.people.account import Account, Role
@@ -89,7 +90,7 @@ def failed(error: NowiserError) -> Mapping[str, Any]:
         "title": problem_of(error).title,
         "message": error.message,
         "where": where,
-        "hint": error.hint or "",
+        "hint": (error.hint or "").removesuffix(ANYWAY).rstrip(),
         "span": span,
         "kind": problem_of(error).kind,
         "levers": _levers(error) if isinstance(error, Useless) else [],

@@ -16,7 +16,7 @@ def pace(charges: Sequence[Line], left: float, now: datetime | None = None) -> t
     if left <= 0:
         return "used up", "Nothing is left: new questions are refused. Answers already given stay free."
     if not charges:
-        return "–", "Nothing has been charged yet."
+        return "no pace yet", "Nothing has been charged yet."
     first = datetime.fromisoformat(charges[0].at).astimezone(UTC)
     since = max(first, now - WINDOW)
     if now - first < SHORTEST:

@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from math import ceil, floor
 from typing import Any
 
+from markupsafe import Markup, escape
+
 from nowiser.model.advantage import points as share_words
 from nowiser.percent import percent
 from nowiser.report.answer import rounded
@@ -62,6 +64,14 @@ def many(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def ticked(text: str) -> Markup:
+    """With what stands between backticks as code."""
+    parts = str(text).split("`")
+    if len(parts) % 2 == 0:  # one that has no partner
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(p) if i % 2 else escape(p) for i, p in enumerate(parts))
+
+
 def x(share: float) -> str:
     """A place on a meter of 1000 units."""
     return f"{1000 * min(1.0, max(0.0, float(share))):.1f}"
@@ -80,4 +90,5 @@ FILTERS = {
     "rounded": rounded,
     "x": x,
     "visible": visible,
+    "ticked": ticked,
 }

@@ -1,6 +1,6 @@
 """The brake: what one account may use from midnight to midnight (UTC). BI tools ask, and spend, by themselves."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from fractions import Fraction
 from typing import Any
 
@@ -65,7 +65,3 @@ def unused(policy: Policy, used: Charge, per_day: Fraction) -> Fraction:
 
 def midnight() -> datetime:
     return datetime.combine(datetime.now(UTC).date(), time(), UTC)
-
-
-def tomorrow() -> datetime:
-    return midnight() + timedelta(days=1)

@@ -67,7 +67,8 @@ class Readings:
         assert argument is not None, "only COUNT goes without"
         exact = not self.known.secret
         if aggregate.function == "sum":
-            return Reading(aggregate, self._index(sum_cell(argument, condition, centred=False, exact=exact)))
+            total = sum_cell(argument, condition, centred=False, exact=exact)
+            return Reading(aggregate, self._index(replace(total, distinct=(argument,) if aggregate.distinct else ())))
         if aggregate.function in ("min", "max") and exact:
             return self._extreme(aggregate)
         if aggregate.function in QUANTILES:

@@ -46,6 +46,8 @@ def read(node: exp.Expr, rows: Binder, condition: Condition) -> Aggregate | None
     kind = type(inner)
     if isinstance(inner, exp.Count):
         return _count(inner, rows, only, node)
+    if isinstance(inner, exp.Sum) and isinstance(inner.this, exp.Distinct):
+        return Aggregate("sum", _different(inner, rows), only, span, distinct=True)
     if kind in SUMS or kind in ONE:
         argument = _number(inner, rows)
         bounds.summand(argument)
@@ -95,9 +97,24 @@ def _plain(inner: exp.Expr, rows: Binder) -> exp.Expr:
             (found,) = inner.this.expressions
             assert isinstance(found, exp.Expr)
             return found
-        raise rows.refuse(inner, "DISTINCT is answered in COUNT only.", "Sum per person in a sub-select instead.")
+        hint = "SUM(DISTINCT x) / COUNT(DISTINCT x)." if isinstance(inner, exp.Avg) else "Leave it out."
+        raise rows.refuse(inner, "DISTINCT is answered in COUNT and SUM only.", hint)
     assert isinstance(inner.this, exp.Expr)
     return inner.this
+
+
+def _different(inner: exp.Sum, rows: Binder) -> Expression:
+    """What SUM(DISTINCT x) adds up: whole numbers, which are the same or not on every engine."""
+    rows.only(inner, "this", "big_int")
+    if len(inner.this.expressions) != 1:
+        raise rows.refuse(inner, "SUM(DISTINCT …) takes one expression.")
+    argument = rows.bind(inner.this.expressions[0])
+    bounds.total(argument)
+    if argument.type.kind is not Kind.INTEGER:
+        what = f"SUM(DISTINCT …) takes whole numbers, not {argument.type.kind.value}."
+        raise rows.refuse(inner, what, "SUM(DISTINCT CAST(x AS INTEGER)).")
+    bounds.summand(argument)
+    return argument
 
 
 def _count(inner: exp.Count, rows: Binder, only: Expression | None, node: exp.Expr) -> Aggregate:

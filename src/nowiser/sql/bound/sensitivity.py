@@ -157,7 +157,10 @@ def _persons(cell: Cell, query: Query, policy: Policy, known: Rows, sets: Sequen
         own = [query.keys[i] for i in one]
         m = _contributions(cell, known, own, query, policy)
         found = _replaced(
-            cell, m, keys=bool(own) and (several or bool(secret(*own))), deciding=bool(deciding) or several
+            cell,
+            m,
+            keys=bool(own) and (several or bool(secret(*own))),
+            deciding=bool(deciding) or several or bool(cell.distinct),  # somebody else may have the same value
         )
         if cell.argument is None:  # whoever is replaced may as well have fewer rows: no count is free
             found = max(found[0], m), max(found[1], m * m)

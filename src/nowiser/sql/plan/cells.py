@@ -33,7 +33,7 @@ class Cell:
     low: int = 1
     high: int = 1
     not_null: Expression | None = None  # counts only rows where this is not NULL
-    distinct: tuple[Expression, ...] = ()  # counts different persons, by the columns that name them
+    distinct: tuple[Expression, ...] = ()  # counts different values, as those that name persons; or adds them up
     weighed: bool = False  # of a person with more rows in a group than count, its share (`clipped_totals.py`)
     pick: Literal["min", "max"] | None = None  # the least or largest instead of the sum; of public rows only, 0 if none
 

@@ -19,7 +19,7 @@ from nowiser.sql.read import hints
 from nowiser.sql.read.constants import bare, null, read_as
 from nowiser.sql.read.names import Scope
 from nowiser.sql.read.parse import place
-from nowiser.sql.read.reasons import ASK_FIRST, REASONS, ROW_WINDOWS, SPELLED
+from nowiser.sql.read.reasons import ASK_FIRST, NTILES, REASONS, ROW_WINDOWS, SPELLED
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
@@ -131,7 +131,8 @@ class Binder:
         if isinstance(node, exp.Parameter | exp.Placeholder):
             return self.refuse(node, "A parameter has no value here.", "Write the value itself.")
         if isinstance(node, exp.Window):
-            return self.refuse(node, "Window functions look at single rows and are not answered here.", ROW_WINDOWS)
+            instead = NTILES if isinstance(node.this, exp.Ntile) else ROW_WINDOWS
+            return self.refuse(node, "Window functions look at single rows and are not answered here.", instead)
         if type(node) in hints.EXPRESSIONS:
             return self.refuse(node, *hints.EXPRESSIONS[type(node)])
         if not isinstance(node, exp.Func):

@@ -15,7 +15,9 @@ ROW_WINDOWS = (
     "Number the rows of each person in a sub-select: FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY person"
     " ORDER BY t) AS n FROM …) AS q WHERE n = 1."
 )
+NTILES = "PERCENTILE_CONT(x, 0.25), … for the borders, WIDTH_BUCKET(x, 0, 100, 4) for groups of equal width."
 WINDOWS = {
+    "ntile": NTILES,
     "rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",
     "dense_rank": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",
     "row_number": "ORDER BY COUNT(*) DESC LIMIT 10 gives the first groups in order.",

@@ -25,6 +25,7 @@ from nowiser.sql.read.clauses import aggregates, condition, named, no_aggregate
 from nowiser.sql.read.derived import carried, derived_column, person_column
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.per_person import FOLDS, typed
+from nowiser.sql.read.reasons import NTILES
 from nowiser.sql.read.source import Context, filtered
 from nowiser.sql.read.windows import MOST_WINDOWS, OTHERS, RANKS, fixed, ordered
 from nowiser.sql.read.written import written
@@ -131,10 +132,10 @@ class _Windows:
         found = Windowed(name, self.relation, self.known.person, (*shown, *hidden), tuple(over))
         rows(found, self.context.policy)
         new = {e.ident: c for c, e in shown}
-        beside_ = {c.declared.name: c for c, _ in over}
+        beside_ = {f":window:{i}": c for i, (c, _) in enumerate(over)}  # no analyst's column is called so
         sources = {n: {k: _moved(e, new) for k, e in home.items()} for n, home in self.scope.sources.items()}
         scope = replace(self.scope, sources=sources, beside=beside_)
-        return found, {w: c.declared.name for w, (c, _) in zip(windows, over, strict=True)}, scope
+        return found, dict(zip(windows, beside_, strict=True)), scope
 
     def window(self, node: exp.Window) -> tuple[RowWindow, Type]:
         b = self.binder
@@ -195,11 +196,11 @@ class _Windows:
         grouped = {e.ident for e in partition if isinstance(e, Column)}
         if not any({i for _, i in key} <= grouped for key in self.known.leading):
             person = ", ".join(c.declared.name for c in self.known.person if not c.declared.name.startswith(":"))
-            raise self.context.refuse(
-                node,
-                "This window looks at rows of several persons, and is not answered.",
-                f"PARTITION BY the column that names the person ({person})." if person else "Use GROUP BY.",
-            )
+            instead = f"PARTITION BY the column that names the person ({person})." if person else "Use GROUP BY."
+            if isinstance(node.this, exp.Ntile):
+                instead = NTILES
+            message = "This window looks at rows of several persons, and is not answered."
+            raise self.context.refuse(node, message, instead)
 
     def ties(self, partition: list[Expression], order: tuple[Order, ...]) -> tuple[Order, ...]:
         """What puts rows in order that ORDER BY leaves equal."""
@@ -212,7 +213,9 @@ class _Windows:
         return tuple(Order(c) for c in secret if c.ident not in have)
 
     def column(self, relation: str, i: int, w: RowWindow, type_: Type) -> Column:
-        made = derived_column(relation, f":window:{i}", type_, list(w.expressions), identifies=False)
+        shown = ", ".join(c.declared.name for c in columns(w.argument))[:30]  # as people read it
+        called = f"{w.function}({shown}) {i}"
+        made = derived_column(relation, called, type_, list(w.expressions), identifies=False)
         shows = w.function in (*_VALUES, "min", "max")
         if shows and any(c.declared.role is Role.IDENTIFIER for c in columns(w.argument)) and not _secret(made):
             return replace(made, declared=replace(made.declared, role=Role.IDENTIFIER))

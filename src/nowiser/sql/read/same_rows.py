@@ -8,7 +8,7 @@ What is a condition of one of them becomes a condition of its aggregates, so tha
 groups the total is that of a set of its own, rows without a key included, and is not shown as a row.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
@@ -17,17 +17,25 @@ _INSIDE = {"expressions", "from_", "joins", "where"}
 _PLAIN = {*_INSIDE, "group", "having", "order", "limit", "offset", "with_"}
 
 
-def one_answer(tree: exp.Select) -> exp.Select | None:
-    """The SELECT with aggregates in place of its sub-selects; None where that is not what they ask."""
+def one_answer(tree: exp.Select, named: Mapping[str, exp.Expr]) -> exp.Select | None:
+    """The SELECT with aggregates in place of its sub-selects; None where that is not what they ask.
+
+    `named`: what WITH has; `(SELECT n FROM total)` is the question that `total` is.
+    """
     made = tree.copy()
     inner = list(_asked(made))
+    for asked in inner:
+        _written_out(asked, named)
     subs = [n.this for n in inner]
     if not inner or {k for k, v in made.args.items() if v} - _PLAIN or not all(map(_one_number, subs)):
         return None
     if any(n.find(exp.Window) for k in _OUTSIDE for n in _nodes(made, k)):
         return None
+    totals = [a for k in _OUTSIDE for n in _nodes(made, k) for a in _aggregates(n)]
     own: list[exp.Expr] = []
     if made.args.get("from_"):
+        if not totals and not made.args.get("group"):
+            return None  # a row for each row
         own = _conditions(made)
         common = _shared([own, *map(_conditions, subs)])
         own = [c for c in own if c not in common]
@@ -42,7 +50,7 @@ def one_answer(tree: exp.Select) -> exp.Select | None:
     own = [c for c in own if c not in shown]
     if any(_columns(c) & {x for k in keys for x in _columns(k)} for c in own):
         return None
-    for node in [a for k in _OUTSIDE for n in _nodes(made, k) for a in _aggregates(n)]:
+    for node in totals:
         node.replace(_held(node, own))
     for node, sub in zip(inner, subs, strict=True):
         total = _held(sub.expressions[0].unalias(), [c for c in _conditions(sub) if c not in common])
@@ -110,6 +118,20 @@ def _asked(tree: exp.Select) -> Iterator[exp.Subquery]:
             for part in node.walk(prune=lambda n: isinstance(n, exp.Query)):
                 if isinstance(part, exp.Subquery):
                     yield part
+
+
+def _written_out(node: exp.Subquery, named: Mapping[str, exp.Expr]) -> None:
+    select = node.this
+    if not isinstance(select, exp.Select) or {k for k, v in select.args.items() if v} != {"expressions", "from_"}:
+        return
+    table, shown = select.args["from_"].this, select.expressions
+    cte = named.get(table.name) if isinstance(table, exp.Table) and not table.args.get("db") else None
+    inner = cte.this if cte is not None else None
+    if not isinstance(inner, exp.Select) or len(shown) != 1 or len(inner.expressions) != 1:
+        return
+    column = shown[0].unalias()
+    if isinstance(column, exp.Column) and column.name == inner.expressions[0].alias:
+        node.set("this", inner.copy())
 
 
 def _one_number(select: exp.Expr) -> bool:

@@ -109,7 +109,7 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
             return select.query()
         except NotAnswerable as refusal:
             context.count, first = count, refusal
-        if (beside := one_answer(tree)) is not None:
+        if (beside := one_answer(tree, context.named)) is not None:
             with suppress(NotAnswerable):
                 return _Select(context, beside).query()
             context.count = count
@@ -134,7 +134,7 @@ def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Qu
     for source in sources:
         found = inside(source, context.named)
         if found is None:
-            raise refusal
+            raise _beside_public(context, source) or refusal
         context.count = count  # the same tables have the same names in each of them
         try:
             answers.append(_inside(context, *found))
@@ -146,6 +146,17 @@ def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Qu
         return joined(context, tree, [part(s, q) for s, q in zip(sources, answers, strict=True)])
     (inner,) = answers
     return further(context, tree, inner, released_names(context, tree.args["from_"].this, inner))
+
+
+def _beside_public(context: Context, source: exp.Expr) -> NotAnswerable | None:
+    """The refusal of an answer joined with a public table: what is looked up there belongs inside."""
+    table = context.policy.table(source.name) if isinstance(source, exp.Table) else None
+    if table is None or not table.is_public:
+        return None
+    hint = (
+        "Join it inside, and group by its column: SELECT d.label, COUNT(*) FROM t JOIN d USING (key) GROUP BY d.label."
+    )
+    return context.refuse(source, "Answers are not joined with public tables.", hint)
 
 
 @dataclass

@@ -118,8 +118,8 @@ def combination(row: Row, premises: Sequence[Row], *, contradiction: bool = Fals
             for j in range(i):
                 if given[j][0] == opposite and (hard or given[j][1]):
                     return {i: Fraction(1), j: Fraction(1)}
-    names = sorted({n for form, _ in given for n in form} | set(goal))
-    place = {n: k for k, n in enumerate(names) if n}
+    names = sorted(({n for form, _ in given for n in form} | set(goal)) - {""})
+    place = {n: k for k, n in enumerate(names)}
     matrix = np.zeros((len(place), len(given)))
     offset = np.array([float(form.get("", 0)) for form, _ in given])
     for i, (form, _) in enumerate(given):

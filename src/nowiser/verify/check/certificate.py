@@ -6,7 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.check.bounded import check_finite, check_size
+from nowiser.verify.check.everyn import check_every
 from nowiser.verify.check.follow import Rejected, World, arguments, every_path, namespace, read
+from nowiser.verify.check.gaussian import check_gaussian, delta_of
 
 
 def check(certificate: Mapping[str, Any], program: str) -> str:
@@ -23,21 +25,32 @@ def _check(certificate: Mapping[str, Any], program: str) -> str:
     if question["symbol"] == "" and epsilon is not None:
         raise Rejected("there is no ε to be a number")
     symbolic = epsilon is None and question["symbol"] != ""
+    claim = certificate["claim"]
+    sure = "" if epsilon is None else f" at ε = {epsilon}"
+    if certificate.get("every") is not None:
+        cost = check_every(certificate["every"], program, question, epsilon)
+        if not within(claim, cost=cost, epsilon=epsilon):
+            raise Rejected("the cost is larger than the claim")
+        return f"{question['function']} keeps {certificate['said']}{sure} for lists of every length"
     sizes = certificate["sizes"]
+    if not sizes:
+        raise Rejected("there is no proof in it")
     if [s["size"] for s in sizes] != list(range(1, len(sizes) + 1)):
         raise Rejected("a length is missing")
     if not question["listed"] and (len(sizes) != 1 or question["neighbours"] == "length"):
         raise Rejected("one number has one length")
-    claim = certificate["claim"]
     for each in sizes:
         found = _paths(program, question, epsilon, each["size"])
+        if each.get("gaussian"):
+            if not within_gaussian(claim, check_gaussian(each, found, question)):
+                raise Rejected("the cost is larger than the claim")
+            continue
         if each.get("finite"):
             ratio = check_finite(found, question, each["size"])
             if not within(claim, ratio=ratio, epsilon=epsilon):
                 raise Rejected("the ratio is larger than the claim")
         elif not within(claim, cost=check_size(each, found, question, symbolic=symbolic), epsilon=epsilon):
             raise Rejected("the cost is larger than the claim")
-    sure = "" if epsilon is None else f" at ε = {epsilon}"
     lengths = "" if not question["listed"] else f" for lists of up to {len(sizes)}"
     return f"{question['function']} keeps {certificate['said']}{sure}{lengths}"
 
@@ -61,6 +74,15 @@ def _paths(program: str, question: Mapping[str, Any], epsilon: Fraction | None, 
     return found
 
 
+def within_gaussian(claim: Mapping[str, Any], rho: Fraction) -> bool:
+    """Whether Gaussian noise of this ρ keeps a claim of ρ, or of ε with δ, given as numbers."""
+    if claim["symbol"] or claim["ratio"] is not None:
+        return False
+    if claim["kind"] == "rho":
+        return rho <= Fraction(claim["factor"])
+    return delta_of(rho, float(Fraction(claim["factor"]))) <= float(Fraction(claim["delta"]))
+
+
 def within(
     claim: Mapping[str, Any],
     *,
@@ -70,6 +92,8 @@ def within(
 ) -> bool:
     """Whether a cost (of e^cost), or a ratio, is at most what is claimed."""
     factor = Fraction(claim["factor"])
+    if claim["kind"] == "rho":  # ε implies ε²/2
+        return cost is not None and not claim["symbol"] and claim["ratio"] is None and cost**2 / 2 <= factor
     if claim["symbol"] and cost is not None:
         return cost <= factor * (1 if epsilon is None else epsilon)
     if claim["symbol"]:

@@ -87,8 +87,8 @@ class Known:
 class World:
     """One run: the outcomes it is told, then the first; what it decided and drew."""
 
-    def __init__(self, told: Sequence[int], known: Sequence[tuple[Form, bool]] = (), first: int = 0) -> None:
-        self.told, self.first, self.known = list(told), first, Known(known)
+    def __init__(self, told: Sequence[int]) -> None:
+        self.told, self.known = list(told), Known()
         self.decisions: list[Decision] = []
         self.noises: list[tuple[str, Fraction, int]] = []
         self.open: list[list[int]] = []
@@ -129,11 +129,15 @@ class World:
             return bool(self.decisions[-1].outcome)
         if number <= 0:
             raise Rejected(f"the scale of {kind} is not above 0")
-        name = f"x{self.first + len(self.noises)}"
+        name = f"x{len(self.noises)}"
         self.noises.append((kind, number, scale.power))
         for form, strict in support(kind, name):
             self.known.add(form, strict)
         return Symbol(self, {name: Fraction(1)})
+
+    def opaque(self, operator: str, a: Any, b: Any) -> Any:
+        del a, b
+        raise Rejected(f"{operator} of a symbol")
 
     def lift(self, value: Any) -> "Symbol":
         return value if isinstance(value, Symbol) else Symbol(self, plus((Fraction(value), {"": Fraction(1)})))
@@ -177,6 +181,18 @@ class Symbol:
 
     def __rsub__(self, other: Any) -> Any:
         return self.world.lift(other) - self
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self.world.opaque("//", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self.world.opaque("//", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return self.world.opaque("%", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return self.world.opaque("%", other, self)
 
     def __mul__(self, other: Any) -> Any:
         a, b = self, self.world.lift(other)
@@ -313,17 +329,15 @@ def number(text: Any) -> Any:
     return value.numerator if value.denominator == 1 else value
 
 
-def every_path(
-    call: Callable[[World], Any], known: Sequence[tuple[Form, bool]] = (), first: int = 0, most: int = 20_000
-) -> list[Path]:
+def every_path(call: Callable[[Any], Any], most: int = 20_000, world: type[World] = World) -> list[Path]:
     """All runs."""
     waiting: list[list[int]] = [[]]
     found = []
     while waiting:
-        world = World(waiting.pop(), known, first)
-        output = call(world)
-        waiting += world.open
-        found.append(Path(tuple(world.decisions), tuple(world.noises), output))
+        run = world(waiting.pop())
+        output = call(run)
+        waiting += run.open
+        found.append(Path(tuple(run.decisions), tuple(run.noises), output))
         if len(found) > most:
             raise Rejected("too many paths")
     return found

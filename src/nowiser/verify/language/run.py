@@ -23,6 +23,9 @@ class World(Protocol):
     def positive(self, form: Form, strict: bool, line: int) -> bool:
         """Whether a form that is no number is above 0, or at least 0 if not strict."""
 
+    def opaque(self, operator: str, a: Any, b: Any, line: int) -> Any:
+        """A quotient or remainder of symbols."""
+
 
 class _Break(Exception):
     pass
@@ -49,6 +52,9 @@ class Tape:
     def positive(self, form: Form, strict: bool, line: int) -> bool:
         raise AssertionError((form, strict, line))
 
+    def opaque(self, operator: str, a: Any, b: Any, line: int) -> Any:
+        raise AssertionError((operator, a, b, line))
+
 
 def run(program: t.Program, arguments: Mapping[str, Any], world: World, steps: int = STEPS) -> Any:
     """What the program returns for these arguments. Numbers are taken at their exact value."""
@@ -63,6 +69,26 @@ def exact(value: Any) -> Any:
         return value
     value = Fraction(str(value)) if isinstance(value, float) else Fraction(value)
     return value.numerator if value.denominator == 1 else value
+
+
+class Elements:
+    """A list of any length, of which one element at a time can be seen."""
+
+    def element(self, index: Any, line: int) -> Any:
+        raise NotImplementedError
+
+    def length(self) -> Any:
+        raise NotImplementedError
+
+
+class Appended(list[Any]):
+    """What one turn of a loop appends to a list whose earlier part is not known: it cannot be read."""
+
+
+def _readable(values: Any, line: int) -> Any:
+    if isinstance(values, Appended):
+        raise Outside("reading a list that a loop fills", line, "", "a number that is kept beside the list")
+    return values
 
 
 class Interpreter:
@@ -103,7 +129,7 @@ class Interpreter:
                 self._list(env, s.name, s.line).append(self.value(s.value, env))
             case t.AssignItem():
                 value = self.value(s.value, env)
-                values = self._list(env, s.name, s.line)
+                values = _readable(self._list(env, s.name, s.line), s.line)
                 values[self._place(values, s.index, env, s.line)] = value
             case t.If():
                 self.block(s.then if self.truth(s.condition, env) else s.otherwise, env)
@@ -172,12 +198,14 @@ class Interpreter:
             case t.Comprehension():
                 return [self.value(e.item, {**env, e.name: item}) for item in self._items(e.over, env)]
             case t.Item():
-                of = self.value(e.of, env)
+                of = _readable(self.value(e.of, env), e.line)
+                if isinstance(of, Elements):
+                    return of.element(self.value(e.index, env), e.line)
                 if not isinstance(of, list):
                     raise Outside("an element of something that is no list", e.line)
                 return of[self._place(of, e.index, env, e.line)]
             case t.Slice():
-                of = self.value(e.of, env)
+                of = _readable(self.value(e.of, env), e.line)
                 ends = [None if end is None else whole(self.value(end, env), e.line) for end in (e.start, e.stop)]
                 if not isinstance(of, list):
                     raise Outside("a part of something that is no list", e.line)
@@ -190,7 +218,7 @@ class Interpreter:
                 return self._world.sample(e.kind, [self.value(a, env) for a in e.arguments], e.line)
 
     def _items(self, over: t.Expression, env: dict[str, Any]) -> list[Any]:
-        values = self.value(over, env)
+        values = _readable(self.value(over, env), over.line)
         if not isinstance(values, list):
             raise Outside("a loop over something that is no list", over.line, "", "for x in d, for i in range(len(d))")
         return list(values)
@@ -208,9 +236,9 @@ class Interpreter:
             raise Outside(f"element {place} of a list of {len(of)}", line, "", "a check of the length before")
         return place
 
-    @staticmethod
-    def _arithmetic(operator: str, a: Any, b: Any, line: int) -> Any:
+    def _arithmetic(self, operator: str, a: Any, b: Any, line: int) -> Any:
         if isinstance(a, list) or isinstance(b, list):
+            a, b = _readable(a, line), _readable(b, line)
             if operator == "+" and isinstance(a, list) and isinstance(b, list):
                 return a + b
             if operator == "*" and isinstance(a, list) and isinstance(b, int):
@@ -218,7 +246,7 @@ class Interpreter:
             raise Outside(NO_LIST, line, operator, "sum(…), or one element after the other")
         if isinstance(a, Form) or isinstance(b, Form):
             if operator in {"//", "%"}:
-                raise Outside(f"{operator} of a private or noisy value", line, operator, "+ - * /")
+                return self._world.opaque(operator, a, b, line)
             return settled(OPERATIONS[operator](a, b))
         if operator in {"/", "//", "%"} and b == 0:
             raise Outside("a division by zero", line, operator, "a check before")
@@ -256,7 +284,9 @@ class Interpreter:
         if name == "abs" and len(arguments) == 1 and not isinstance(arguments[0], list):
             (a,) = arguments
             return a if self._above(a, 0, False, line) else self._arithmetic("-", 0, a, line)
-        values = arguments[0] if len(arguments) == 1 else arguments
+        values = _readable(arguments[0] if len(arguments) == 1 else arguments, line)
+        if name == "len" and isinstance(values, Elements):
+            return values.length()
         if not isinstance(values, list):
             raise Outside(f"{name} of something that is no list", line, name, f"{name}(d)")
         if name == "len":

@@ -79,7 +79,7 @@ class Path:
 
 
 def is_noise(symbol: str) -> bool:
-    return symbol.startswith("x") and symbol[1:].isdigit()
+    return symbol.startswith("x")
 
 
 def noisy(form: Form) -> bool:
@@ -181,6 +181,10 @@ class Follow:
         for row in support(kind, name):
             self._bounds.add(row)
         return Form.symbol(name)
+
+    def opaque(self, operator: str, a: Any, b: Any, line: int) -> Any:
+        del a, b
+        raise Outside(f"{operator} of a private or noisy value", line, operator, "+ - * /")
 
     def _choice(self, scores: Any, line: int) -> int:
         if not isinstance(scores, list) or not scores:

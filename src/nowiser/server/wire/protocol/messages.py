@@ -96,10 +96,6 @@ def parameter(name: str, value: str) -> bytes:
     return message(b"S", text(name), text(value))
 
 
-def backend_key(process: int, secret: bytes) -> bytes:
-    return message(b"K", struct.pack("!i", process), secret)
-
-
 def ready(status: str) -> bytes:
     return message(b"Z", status.encode())
 

@@ -1,0 +1,1 @@
+"""What it tells that one version of a table was chosen and no other."""
