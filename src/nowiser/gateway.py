@@ -241,6 +241,8 @@ class Gateway(Opened):
             self._told.would_follow(planned, old, self._ledger.totals()),
             values=found.values,
             bars=barred(planned, old, found.bars),
+            expected={},
+            expected_for="",
             price=None,
         )
         if old.synopsis:

@@ -171,6 +171,7 @@ NEEDED = {
     "aux": "an outside list (--aux and --identity)",
     "rerun": "the recipe (--recipe) or a generator (--generator)",
     "reference": "people outside the release (--control)",
+    "ruled out": "a secret of categories",
     "ask": "a gateway (--gateway)",
     "secret": "a sensitive column (--sensitive)",
     "quasi": "quasi-identifiers (--quasi)",

@@ -201,6 +201,7 @@ def synth(
         wanted.check_useful(expected)
     before(offer, expected)
     names = " with ".join(p.table.name for p in request.parts)
+    bought_rows.check_readable(policy)
     paid = account.buy(policy, offer, what=f"model of {names}", digest=request.digest, analyst=request.analyst)
     try:
         models = _models(request, offer, told)

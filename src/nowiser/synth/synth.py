@@ -166,6 +166,7 @@ def offered(request: Asked, *, without: Charge = account.NOTHING) -> tuple[accou
 def fitted(request: Asked, offer: account.Offer, told: Told) -> tuple[Model, int]:
     """Charge, then count, choose and fit. Raises NotEvaluated, with the charge kept, if anything goes wrong."""
     policy, what = request.policy, f"model of {request.table.name}"
+    bought_rows.check_readable(policy)
     paid = account.buy(policy, offer, what=what, digest=request.digest, analyst=request.analyst)
     try:
         return model_of(offer, *measured(request, offer, told)), paid.entry
