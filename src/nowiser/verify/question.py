@@ -271,3 +271,9 @@ def _number(value: Any, name: str) -> Any:
 
 def said(value: Any) -> Any:
     return [said(v) for v in value] if isinstance(value, list) else str(value)
+
+
+def claim_json(question: Question) -> dict[str, Any]:
+    c = question.claim
+    ratio = None if c.ratio is None else str(c.ratio)
+    return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}

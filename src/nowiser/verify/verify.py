@@ -13,10 +13,11 @@ from nowiser.verify.bounded.bound import Bound, bound
 from nowiser.verify.bounded.gaussian import gaussian_bound, gaussian_noise
 from nowiser.verify.check.certificate import check, within, within_gaussian
 from nowiser.verify.check.follow import Rejected
+from nowiser.verify.composed import compose
 from nowiser.verify.everyn.prove import every_length
 from nowiser.verify.language.read import read
 from nowiser.verify.outside import MixedPowers, Outside, TooMuch
-from nowiser.verify.question import Question, ask
+from nowiser.verify.question import Question, ask, claim_json
 from nowiser.verify.refute.refute import refute
 from nowiser.verify.symbolic.paths import Limits
 from nowiser.verify.verdict import Proved, Unknown, Verdict
@@ -57,6 +58,9 @@ def verify(
 def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -> Verdict:
     limits = Limits.within(seconds)
     claim = str(question.claim)
+    composed = _composed(question, limits) if sizes is None else None
+    if composed is not None:
+        return composed
     try:
         bounds, epsilon, stopped = _bounds(question, sizes, limits)
     except Outside as stop:
@@ -82,6 +86,29 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
         worst.why if worst is not None and worst.why else "this kind of proof needs more than is claimed",
         curve=curve,
         hint=f"lists of {failing[0].size}",
+    )
+
+
+def _composed(question: Question, limits: Limits) -> Proved | None:
+    """Of calls that are proved one by one; None where that is not possible or costs too much."""
+    found = compose(question, limits)
+    if found is None or not within(claim_json(question), cost=found[0]):
+        return None
+    certificate = certificate_of(question, [], None) | {"composed": found[1]}
+    try:
+        check(certificate, question.program.source)
+    except Rejected:
+        return None
+    lengths = [len(part["sizes"]) for part in found[1] if question.listed and "every" not in part]
+    called = ", ".join(dict.fromkeys(part["question"]["function"] for part in found[1]))
+    return Proved(
+        claim=str(question.claim),
+        smallest=str(found[0]),
+        sizes=min(lengths) if lengths else None,
+        certificate=certificate,
+        nats=question.claim.guess_nats,
+        engine="composition",
+        notes=(f"the sum of what {called} cost", *([SMALL] if lengths else [])),
     )
 
 
@@ -150,12 +177,6 @@ def holds(question: Question, b: Bound, epsilon: Fraction | None) -> bool:
     if b.certificate.get("gaussian"):
         return b.cost is not None and within_gaussian(claim_json(question), b.cost)
     return b.cost is not None and within(claim_json(question), cost=b.cost, epsilon=epsilon)
-
-
-def claim_json(question: Question) -> dict[str, Any]:
-    c = question.claim
-    ratio = None if c.ratio is None else str(c.ratio)
-    return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}
 
 
 def certificate_of(question: Question, bounds: list[Bound], epsilon: Fraction | None) -> dict[str, Any]:

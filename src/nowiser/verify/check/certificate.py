@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.check.bounded import check_finite, check_size
+from nowiser.verify.check.composed import check_composed
 from nowiser.verify.check.everyn import check_every
 from nowiser.verify.check.follow import Rejected, World, arguments, every_path, namespace, read
 from nowiser.verify.check.gaussian import check_gaussian, delta_of
@@ -27,6 +28,14 @@ def _check(certificate: Mapping[str, Any], program: str) -> str:
     symbolic = epsilon is None and question["symbol"] != ""
     claim = certificate["claim"]
     sure = "" if epsilon is None else f" at ε = {epsilon}"
+    if certificate.get("composed") is not None:
+        cost, most = check_composed(certificate["composed"], program, question, _check)
+        if epsilon is not None or not within(claim, cost=cost):
+            raise Rejected("the cost is larger than the claim")
+        lengths = (
+            "" if not question["listed"] else f" for lists of {'every length' if most is None else f'up to {most}'}"
+        )
+        return f"{question['function']} keeps {certificate['said']}{lengths}"
     if certificate.get("every") is not None:
         cost = check_every(certificate["every"], program, question, epsilon)
         if not within(claim, cost=cost, epsilon=epsilon):
