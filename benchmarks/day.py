@@ -288,7 +288,8 @@ def priced(gw: Gateway, sql: str, bar: float) -> dict | None:
 
 
 def enough(said, bar: float) -> bool:
-    return said.follows or max(said.expected.values(), default=0.0) <= bar
+    """Of what follows from earlier answers the bar is known: it may not be enough, and more is to be bought then."""
+    return max((*said.expected.values(), *(b for b in said.error if b is not None)), default=0.0) <= bar
 
 
 def widest(answer) -> float:

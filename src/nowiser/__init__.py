@@ -68,10 +68,12 @@ _HOMES: dict[str, str] = {
     "exponential": "nowiser.noise.exponential",
     "hierarchies": "nowiser.microdata.propose",
     "publish": "nowiser.microdata.publish",
+    "synopsis": "nowiser.synth.synopsis.ask",
     "risk": "nowiser.microdata.measure",
     "compare": "nowiser.microdata.compare",
     "ru_map": "nowiser.microdata.compare",
     "attack": "nowiser.attacks.attack",
+    "publish_graph": "nowiser.attacks.graphs.publish",
     "charts": "nowiser.report",
     "save": "nowiser.report.save",
     "NowiserError": "nowiser.errors",
@@ -89,6 +91,7 @@ _HOMES: dict[str, str] = {
 
 if TYPE_CHECKING:
     from nowiser.attacks.attack import attack as attack
+    from nowiser.attacks.graphs.publish import publish_graph as publish_graph
     from nowiser.builder.aggregates import (
         avg as avg,
         count as count,
@@ -167,6 +170,7 @@ if TYPE_CHECKING:
     from nowiser.report import charts as charts
     from nowiser.report.answer import Answer as Answer
     from nowiser.report.save import save as save
+    from nowiser.synth.synopsis.ask import synopsis as synopsis
 
 # function that a value of the model offers as a method → the module it lives in
 _SUPPLIED = {

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nowiser.builder.session import Session
     from nowiser.builder.table import Table
     from nowiser.builder.workload import Workload
+    from nowiser.graphs.ask import Links
 
 FAILED = "The question could not be evaluated. It is charged, because what a failure tells is not known."
 
@@ -241,6 +242,8 @@ class Gateway(Opened):
             self._told.would_follow(planned, old, self._ledger.totals()),
             values=found.values,
             bars=barred(planned, old, found.bars),
+            expected={},
+            expected_for="",
             price=None,
         )
         if old.synopsis:
@@ -410,6 +413,12 @@ class Gateway(Opened):
         with self._before_charging():
             planned = self._plan(self._known.read(text))
         return Alarm(doors, text, planned, threshold, wish, analyst=who, again=again)
+
+    def graph(self, table: str | None = None) -> "Links":
+        """The links of a table that joins people: `gw.graph("friends").ask("triangles", spend="10%")`, `.explain`."""
+        from nowiser.graphs.ask import Links
+
+        return Links(self.policy, table, self._ledger, self._entered)
 
     def learn(self, table: str, **wanted: Any) -> Any:
         """A model fitted on a table: `target`, `features`, `model` (one of `nw.learn`; default: boosting), `spend`.

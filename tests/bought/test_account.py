@@ -58,7 +58,7 @@ def test_half_of_the_allowance_buys_half_of_it(tmp_path):
 
 
 def test_every_answer_needs_a_delta(tmp_path):
-    with pytest.raises(Misconfigured, match="allows no failure"):
+    with pytest.raises(Misconfigured, match="names no `delta`"):
         offered(policy_of(tmp_path, EVERY, delta="0"))
     assert 0 < offered(policy_of(tmp_path, EVERY)).amount < offered(policy_of(tmp_path)).amount
 

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.files.records import opened, records
 from nowiser.files.unreadable import NEUTRAL, WHY, explained, unreadable
@@ -115,6 +116,32 @@ def test_the_custodian_is_told_and_the_analyst_reads_one_neutral_sentence(folder
         lines = said.splitlines()
         assert lines[0] in (f"nowiser: {NEUTRAL}", "nowiser: The source of table visits has no column student.")
         assert "The custodian runs `nowiser check`" in lines[1]
+
+
+BUY = {
+    "synth": ["synth", "visits", "--spend", "40%", "-o", "rows.csv"],
+    "learn": ["learn", "visits", "--target", "faculty", "--features", "time", "--spend", "20%", "-o", "model.json"],
+}
+
+
+@pytest.mark.parametrize(
+    "broken", [b for b in BROKEN if b[0] in ("latin.csv", "few.csv", "quotes.csv", "broken.parquet")]
+)
+@pytest.mark.parametrize("command", BUY)
+def test_rows_of_nobody_and_models_read_what_the_gateway_reads_and_charge_for_nothing_else(
+    folder, nowiser, broken, command
+):
+    name, content, *_ = broken
+    path = folder(name, content)
+    policy = path.parent / "nowiser.yaml"
+    policy.write_text(policy.read_text() + "delta: 1e-9\n")
+    code, _, said = nowiser(*BUY[command])
+    if name in ("latin.csv", "few.csv"):  # mended
+        assert code == 0, said
+        return
+    assert (code, NEUTRAL in said) == (3, True), said
+    with nw.open(policy) as gateway:
+        assert gateway.allowance()["left"] == 1.0
 
 
 def test_the_columns_of_a_file_are_not_told_to_analysts(folder, nowiser):

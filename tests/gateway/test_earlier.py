@@ -262,3 +262,16 @@ answers: {spend: 20%, reuse: true}
         gw.query("SELECT AVG(tip) FROM tips", anyway=True)
         answer = gw.query("SELECT sex, AVG(tip) AS tip FROM tips GROUP BY sex", anyway=True)
         assert all(0 < error < 8 for _, error in answer.errors())
+
+
+def test_explain_says_the_bar_of_what_follows(policy):
+    """Of an average no bar is known beforehand; of one that follows it is that of the answer."""
+    share = "SELECT 100.0 * COUNT(*) FILTER (WHERE ill = 'yes') / COUNT(*) AS p FROM people"
+    with nw.open(policy) as gw:
+        gw.query("SELECT ill, COUNT(*) FROM people GROUP BY ill", spend="20%", anyway=True)
+        said = gw.explain(share, spend="0.1%")
+        assert said.follows
+        assert said.error == (None,)
+        answer = gw.query(share, spend="0.1%", anyway=True)
+        assert said.expected == {"p": answer.errors()[0][0]}
+        assert answer.expected == {}

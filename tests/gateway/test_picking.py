@@ -292,7 +292,7 @@ def test_explain_says_how_far_from_the_rank_a_pick_lies(asking, tmp_path):
         assert "2 values picked among 262,144 buckets of the range" in told
         assert "quantile 0.5: within about" in told
         assert "MAX: aims" in told
-        answer = gate.query("SELECT MAX(x) - MIN(x) AS span FROM t", spend="30%")
+        answer = gate.query("SELECT MAX(x) - MIN(x) AS span FROM t", spend="30%", anyway=True)
         assert answer.errors()[0][0] > 0, "what was picked is never exact"
         assert answer.exact == ()
 

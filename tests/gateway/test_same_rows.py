@@ -49,6 +49,9 @@ REFUSED = [
     "SELECT ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays) FROM stays WHERE ward = 'A' OR late GROUP BY ward",
     "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays b WHERE b.cost > a.cost) FROM stays a",
     "SELECT COUNT(*) * 1.0 / (SELECT cost FROM stays) FROM stays",
+    "SELECT (SELECT COUNT(*) FROM stays) FROM stays",
+    "SELECT a.ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays b WHERE b.ward = a.ward) FROM stays a GROUP BY a.ward",
+    "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays LIMIT 1) FROM stays",
 ]
 
 

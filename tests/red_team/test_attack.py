@@ -98,19 +98,49 @@ def test_the_same_seed_gives_the_same_figures(tables):
     assert json.dumps(first)
 
 
-def test_homogeneity_and_background_of_a_small_table():
-    """Eleven patients in look-alike groups: four of them are certain."""
-    table = pa.table(
-        {
-            "zip": ["476**"] * 3 + ["4790*"] * 4 + ["476**"] * 4,
-            "age": ["2*"] * 3 + [">=40"] * 4 + ["3*"] * 4,
-            "ill": ["heart", "heart", "cold", "flu", "cancer", "flu", "cold", "cancer", "cancer", "cancer", "cancer"],
-        }
-    )
-    found = nw.attack(table, original=table, quasi=["zip", "age"], sensitive="ill", seed=0, only=["look-alikes"])
-    (o,) = found.outcomes
-    assert o.after.right == 2 + 2 + 4
+SWEENEY = """Black,1965,M,0214*,short breath;Black,1965,M,0214*,chest pain;Black,1965,F,0213*,hypertension;\
+Black,1965,F,0213*,hypertension;Black,1964,F,0213*,obesity;Black,1964,F,0213*,chest pain;White,1964,M,0213*,chest pain;\
+White,1964,M,0213*,obesity;White,1964,M,0213*,short breath;White,1967,M,0213*,chest pain;White,1967,M,0213*,chest pain"""
+
+
+def test_homogeneity_and_background_of_sweeneys_table():
+    """k-anonymity 2002, figure 2: four of eleven are certain; whoever can rule out one value knows nearly all."""
+    names = ["ethnicity", "birth", "gender", "zip", "condition"]
+    table = pa.table(dict(zip(names, zip(*(r.split(",") for r in SWEENEY.split(";")), strict=True), strict=True)))
+    known, more = [], []
+    for seed in range(20):
+        found = nw.attack(
+            table,
+            original=table,
+            quasi=names[:4],
+            sensitive="condition",
+            seed=seed,
+            only=["look-alikes", "background knowledge"],
+            claim="50%",
+        )
+        each = {o.attack: o for o in found.outcomes}
+        known.append(each["look-alikes"].after.value)
+        more.append(each["background knowledge"].after.value)
+        assert each["background knowledge"].before.value >= each["look-alikes"].before.value
+        assert each["background knowledge"].verdict == "not comparable"
+    assert known == pytest.approx([7 / 11] * 20)
+    assert np.mean(more) == pytest.approx(9.5 / 11, abs=0.05)
     assert any("only 11 people" in n for n in found.notes)
+
+
+def test_look_alikes_in_disjoint_groups_are_right_about_the_most_frequent_of_each(tables):
+    """Mondrian cuts people into boxes that share nobody: members guessed rightly are the sum of the boxes' maxima."""
+    inside = tables[0].slice(0, 390)
+    made = nw.publish(inside, quasi=["age", "job"], sensitive="disease", k=5, steps=["mondrian"])
+    (o,) = nw.attack(
+        made.table, original=inside, quasi=["age", "job"], sensitive="disease", seed=1, only=["look-alikes"]
+    ).outcomes
+    boxes = {}
+    for row in made.table.to_arrow().to_pylist():
+        boxes.setdefault((row["age"], row["job"]), []).append(row["disease"])
+    assert min(map(len, boxes.values())) >= 5
+    assert len(boxes) > 10
+    assert o.after.right == sum(max(map(b.count, b)) for b in boxes.values())
 
 
 def test_two_releases_tell_more_than_one():

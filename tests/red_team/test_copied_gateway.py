@@ -64,6 +64,18 @@ def test_each_kind_of_goal_falls_without_noise_and_stands_with_it(tmp_path, gues
     assert trial.before < one.claim.ceiling < 1
 
 
+def test_the_low_bits_of_our_noise_decide_nothing(tmp_path):
+    """Whole units of a public grid: textbook noise of the same size would give most of them away."""
+    file = menu(tmp_path, "t.dish exactly")
+    file.write_text(file.read_text().replace("soup, fish, cake]", "soup, fish]").replace("fish: 3, cake: 2", "fish: 5"))
+    (one,), _ = attacked(policy.read(file), tmp_path / "copies", 1)
+    bits = attacks()["low bits"]
+    exact = one.game.trial(bits, "unprotected", 30, stream(1, "victims"))
+    assert not bits.guess(exact.view, stream(1, "bits")).silent.any()
+    trial = one.game.trial(bits, "members", 30, stream(1, "victims"))
+    assert bits.guess(trial.view, stream(1, "bits")).silent.all()
+
+
 @pytest.mark.parametrize("guess", ["t.time in [12, 16]", "t.dish in {soup, cake}", "present in t"])
 def test_goals_of_yes_or_no_are_said_not_to_be_tried(tmp_path, guess):
     found, left = attacked(policy.read(menu(tmp_path, guess, protect="persons")), tmp_path / "copies", 1)

@@ -37,6 +37,9 @@ def test_a_few_dated_ratings_find_the_record():
         assert o.after.value > 0.8
         assert o.curve[0] == (0.0, 0.0)
         assert o.curve[-1][0] + o.curve[-1][1] == pytest.approx(1)
+    wrong = {o.attack: o.misnamed.value for o in found.outcomes}
+    assert wrong["likelihood score"] <= 0.025  # whose record was taken out
+    assert wrong["scoreboard"] >= 0.1
     fewer = nw.attack(table.select(["user", "film"]), original=table, person="user", item="film", known=2, seed=1)
     assert max(o.after.value for o in fewer.outcomes) < 0.8
 

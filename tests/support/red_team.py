@@ -8,8 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
+from nowiser.attacks.graphs.game import Links
 from nowiser.attacks.rows import Rows, as_it_is
 from nowiser.attacks.victims import Game
+from nowiser.graphs.graph import Graph
+from nowiser.graphs.made_up import school, uniform
 from nowiser.microdata.table.micro_table import MicroTable
 from support.red_team_more import MORE
 
@@ -73,5 +76,17 @@ def rows_games(seed):
     return game(inside, inside, outside, as_it_is), game(blank, shuffled(blank, random), others, fresh)
 
 
+def graph_games(seed):
+    """A school's friendships under new numbers; and links between the same people that have nothing to do with it."""
+    random = np.random.default_rng(seed)
+    graph = school(random, classes=8, pupils=20)
+    unlike = uniform(graph.people, graph.size, random)
+    classes = random.permutation(graph.labels["class"])
+    other = Graph(graph.names, unlike.links, {"class": classes})
+    place, seeds = np.arange(graph.people), random.permutation(graph.people)[:20]
+    return tuple(Links(graph, shown, place, seeds, "class") for shown in (graph, other))
+
+
 GAMES["tables"] = rows_games
+GAMES["graphs"] = graph_games
 GAMES |= MORE

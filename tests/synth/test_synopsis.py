@@ -165,6 +165,14 @@ def test_public_tables_are_read_as_they_are(prepared):
         assert gate.query("SELECT sum(beds) FROM places").rows == ((60,),)
 
 
+def test_python_buys_one_too_and_shows_it(tmp_path):
+    path = write(tmp_path, "data")
+    made = nw.synopsis("stays", policy=path, spend="20%", columns=["ward", "urgent"])
+    assert repr(made).startswith("<Prepared: A synopsis of stays: 2 columns")
+    assert "once the policy says: answers: {from: synopsis}" in made._repr_html_()
+    assert made.to_json()["together"] == [["ward", "urgent"]]
+
+
 def test_it_is_paid_before_data_are_read_once_and_adds_up(tmp_path, monkeypatch):
     path = write(tmp_path)
     with nw.open(path) as gate, pytest.raises(NotAnswerable, match="there is none of 'stays'"):

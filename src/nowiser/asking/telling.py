@@ -32,6 +32,15 @@ def barred(planned: Plan, old: Old, bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(b if o.name in exact else None for o, b in zip(planned.query.results, bars, strict=True))
 
 
+def _worst(planned: Plan, old: Old, known: tuple[Any, ...]) -> dict[str, float]:
+    """The widest bar of each column that only the rows decide. What follows is computed from released cells alone."""
+    if old.inferred or all(b is not None for b in known):
+        return {}
+    found = zip(planned.query.results, known, release.results(planned, old.noise, old.cells).bars, strict=True)
+    bars = {o.name: np.asarray(bar, dtype=np.float64) for o, b, bar in found if b is None and bar is not None}
+    return {name: float(np.nanmax(bar)) for name, bar in bars.items() if np.isfinite(bar).any()}
+
+
 class Telling:
     """Answers without rows, under one policy. Nothing here reads the data or the ledger."""
 
@@ -69,9 +78,12 @@ class Telling:
     def would_follow(self, planned: Plan, old: Old, totals: Charge) -> Answer:
         """The same but for its rows."""
         dry = self.dry(planned, Chosen(FREE, tuple(None for _ in planned.reaches), FOLLOWS), totals)
+        bars = barred(planned, old, release.planned_errors(planned, old.noise))
         return replace(
             dry,
-            bars=barred(planned, old, release.planned_errors(planned, old.noise)),
+            bars=bars,
+            expected=_worst(planned, old, bars),
+            expected_for="from earlier answers",
             notes=() if old.synopsis else (FOLLOWS,),
             synopsis=old.synopsis,
             follows=True,

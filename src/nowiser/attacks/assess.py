@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,9 @@ def assess(
             if isinstance(found, NotRun):
                 not_run.append(found)
                 continue
-            if here.claim is not None and attack.goal == here.claim.goal:
+            if here.claim is not None and "ruled out" in attack.needs:
+                found = replace(found, ceiling=here.claim, verdict="not comparable")
+            elif here.claim is not None and attack.goal == here.claim.goal:
                 found = again(found, attack, here.game, here.claim, victims=tries, seed=seed)
             outcomes.append(found)
     except KeyboardInterrupt:
@@ -158,7 +160,8 @@ def _once(tried: list[tuple[Round, Attack]]) -> list[tuple[Round, Attack]]:
             if attack.name in seen:
                 continue
             seen.add(attack.name)
-            out.append((Round(here.game, None, here.presence, here.goals), attack))
+            own = here.claim is not None and here.claim.goal == attack.goal
+            out.append((Round(here.game, None, here.claim if own else here.presence, here.goals), attack))
         else:
             out.append((here, attack))
     return out

@@ -10,6 +10,7 @@ from typing import Any
 from nowiser.attacks.assess import SECONDS, VICTIMS, Assessment, Round, assess, quiet
 from nowiser.attacks.checks import check_control, check_secret, check_tables, people, remarks
 from nowiser.attacks.claims import PRESENCE, beside, claims
+from nowiser.attacks.graphs.assessed import on_graph
 from nowiser.attacks.registry import attacks as registered
 from nowiser.attacks.rerunning import by_generator, by_recipe, check_generator
 from nowiser.attacks.rows import Rows
@@ -19,7 +20,7 @@ from nowiser.errors import Misconfigured
 from nowiser.microdata.codebook import KEPT
 from nowiser.microdata.compare import aligned
 from nowiser.microdata.hierarchies.spec import hierarchy
-from nowiser.microdata.recipe import Recipe, columns, near, read as read_recipe
+from nowiser.microdata.recipe import Recipe, columns, near, read as read_recipe, share
 from nowiser.microdata.risk.labels import rules
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.microdata.table.read import load
@@ -52,6 +53,11 @@ def attack(
     value: str | None = None,
     date: str | None = None,
     known: int = 4,
+    graph: bool = False,
+    people: Any = None,
+    names: Any = None,
+    seeds: Any = None,
+    label: str | None = None,
     claim: float | str | Mapping[str, Any] | None = None,
     only: Sequence[str] = (),
     skip: Sequence[str] = (),
@@ -72,6 +78,10 @@ def attack(
     histories (films, searches, places), with a `value` and a `date` where these are released; an attacker has `known`
     entries of each victim, or an outside list (`aux`, `identity`) of places or of words.
 
+    `graph`: the release and the original are links between people (edge lists, networkx, igraph, scipy). `people`: a
+    table of the original's people; `names`: old and new names; `seeds`: people the attacker finds for certain; `label`:
+    a column of `people` he guesses.
+
     `gateway`, a policy (or its file, or what `nw.open` gives), attacks a copy of its gateway with an account in memory.
     """
     number = system.randbits(31) if seed is None else int(seed)
@@ -79,6 +89,10 @@ def attack(
     run = partial(assess, only=only, skip=skip, victims=victims, seconds=seconds, seed=number, progress=progress)
     if gateway is not None:
         return on_gateway(gateway, number, run)
+    if graph:
+        ceiling = None if claim is None else float(share(claim, "claim"))
+        beside_ = {"people": people, "names": names, "seeds": seeds, "label": label, "claim": ceiling}
+        return on_graph(released, original, run, **beside_)
     if released is None or original is None:
         raise Misconfigured(
             "an attack is scored by the original: name the released table and the original (--original, original=)",

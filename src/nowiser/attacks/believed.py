@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nowiser.attacks.view import Floats, Guesses, Ints, View
+from nowiser.attacks.view import Bools, Floats, Guesses, Ints, View
 from nowiser.microdata.risk.best_guess import best_window, best_windows
 from nowiser.microdata.risk.labels import fit
 from nowiser.microdata.table.column import Column
@@ -27,11 +27,15 @@ def secret_of(view: View, column: Column) -> Floats:
     return np.asarray((weight / np.where(total > 0, total, 1.0)).T)[column.codes]
 
 
-def guesses(view: View, votes: Floats, strength: float = 1.0) -> Guesses:
-    """The best guess by votes (victims × values), drawn to the prior by so many votes. No vote: silent."""
+def guesses(view: View, votes: Floats, strength: float = 1.0, left: Bools | None = None) -> Guesses:
+    """The best guess by votes (victims × values), drawn to the prior by so many votes. No vote: silent.
+
+    left: the values that are not ruled out, where he knows some that are.
+    """
     values, share = prior_of(view)
     total = votes.sum(axis=1)
-    belief = (votes + strength * share) / (total + strength)[:, None]
+    beforehand = share if left is None else share * left
+    belief = (votes + strength * beforehand) / (total + strength)[:, None]
     silent = total <= 0
     if view.within is None:
         best = belief.argmax(axis=1)

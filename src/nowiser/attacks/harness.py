@@ -171,8 +171,11 @@ NEEDED = {
     "aux": "an outside list (--aux and --identity)",
     "rerun": "the recipe (--recipe) or a generator (--generator)",
     "reference": "people outside the release (--control)",
+    "ruled out": "a secret of categories",
     "ask": "a gateway (--gateway)",
     "secret": "a sensitive column (--sensitive)",
     "quasi": "quasi-identifiers (--quasi)",
+    "seeds": "people whom he finds for certain (--seeds)",
+    "label": "a label of the people (--label)",
     "aligned": "to be told which released row is whose (--key, --in-order)",
 }

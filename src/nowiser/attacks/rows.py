@@ -6,13 +6,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nowiser.attacks.believed import best_before, hits
+from nowiser.attacks.believed import best_before, hits, prior_of, secret_of
+from nowiser.attacks.candidates import candidates
 from nowiser.attacks.curves import roc
 from nowiser.attacks.predicates import isolated
 from nowiser.attacks.stacked import together
 from nowiser.attacks.victims import TOO_FEW, Trial, most_masked
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Rerun, Run, View
+from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
 
 MEMBERS: Run = "members"
@@ -48,6 +51,7 @@ class Rows:
             "released": True,
             "quasi": bool(self.quasi),
             "secret": self.secret is not None,
+            "ruled out": self.secret is not None and self.within is None,
             "reference": self.control is not None or self.rerun is not None,
             "releases": bool(self.releases),
             "aux": self.aux is not None,
@@ -93,7 +97,9 @@ class Rows:
     ) -> Trial | str:
         if fresh and self.original.rows < SPLIT:
             return NO_FRESH
-        games = {"value": self._value, "row": self._row, "presence": self.presence, "one person": self._one_person}
+        if attack.goal == "value":
+            return self._value(run, victims, random, fresh, attack.needs)
+        games = {"row": self._row, "presence": self.presence, "one person": self._one_person}
         made = games.get(attack.goal)
         if made is None:
             return f"a goal of its kind ({attack.goal}) is not tried on released rows"
@@ -126,37 +132,53 @@ class Rows:
             rerun=None if self.rerun is None else as_it_is if run == "unprotected" else self.rerun,
         )
 
-    def _value(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
+    def _value(
+        self, run: Run, victims: int, random: np.random.Generator, fresh: bool, needs: frozenset[str]
+    ) -> Trial | str:
         assert self.secret is not None
         source, among = self.original, self.order
         if run == "outside":
             if self.control is None:
-                return self._crossed(victims, random) if self.rerun is not None else NOBODY_OUTSIDE
+                return self._crossed(victims, random, needs) if self.rerun is not None else NOBODY_OUTSIDE
             source, among = self.control, random.permutation(self.control.rows)
         who = self._drawn(among, victims, fresh=fresh)
         seen, _ = self._seen(run, random)
-        return self._asked(seen, source, who, run, random)
+        return self._asked(seen, source, who, run, random, needs)
 
-    def _asked(self, seen: MicroTable, source: MicroTable, who: Ints, run: Run, random: np.random.Generator) -> Trial:
+    def _asked(  # noqa: PLR0917 (who asks whom about what)
+        self,
+        seen: MicroTable,
+        source: MicroTable,
+        who: Ints,
+        run: Run,
+        random: np.random.Generator,
+        needs: frozenset[str],
+    ) -> Trial:
         assert self.secret is not None
         here = source.take(who)
         truth = here[self.secret]
         quasi = tuple(q for q in self.quasi if q != self.secret)
         before = best_before(self.original[self.secret], self.within)
         persons = here[self.person].codes.astype(np.int64) if self.person and self.person in here else None
+        view = self._view(seen, stripped(here, quasi), run, random)
+        known_before: Any = before
+        if "ruled out" in needs:
+            gone = ruled_out(view, truth, random)
+            view = replace(view, more={"ruled out": gone})
+            known_before = best_without(self.original[self.secret], gone)
         return Trial(
-            self._view(seen, stripped(here, quasi), run, random),
+            view,
             lambda g: hits(g.value, truth, self.within).astype(bool),
-            hits(before, truth, self.within).astype(bool),
+            hits(known_before, truth, self.within).astype(bool),
             persons,
         )
 
-    def _crossed(self, victims: int, random: np.random.Generator) -> Trial:
+    def _crossed(self, victims: int, random: np.random.Generator, needs: frozenset[str]) -> Trial:
         """The same people at a release of the half without them, and (the twin) at a release of their own half."""
         here, there = self.half(0), self.half(1)
         who = there.order[:victims]
         trials = [
-            self._asked(mixed(half.released, random), there.original, who, run, random)
+            self._asked(mixed(half.released, random), there.original, who, run, random, needs)
             for half, run in ((here, OUTSIDE), (there, MEMBERS))
         ]
         return replace(trials[0], persons=who if trials[0].persons is None else trials[0].persons, twin=trials[1])
@@ -247,6 +269,28 @@ class Rows:
         nothing = stripped(seen.take(np.zeros(many, dtype=np.int64)), ())  # so many rows, no columns
         view = self._view(stripped(seen, names), nothing, run, random)
         return Trial(view, lambda g: isolated(g.value, judge), by_chance(judge.rows))
+
+
+def ruled_out(view: View, truth: Column, random: np.random.Generator) -> NDArray[Any]:
+    """For each victim a value her secret is not: one of her look-alikes', as often as they have it, if there is one."""
+    assert view.released is not None
+    assert view.secret is not None
+    column, share = prior_of(view)
+    votes = candidates(view).votes(secret_of(view, view.released[view.secret])) + 1e-6 * share
+    values = np.array(column.labels, dtype=object)
+    mine = np.array([*truth.labels, None], dtype=object)[truth.codes]
+    votes *= values[None, :] != mine[:, None]
+    reached = np.cumsum(votes, axis=1)
+    drawn: NDArray[Any] = values[
+        (reached < random.random((len(reached), 1)) * reached[:, -1:]).sum(axis=1).clip(max=len(values) - 1)
+    ]
+    return drawn
+
+
+def best_without(column: Column, gone: NDArray[Any]) -> NDArray[Any]:
+    """The most frequent value that is not ruled out, for each victim."""
+    first, second = np.array(column.labels, dtype=object)[np.argsort(-column.counts(), kind="stable")[:2]]
+    return np.asarray(np.where(gone == first, second, first), dtype=object)
 
 
 def by_chance(n: int) -> float:

@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 # what is guessed: a secret value, which released row is hers, whether she is in, a predicate that only she
-# satisfies, or the cells of the table behind published numbers
-Goal = Literal["value", "row", "presence", "one person", "table"]
+# satisfies, the cells of the table behind published numbers, or whether two people are linked
+Goal = Literal["value", "row", "presence", "one person", "table", "link"]
 # `members`: victims in the release; `outside`: people like them who are not; `unprotected`: the rows as they were
 Run = Literal["members", "outside", "unprotected"]
 Ask = Callable[[str], Any]

@@ -63,12 +63,22 @@ class Bought:
     entry: int
 
 
+def of_people(table: Table) -> None:
+    """Raises NotAnswerable where rows join two people."""
+    if table.ends is not None:
+        raise NotAnswerable(
+            f"rows of {table.name!r} join two people: they are no table of people",
+            hint="nowiser graph answers about links, and makes links of nobody (nowiser graph synthetic).",
+        )
+
+
 def unit(policy: Policy, table: Table, factors: Factors, columns: tuple[str, ...]) -> Charge:
     """The accounts that a release of these columns is charged to, at μ² = 1."""
     kinds: tuple[Kind, Kind] = ("rho_presence", "rho") if factors.rho else ("mu_presence", "mu")
     root = persons.root(policy, table)
     if table.is_public:
         raise NotAnswerable(f"{table.name!r} is public: nothing in it needs noise", hint="Give out the table itself.")
+    of_people(table)
     amounts = {}
     if Protect.PERSONS in (table.protect, root.protect):
         amounts[Account(kinds[0], (root.name,))] = _pico(factors.presence)

@@ -7,12 +7,16 @@ a charge for so many rows of a person pays for all that is read.
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 
+from nowiser import engines
 from nowiser.engines import prepare
 from nowiser.engines.duckdb.dialect import DIALECT
+from nowiser.engines.duckdb.filling import from_csv
 from nowiser.engines.owner import owner
 from nowiser.engines.prepare import Raw
 from nowiser.engines.progress import silent
@@ -80,7 +84,8 @@ def _same(table: Table, policy: Policy, name: Sequence[str]) -> str:
 
 def _prepared(connection: Any, policy: Policy, table: Table) -> None:
     """A table of the connection with the rows that count."""
-    raw, salt = _raw(connection, policy, table), f"{policy.digest}:{table.name}"
+    with TemporaryDirectory(prefix="nowiser-") as beside:
+        raw, salt = _raw(connection, policy, table, Path(beside)), f"{policy.digest}:{table.name}"
     made = prepare.statement(table, policy, DIALECT, raw, salt=salt, ordered=False)
     connection.execute(f"CREATE TABLE {quote(table.name)} AS {made}")
 
@@ -90,6 +95,15 @@ def _within(table: Table) -> str:
     if not limits_groups(table):
         return quote(table.name)
     return f'(SELECT * FROM {quote(table.name)} WHERE ":rank" <= {table.rows_per_person})'
+
+
+def check_readable(policy: Policy) -> None:
+    """Raises Unreachable, before anything is charged, where the gateway could not read the data either."""
+    engine = engines.connect(policy)
+    try:
+        engine.prepared_version()
+    finally:
+        engine.close()
 
 
 def check_there(policy: Policy, table: Table) -> None:
@@ -108,13 +122,17 @@ def homes(policy: Policy, table: Table) -> list[Table]:
     return found
 
 
-def _raw(connection: Any, policy: Policy, table: Table) -> Raw:
+def _raw(connection: Any, policy: Policy, table: Table, beside: Path) -> Raw:
     """The declared columns as they come, in a table where rows have a place."""
+    name = quote(f":raw:{table.name}")
+    if policy.engine.startswith("duckdb") and (source := locate(policy, table)).csv is not None:
+        found = from_csv(connection, source, source.csv, table, beside, stored=False)  # mended where that is needed
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM {found.sql}")
+        return Raw(name, found.types, "src.rowid")
     given = load(engine_table(policy, table))
     wanted = {c.name.lower() for c in table.columns}
     rows = given.without([n for n in given.names if n.lower() not in wanted]).to_arrow()
     connection.register(":given", rows)
-    name = quote(f":raw:{table.name}")
     connection.execute(f'CREATE TABLE {name} AS SELECT * FROM ":given"')
     connection.unregister(":given")
     types = {str(r[0]): str(r[1]) for r in connection.execute(f"DESCRIBE {name}").fetchall()}

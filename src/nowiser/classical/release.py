@@ -29,6 +29,7 @@ from nowiser.microdata.table.read import load
 from nowiser.microdata.table.write import check_target, staged, write_table
 from nowiser.percent import percent
 from nowiser.report.compare import check_page
+from nowiser.report.synthetic import Said
 
 METHODS: Mapping[str, Callable[[MicroTable, int, np.random.Generator], list[Codes]]] = {
     "sequential": sequential,
@@ -39,8 +40,8 @@ GOALS = frozenset(("value", "presence"))
 LEAST = 50  # rows: a model of fewer is a list of them
 
 
-@dataclass(frozen=True, eq=False)
-class Classical:
+@dataclass(frozen=True, eq=False, repr=False)
+class Classical(Said):
     """Rows that were let through, and what attackers reached on them."""
 
     table: MicroTable

@@ -18,6 +18,11 @@ WIDTH = 118  # a line of the table that is not broken
 
 def attack(  # noqa: PLR0917 (typer passes options by name)
     released: Annotated[Path | None, typer.Argument(help="The released table.", readable=False)] = None,
+    graph: Annotated[Path | None, typer.Option(help="A released edge list: attack links between people.")] = None,
+    people: Annotated[Path | None, typer.Option(help="With --graph: a table of the original's people.")] = None,
+    names: Annotated[Path | None, typer.Option(help="With --graph: a table of old and new names.")] = None,
+    seeds: Annotated[Path | None, typer.Option(help="With --graph: people the attacker finds for certain.")] = None,
+    label: Annotated[str | None, typer.Option(help="With --graph: a column of --people that he guesses.")] = None,
     gateway: Annotated[Path | None, typer.Option(help="A policy: attack a copy of its gateway.")] = None,
     original: Annotated[Path | None, typer.Option(help="The custodian's table: it tells who guessed right.")] = None,
     quasi: Annotated[str, typer.Option(help="What attackers know: column[:hierarchy], …")] = "",
@@ -74,8 +79,15 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
         check_page(out)  # before minutes are spent
     secrets, within = precise(sensitive)
     limit = None if fail_above is None else float(_share(fail_above, "--fail-above"))
+    if graph is not None and released is not None:
+        raise Misconfigured("--graph names the released links: leave the released table out")
     found = attacked(
-        released,
+        released if graph is None else graph,
+        graph=graph is not None,
+        people=people,
+        names=names,
+        seeds=seeds,
+        label=label,
         gateway=gateway,
         original=original,
         quasi=split_columns(quasi, "--quasi") if quasi else {},

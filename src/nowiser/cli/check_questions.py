@@ -44,7 +44,7 @@ def _wanted(policy: Policy) -> Iterator[tuple[Table, Column | None]]:
         for name in attacker.goal.attributes:
             head, _, rest = name.partition(".")
             table = policy.table(head)
-            if table is not None:
+            if table is not None and table.ends is None:
                 yield table, table.column(rest) if rest else None
 
 
@@ -90,7 +90,7 @@ def _about(table: Table, column: Column | None) -> Iterator[Question]:
 def found_keys(policy: Policy) -> Iterator[Question]:
     """Counts by secret texts without declared values: their groups are found in the data, and small ones hidden."""
     for table in policy.tables:
-        for column in () if table.is_public else table.columns:
+        for column in () if table.is_public or table.ends is not None else table.columns:
             secret = column.role is Role.SENSITIVE or (column.role is Role.PUBLIC and table.protect is Protect.PERSONS)
             if secret and column.kind is Kind.TEXT and column.domain is None:
                 name = _quoted(column.name)

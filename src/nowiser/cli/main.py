@@ -27,6 +27,7 @@ COMMANDS = (
     "hierarchies",
     "publish",
     "synth",
+    "graph",
     "risk",
     "compare",
     "attack",

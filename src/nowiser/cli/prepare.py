@@ -49,10 +49,10 @@ def prepare(
 
     declared = read(policy or Path(os.environ.get("NOWISER_POLICY") or "nowiser.yaml"))
     if share is not None:
-        from nowiser.cli.prepare_synopsis import synopsis
+        from nowiser.cli.prepare_synopsis import buy
 
-        synopsis(
-            declared,
+        buy(
+            policy,
             share,
             table,
             columns=columns,

@@ -15,6 +15,19 @@ INTERRUPTED = 130  # what shells call a command that Ctrl-C ended
 
 def publish(  # noqa: PLR0917 (typer passes options by name)
     data: Annotated[str | None, typer.Argument(help="A csv or parquet file.", show_default=False)] = None,
+    graph: Annotated[Path | None, typer.Option(help="An edge list: release links between people.")] = None,
+    people: Annotated[
+        Path | None, typer.Option(help="With --graph: a table of the people; --keep names columns.")
+    ] = None,
+    share: Annotated[str | None, typer.Option(help="With --graph --method rewire: links to swap, as in 10%.")] = None,
+    presence: Annotated[
+        str | None, typer.Option(help="With --graph --method randomise: how likely a link is held, as in 3%.")
+    ] = None,
+    by: Annotated[str | None, typer.Option(help="With --graph --method clusters: a column of the people.")] = None,
+    names: Annotated[
+        Path | None, typer.Option(help="With --graph: where to keep old and new names, for the custodian.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option("--report", help="With --graph: the report, as HTML.")] = None,
     quasi: Annotated[str, typer.Option(help="What attackers may know: column[:hierarchy], …")] = "",
     sensitive: Annotated[str, typer.Option(help="What they want to guess: column[:hierarchy or distance], …")] = "",
     k: Annotated[int | None, typer.Option("-k", "--k", help="Every row looks like k - 1 others.")] = None,
@@ -51,6 +64,23 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     from nowiser.microdata.for_policy import Source, from_policy
     from nowiser.microdata.publish import release
 
+    if graph is not None:
+        from nowiser.cli.publish_graph import publish_graph
+
+        options: dict[str, Any] = {
+            "people": people,
+            "share": share,
+            "presence": presence,
+            "by": by,
+            "names": names,
+            "gain": gain,
+        }
+        refused = {"DATA": data, "--quasi": quasi, "--sensitive": sensitive, "--model": model, "--recipe": recipe}
+        refused |= {"-p": policy, "--table": table, "--identifiers": identifiers, "--person": person}
+        options |= {"method": method or "k-degree", "k": k, "keep": list(column_list.split_columns(keep, "--keep"))}
+        refused = {n: v for n, v in refused.items() if v}
+        publish_graph(graph, out, page, options, tuple(refused), force=force, as_json=as_json)
+        return
     source = Source(data) if policy is None else from_policy(policy, table, data)
     columns = {"quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
     limits: dict[str, Any] = {"-k": k, "--gain": gain, "--model": model, "--method": method, "--person": person}

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from nowiser import ledger
 from nowiser.bought import account
-from nowiser.bought.rows import PERSON, counted
+from nowiser.bought.rows import PERSON, check_readable, counted
 from nowiser.errors import Misconfigured, NotEvaluated
 from nowiser.learn.boosting import Boosting
 from nowiser.learn.card import Card, expected_words
@@ -88,6 +88,7 @@ def fit(wanted: Wanted, *, heard: Heard = silent) -> Any:
     """Charge for it, then read the rows that count, fit, and try it on people held back."""
     policy, table, target = wanted.policy, wanted.table, wanted.target
     what = f"model of {table.name}"
+    check_readable(policy)
     bought = account.buy(policy, wanted.offer, what=what, digest=wanted.digest, analyst=wanted.analyst)
     try:
         heard(0.0, "reading the rows that count")
@@ -120,6 +121,7 @@ def plan(
     chosen = policy.table(table)
     if chosen is None:
         raise Misconfigured(f"no table {table!r}; the policy has {', '.join(t.name for t in policy.tables)}")
+    account.of_people(chosen)
     model = Boosting() if model is None else model
     if model.rho is not None or model.gain is not None or model.bounds is not None:
         raise Misconfigured(

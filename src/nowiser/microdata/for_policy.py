@@ -72,6 +72,11 @@ def from_policy(path: Path, table: str | None, data: str | None, by: str = "cust
     chosen = policy.table(name) if name is not None else None
     if chosen is None:
         raise Misconfigured(f"name one table of the policy with --table: {', '.join(names)}")
+    if chosen.ends is not None:
+        raise Misconfigured(
+            f"rows of {chosen.name!r} join two people: they are released as a graph",
+            hint="nowiser publish --graph FILE, without a policy; or nowiser graph synthetic, under it.",
+        )
     columns = {role: [c.name for c in chosen.columns if c.role is role] for role in Role}
     counted = account.Counting(policy, chosen)
     source: Any = data

@@ -100,6 +100,8 @@ class Table:
     # A public column with one value per person: questions about different values concern different persons.
     partition: str | None = None
     references: tuple[Link, ...] = ()  # columns that lead to rows of other tables of the same persons, for joins
+    # Its rows join two people: the two columns, and the table of the people. SQL does not ask about them.
+    ends: Link | None = None
 
     @property
     def is_public(self) -> bool:

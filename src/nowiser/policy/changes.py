@@ -167,7 +167,7 @@ def _tables(old: Policy, new: Policy) -> Iterator[Change]:
 
 
 def _table(old: Table, new: Table) -> Iterator[Change]:
-    owner_before, owner_after = ((t.person, t.link, t.row_is_person) for t in (old, new))
+    owner_before, owner_after = ((t.person, t.link, t.row_is_person, t.ends) for t in (old, new))
     if owner_before != owner_after:
         text = "the table is now public" if new.is_public else "rows belong to persons in another way"
         yield Change(new.name, Effect.LOOSENS, text)

@@ -110,6 +110,8 @@ def _plain(value: Any) -> Any:
                 del body["people"]
             if not value.references:
                 del body["references"]
+            if value.ends is None:
+                del body["ends"]
             columns = {c.name: _plain(c) for c in sorted(value.columns, key=lambda c: c.name)}
             return {**body, "columns": columns, "unique": sorted(sorted(key) for key in value.unique)}
         case Column():
@@ -142,15 +144,18 @@ def _table(name: str, body: dict[str, Any]) -> Table:
             "name": name,
             "columns": tuple(_column(column, inner) for column, inner in body["columns"].items()),
             "person": tuple(body["person"]),
-            "link": link and Link(tuple(link["columns"]), link["table"], tuple(link["references"])),
+            "link": link and _link(link),
+            "ends": _link(body["ends"]) if body.get("ends") else None,
             "protect": Protect(body["protect"]),
             "unique": tuple(tuple(key) for key in body["unique"]),
             "csv": _csv(body["csv"]) if body.get("csv") else None,
-            "references": tuple(
-                Link(tuple(to["columns"]), to["table"], tuple(to["references"])) for to in body.get("references", ())
-            ),
+            "references": tuple(map(_link, body.get("references", ()))),
         }
     )
+
+
+def _link(body: dict[str, Any]) -> Link:
+    return Link(tuple(body["columns"]), body["table"], tuple(body["references"]))
 
 
 def _csv(body: dict[str, Any]) -> Csv:

@@ -130,8 +130,10 @@ class Table(TypedDict, total=False):
     """Rows of one person that count; enforced. Default: 1."""
     groups_per_person: Annotated[int, Ge(1)]
     """Groups in which one person counts; in each, totals are clipped to what `rows_per_person` rows are worth."""
-    protect: Literal["persons", "values"]
-    """What is secret: presence and everything (`persons`, default), or only sensitive values."""
+    links: dict[str, str]
+    """Rows join two people: `{pupil: pupils.id, friend: pupils.id}`. In place of `person`."""
+    protect: Literal["persons", "values", "links"]
+    """What is secret: presence and everything (`persons`, default), or only sensitive values; of links, one link."""
     presence: Share
     """How likely attackers hold it that a given person is in the table. Default: unknown."""
     people: Annotated[int, Ge(1)]

@@ -19,6 +19,7 @@ from nowiser.model.schema import Column, Link, Protect, Role, Table
 from nowiser.policy import shape, values
 from nowiser.policy.columns import read_column
 from nowiser.policy.csv import read_csv
+from nowiser.policy.links import check_ends, read_ends
 from nowiser.policy.partition import read_partition
 from nowiser.policy.references import check_references, read_references
 from nowiser.policy.tree import Entries, Leaf, Node, Place, suggestion
@@ -52,6 +53,8 @@ def read_tables(node: Node) -> tuple[Read, ...]:
             place.wrong(f"{name!r} and {folded[name.lower()]!r} are the same name in SQL")
         folded[name.lower()] = name
     tables = tuple(_read_table(name, child) for name, child in entries.entries.items())
+    for read in tables:
+        check_ends(read.table, read.entries, {r.table.name: r.table for r in tables})
     roots = {read.table.name: _check_link(read, tables) for read in tables}
     for read in tables:
         check_references(read.table, read.entries, {r.table.name: r.table for r in tables}, roots)
@@ -64,7 +67,8 @@ def _read_table(name: str, node: Node) -> Read:
     entries.only(shape.keys_of(shape.Table), what)
     columns = _read_columns(name, entries.need("columns", what, "columns: {time: {sensitive: [0, 60]}}"))
     each_row = isinstance(said := entries.get("person"), Leaf) and said.raw == EACH_ROW
-    person, link = ((), None) if each_row else _read_person(entries, columns, what)
+    joins = entries.get("links")
+    person, link = ((), None) if each_row or joins is not None else _read_person(entries, columns, what)
     source, rows, groups, protect, unique, people = map(
         entries.get, ("source", "rows_per_person", "groups_per_person", "protect", "unique", "people")
     )
@@ -76,12 +80,16 @@ def _read_table(name: str, node: Node) -> Read:
         link=link,
         rows_per_person=values.whole(rows, f"rows_per_person of {what}") if rows is not None else 1,
         groups_per_person=values.whole(groups, f"groups_per_person of {what}") if groups is not None else None,
-        protect=values.choice(protect, f"protect of {what}", _PROTECT) if protect is not None else Protect.PERSONS,
+        protect=Protect.PERSONS
+        if protect is None or joins is not None
+        else values.choice(protect, f"protect of {what}", _PROTECT),
         unique=_read_unique(unique, columns, what) if unique is not None else (),
         row_is_person=each_row,
         people=values.whole(people, f"people of {what}") if people is not None else None,
         csv=read_csv(said, what, columns) if (said := entries.get("csv")) is not None else None,
     )
+    if joins is not None:
+        return Read(read_ends(joins, entries, table, what), entries)
     if table.is_public:
         _check_public(entries, columns, what)
     if (parts := entries.get("partition")) is not None:
@@ -201,6 +209,8 @@ def _check_link(read: Read, tables: tuple[Read, ...]) -> Table:
     if link is None:
         return read.table
     known = {r.table.name: r.table for r in tables}
+    if read.table.ends is not None:  # `check_ends` looked at it
+        return known[link.table]
     node = values.mapping(read.entries.entries["person"], "person")
     first = next(iter(node.entries.values())).place
     target = known.get(link.table)

@@ -16,6 +16,7 @@ VERDICTS = {
     "could not have won": "could not have won",
     "not decided": "not decided",
     "no claim": "",
+    "not comparable": "no promise is about him",
 }
 
 

@@ -1,9 +1,24 @@
 """Synthetic rows in words: what they cost every attacker, what they were made from, how far off they may be."""
 
 from collections.abc import Mapping
+from html import escape
 from typing import Any
 
 from nowiser.percent import percent
+
+
+class Said:
+    """What is shown of a release where somebody looks at it: its words."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {str(self).partition(chr(10))[0]}>"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints on a terminal."""
+        printer.text(repr(self) if cycle else str(self))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def words(made: Mapping[str, Any]) -> str:

@@ -34,6 +34,7 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Column as Declared, Kind, Protect, Role, Table
 from nowiser.report import failure
+from nowiser.report.synthetic import Said, several_words
 from nowiser.sql.bound import persons
 from nowiser.synth import wanted
 from nowiser.synth.meter import factors
@@ -60,8 +61,8 @@ class SeveralAsked:
         return hashlib.sha256(json.dumps([p.digest for p in self.parts]).encode()).hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
-class SyntheticTables:
+@dataclass(frozen=True, eq=False, repr=False)
+class SyntheticTables(Said):
     """Tables of nobody that fit together, and what they cost."""
 
     tables: Mapping[str, MicroTable]
@@ -97,8 +98,6 @@ class SyntheticTables:
         }
 
     def __str__(self) -> str:
-        from nowiser.report.synthetic import several_words
-
         return several_words(self.to_json())
 
 
@@ -202,6 +201,7 @@ def synth(
         wanted.check_useful(expected)
     before(offer, expected)
     names = " with ".join(p.table.name for p in request.parts)
+    bought_rows.check_readable(policy)
     paid = account.buy(policy, offer, what=f"model of {names}", digest=request.digest, analyst=request.analyst)
     try:
         models = _models(request, offer, told)

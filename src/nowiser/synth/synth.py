@@ -27,6 +27,7 @@ from nowiser.model.charge import Charge
 from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.report import failure
+from nowiser.report.synthetic import Said, words
 from nowiser.synth import judged, wanted
 from nowiser.synth.counts import Coded
 from nowiser.synth.cut import Cut, bought, cuts, without_bought
@@ -45,8 +46,8 @@ SPEND_MORE = "Spend more, or model fewer columns (--columns)."
 Told = Callable[[float, str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Synthetic:
+@dataclass(frozen=True, eq=False, repr=False)
+class Synthetic(Said):
     """Rows of nobody, the model they were drawn from, and what it cost."""
 
     table: MicroTable
@@ -84,8 +85,6 @@ class Synthetic:
         }
 
     def __str__(self) -> str:
-        from nowiser.report.synthetic import words
-
         return str(words(self.to_json()))
 
 
@@ -138,6 +137,7 @@ def asked(
         raise Misconfigured(f"name one table of the policy: {', '.join(names)}")
     if method not in METHODS:
         raise Misconfigured(f"there is no method {method!r}", hint=f"Methods: {', '.join(METHODS)}.")
+    account.of_people(chosen)
     bought_rows.check_there(policy, chosen)
     declared, cut = without_bought(cells)
     domain = domain_of(policy, chosen, columns, declared)
@@ -167,6 +167,7 @@ def offered(request: Asked, *, without: Charge = account.NOTHING) -> tuple[accou
 def fitted(request: Asked, offer: account.Offer, told: Told) -> tuple[Model, int]:
     """Charge, then count, choose and fit. Raises NotEvaluated, with the charge kept, if anything goes wrong."""
     policy, what = request.policy, f"model of {request.table.name}"
+    bought_rows.check_readable(policy)
     paid = account.buy(policy, offer, what=what, digest=request.digest, analyst=request.analyst)
     try:
         return model_of(offer, *measured(request, offer, told)), paid.entry

@@ -50,6 +50,19 @@ class Claim:
         """At ε = 1 where it is symbolic."""
         return math.log(self.ratio) if self.ratio is not None else float(self.factor)
 
+    @property
+    def guess_nats(self) -> float:
+        """What lifts a guess of 50 % to the ceiling; for ρ and δ to the best guess on average."""
+        if self.kind == "eps" and not self.delta:
+            return self.nats
+        if self.kind == "rho":
+            best = 0.5 + 0.5 * min(
+                1.0, math.sqrt(self.nats / 2)
+            )  # Pinsker: the Kullback–Leibler divergence is ρ at most
+        else:
+            best = after(self.nats) + float(self.delta) / (1 + math.exp(min(700.0, self.nats)))
+        return 1000.0 if best >= 1 else math.log(best / (1 - best))
+
     def __str__(self) -> str:
         name = {"eps": "ε", "rho": "ρ"}[self.kind]
         if self.ratio is not None:
@@ -258,3 +271,9 @@ def _number(value: Any, name: str) -> Any:
 
 def said(value: Any) -> Any:
     return [said(v) for v in value] if isinstance(value, list) else str(value)
+
+
+def claim_json(question: Question) -> dict[str, Any]:
+    c = question.claim
+    ratio = None if c.ratio is None else str(c.ratio)
+    return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}

@@ -10,12 +10,14 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.bounded.bound import Bound, bound
-from nowiser.verify.check.certificate import check, within
+from nowiser.verify.bounded.gaussian import gaussian_bound, gaussian_noise
+from nowiser.verify.check.certificate import check, within, within_gaussian
 from nowiser.verify.check.follow import Rejected
+from nowiser.verify.composed import compose
 from nowiser.verify.everyn.prove import every_length
 from nowiser.verify.language.read import read
 from nowiser.verify.outside import MixedPowers, Outside, TooMuch
-from nowiser.verify.question import Question, ask
+from nowiser.verify.question import Question, ask, claim_json
 from nowiser.verify.refute.refute import refute
 from nowiser.verify.symbolic.paths import Limits
 from nowiser.verify.verdict import Proved, Unknown, Verdict
@@ -56,14 +58,18 @@ def verify(
 def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -> Verdict:
     limits = Limits.within(seconds)
     claim = str(question.claim)
+    composed = _composed(question, limits) if sizes is None else None
+    if composed is not None:
+        return composed
     try:
         bounds, epsilon, stopped = _bounds(question, sizes, limits)
     except Outside as stop:
         return _unknown(claim, stop)
     curve = tuple((b.size, cost_of(b)) for b in bounds)
     failing = [b for b in bounds if not holds(question, b, epsilon)]
+    gaussian = bool(bounds[0].certificate.get("gaussian"))
     if not failing:
-        certificate, why = _every(question, epsilon, limits) if sizes is None else (None, "")
+        certificate, why = _every(question, epsilon, limits, gaussian=gaussian) if sizes is None else (None, "")
         if certificate is None:
             certificate = certificate_of(question, bounds, epsilon)
             try:
@@ -83,9 +89,34 @@ def judge(question: Question, sizes: int | None = None, seconds: float = 60.0) -
     )
 
 
-def _every(question: Question, epsilon: Fraction | None, limits: Limits) -> tuple[dict[str, Any] | None, str]:
+def _composed(question: Question, limits: Limits) -> Proved | None:
+    """Of calls that are proved one by one; None where that is not possible or costs too much."""
+    found = compose(question, limits)
+    if found is None or not within(claim_json(question), cost=found[0]):
+        return None
+    certificate = certificate_of(question, [], None) | {"composed": found[1]}
+    try:
+        check(certificate, question.program.source)
+    except Rejected:
+        return None
+    lengths = [len(part["sizes"]) for part in found[1] if question.listed and "every" not in part]
+    called = ", ".join(dict.fromkeys(part["question"]["function"] for part in found[1]))
+    return Proved(
+        claim=str(question.claim),
+        smallest=str(found[0]),
+        sizes=min(lengths) if lengths else None,
+        certificate=certificate,
+        nats=question.claim.guess_nats,
+        engine="composition",
+        notes=(f"the sum of what {called} cost", *([SMALL] if lengths else [])),
+    )
+
+
+def _every(
+    question: Question, epsilon: Fraction | None, limits: Limits, *, gaussian: bool
+) -> tuple[dict[str, Any] | None, str]:
     """A certificate for every length that the checker accepts, or why there is none."""
-    if not question.listed:
+    if not question.listed or gaussian:
         return None, ""
     try:
         found = every_length(question, epsilon, limits)
@@ -116,10 +147,11 @@ def _every_size(
     question: Question, sizes: int | None, epsilon: Fraction | None, limits: Limits
 ) -> tuple[list[Bound], str]:
     found: list[Bound] = []
+    gaussian = (question.claim.kind == "rho" or question.claim.delta > 0) and gaussian_noise(question, limits)
     most = (sizes or SIZES) if question.listed else 1
     for size in range(1, most + 1):
         try:
-            found.append(bound(question, size, epsilon, limits))
+            found.append(gaussian_bound(question, size, limits) if gaussian else bound(question, size, epsilon, limits))
         except TooMuch as stop:
             if not found:
                 raise
@@ -142,13 +174,9 @@ def cost_of(b: Bound) -> float | None:
 def holds(question: Question, b: Bound, epsilon: Fraction | None) -> bool:
     if b.ratio is not None:
         return b.ratio.value is not None and within(claim_json(question), ratio=b.ratio.value, epsilon=epsilon)
+    if b.certificate.get("gaussian"):
+        return b.cost is not None and within_gaussian(claim_json(question), b.cost)
     return b.cost is not None and within(claim_json(question), cost=b.cost, epsilon=epsilon)
-
-
-def claim_json(question: Question) -> dict[str, Any]:
-    c = question.claim
-    ratio = None if c.ratio is None else str(c.ratio)
-    return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}
 
 
 def certificate_of(question: Question, bounds: list[Bound], epsilon: Fraction | None) -> dict[str, Any]:
@@ -176,6 +204,8 @@ def _proved(  # noqa: PLR0917
     if epsilon is not None:
         notes.append("noise that is not in proportion to 1/ε, so nothing is said about any other ε")
     every = "every" in certificate
+    if bounds and bounds[0].certificate.get("gaussian"):
+        smallest = f"ρ = {smallest}"
     if question.listed and not every:
         notes.append(SMALL)
         notes += stopped
@@ -187,7 +217,7 @@ def _proved(  # noqa: PLR0917
         sizes=len(bounds) if question.listed and not every else None,
         certificate=certificate,
         curve=curve,
-        nats=question.claim.nats,
+        nats=question.claim.guess_nats,
         engine="invariants of its loops" if every else "coins counted" if ratios else "linear programmes",
         notes=tuple(notes),
     )

@@ -242,7 +242,7 @@ def test_gaussian_noise_needs_a_delta_and_charges_slopes_over_the_range():
     assert at_one_time < share.jump - 3 < 1.1 * at_one_time
     assert share.jump == 3 + concentrated(Fraction(1, 100), Fraction(1, 10**9))
     assert failing(policy, spent) == Fraction(1, 10**9)
-    with pytest.raises(Misconfigured, match="allows no failure"):
+    with pytest.raises(Misconfigured, match="names no `delta`"):
         exposure(make("t.a within 1", {}), policy.attackers[0], spent)
 
 

@@ -1,4 +1,4 @@
-"""Homogeneity, background knowledge and skewness: what the rows that look like her say of her secret.
+"""Homogeneity and skewness: what the rows that look like her say of her secret.
 
 He knows her quasi-identifiers and takes the rows whose labels cover them. Their most frequent secret is his guess; its
 share among them his confidence. Where all agree he is certain (homogeneity); where one secret is more frequent than in

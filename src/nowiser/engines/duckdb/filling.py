@@ -61,7 +61,7 @@ def fill(
         with _told(connection, share, 0.0, FOUND):
             source = sources.locate(policy, table)
             if source.csv is not None:
-                raw = _from_csv(connection, source, source.csv, table, beside, stored=stored)
+                raw = from_csv(connection, source, source.csv, table, beside, stored=stored)
             else:
                 raw = _raw(connection, source)
                 if stored and raw.place == ANYWHERE and preparing.by_place(table, policy):
@@ -106,7 +106,7 @@ def _raw(connection: Any, source: sources.Source) -> Raw:
     return Raw(source.sql(), types, ANYWHERE)
 
 
-def _from_csv(connection: Any, source: sources.Source, csv: Csv, table: Table, beside: Path, *, stored: bool) -> Raw:
+def from_csv(connection: Any, source: sources.Source, csv: Csv, table: Table, beside: Path, *, stored: bool) -> Raw:
     """The rows of a csv file, of which only declared columns are read; mended where it is not well-formed.
 
     Staged where a copy is stored: what is not well-formed shows when it is read, and nothing is made of it yet.

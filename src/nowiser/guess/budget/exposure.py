@@ -150,8 +150,8 @@ def concentrated(rho: Fraction, delta: Fraction) -> Fraction:
     """
     if delta <= 0:
         raise Misconfigured(
-            "Gaussian noise was used, but the policy allows no failure",
-            hint="Write for example `delta: 1e-9` into the policy.",
+            "this takes Gaussian noise, and the policy names no `delta`: how seldom its promises may fail",
+            hint="Write for example `delta: 1e-9` into the policy: once in a billion.",
         )
     return min(factor * rho + start for factor, start in _lines(delta))
 

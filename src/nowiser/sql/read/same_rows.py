@@ -31,8 +31,11 @@ def one_answer(tree: exp.Select, named: Mapping[str, exp.Expr]) -> exp.Select | 
         return None
     if any(n.find(exp.Window) for k in _OUTSIDE for n in _nodes(made, k)):
         return None
+    totals = [a for k in _OUTSIDE for n in _nodes(made, k) for a in _aggregates(n)]
     own: list[exp.Expr] = []
     if made.args.get("from_"):
+        if not totals and not made.args.get("group"):
+            return None  # a row for each row
         own = _conditions(made)
         common = _shared([own, *map(_conditions, subs)])
         own = [c for c in own if c not in common]
@@ -47,7 +50,7 @@ def one_answer(tree: exp.Select, named: Mapping[str, exp.Expr]) -> exp.Select | 
     own = [c for c in own if c not in shown]
     if any(_columns(c) & {x for k in keys for x in _columns(k)} for c in own):
         return None
-    for node in [a for k in _OUTSIDE for n in _nodes(made, k) for a in _aggregates(n)]:
+    for node in totals:
         node.replace(_held(node, own))
     for node, sub in zip(inner, subs, strict=True):
         total = _held(sub.expressions[0].unalias(), [c for c in _conditions(sub) if c not in common])

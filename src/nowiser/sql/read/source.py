@@ -234,6 +234,12 @@ class From:
             hint = hints.near(meant, [t.name for t in tables])
             where = place(node, self.context.text)
             raise NotAnswerable(f"There is no table {node.name}.", hint=hint, span=where, reason="no table")
+        if found[0].ends is not None:
+            raise self.context.refuse(
+                node,
+                f"Rows of {found[0].name} join two people, so SQL does not ask about them.",
+                "nowiser graph links, or gw.graph: degrees, triangles, links between groups.",
+            )
         name = self.context.fresh(node)
         return Source(
             Scan(name, found[0]), {c.name: Column(name, found[0].name, c, column_type(c)) for c in found[0].columns}

@@ -24,6 +24,7 @@ from nowiser.ledger.flight import UnderWay
 from nowiser.ledger.opening import for_policy, state_folder
 from nowiser.model.policy import Policy
 from nowiser.report import failure
+from nowiser.report.synthetic import Said, synopsis_words
 from nowiser.synth import synth as flow, wanted
 from nowiser.synth.synopsis.value import Synopsis, base_of
 from nowiser.synth.synth import FAILED, Asked, Told
@@ -33,8 +34,8 @@ THERE = "this very synopsis was made already, or is being made just now; the dat
 ANOTHER = "Answers from it are free. Another one (another share, other columns) adds to it."
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared(Said):
     """What was paid for."""
 
     synopsis: Synopsis
@@ -42,6 +43,10 @@ class Prepared:
     spent: float
     left: float
     entry: int
+    answers_from: str  # what the policy says
+
+    def __str__(self) -> str:
+        return synopsis_words(self.to_json() | {"answers_from": self.answers_from})
 
     def to_json(self) -> dict[str, Any]:
         model = self.synopsis.model
@@ -125,7 +130,7 @@ def make(
                 raise NotEvaluated(FAILED) from None
     finally:
         engine.close()
-    return Prepared(synopsis, offer.guesses, float(offer.share), float(offer.left), held.seq)
+    return Prepared(synopsis, offer.guesses, float(offer.share), float(offer.left), held.seq, policy.answers_from)
 
 
 def _still(now: str, version: str) -> None:

@@ -73,7 +73,11 @@ def solve(step: Step) -> Solution | None:
     programme = Programme()
     z = ["", *sorted({n for row, _ in step.known for n, _ in row if n})]
     shifts = {x: programme.form(z) for x, _, _ in step.noises}
-    tops = {x: programme.form(z) for x, kind, _ in step.noises if kind not in {*ONE_SIDED, *FREE}}
+    tops = {
+        x: programme.form([""] if kind == "gaussian" else z)
+        for x, kind, _ in step.noises
+        if kind not in {*ONE_SIDED, *FREE}
+    }
     prices = [programme.form(z) for _ in step.choices]
     known = [(dict(row), strict) for row, strict in step.known]
     wide = [*known, *((dict(row), strict) for row, strict in step.path)]

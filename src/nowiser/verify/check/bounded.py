@@ -90,6 +90,7 @@ def check_step(  # noqa: PLR0917
     choices: Sequence[Sequence[Form]],
     *,
     whole: bool,
+    gaussian: bool = False,
 ) -> Fraction:
     """The cost that is proved for this pair of runs. noises: symbol, kind, scale in units of 1/ε."""
     used = iter(proof["multipliers"])
@@ -120,8 +121,10 @@ def check_step(  # noqa: PLR0917
                 raise Rejected("integer noise is moved by something that need not be a whole number")
         if kind in {"exponential", "geometric"}:
             total.append((-1 / scale, shifts[x]))
-        elif kind in {"laplace", "discrete_laplace"}:
+        elif kind in {"laplace", "discrete_laplace"} or (kind == "gaussian" and gaussian):
             top = form_of(proof["tops"][x], names)
+            if gaussian and any(top):
+                raise Rejected("the ceiling of a Gaussian shift is no number")
             total.append((-1 / scale, top))
             for sign in (-1, 1):
                 require(plus((1, top), (sign, shifts[x])), False, known, "a ceiling of a shift")

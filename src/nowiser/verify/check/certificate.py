@@ -6,8 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.verify.check.bounded import check_finite, check_size
+from nowiser.verify.check.composed import check_composed
 from nowiser.verify.check.everyn import check_every
 from nowiser.verify.check.follow import Rejected, World, arguments, every_path, namespace, read
+from nowiser.verify.check.gaussian import check_gaussian, delta_of
 
 
 def check(certificate: Mapping[str, Any], program: str) -> str:
@@ -26,6 +28,14 @@ def _check(certificate: Mapping[str, Any], program: str) -> str:
     symbolic = epsilon is None and question["symbol"] != ""
     claim = certificate["claim"]
     sure = "" if epsilon is None else f" at ε = {epsilon}"
+    if certificate.get("composed") is not None:
+        cost, most = check_composed(certificate["composed"], program, question, _check)
+        if epsilon is not None or not within(claim, cost=cost):
+            raise Rejected("the cost is larger than the claim")
+        lengths = (
+            "" if not question["listed"] else f" for lists of {'every length' if most is None else f'up to {most}'}"
+        )
+        return f"{question['function']} keeps {certificate['said']}{lengths}"
     if certificate.get("every") is not None:
         cost = check_every(certificate["every"], program, question, epsilon)
         if not within(claim, cost=cost, epsilon=epsilon):
@@ -40,6 +50,10 @@ def _check(certificate: Mapping[str, Any], program: str) -> str:
         raise Rejected("one number has one length")
     for each in sizes:
         found = _paths(program, question, epsilon, each["size"])
+        if each.get("gaussian"):
+            if not within_gaussian(claim, check_gaussian(each, found, question)):
+                raise Rejected("the cost is larger than the claim")
+            continue
         if each.get("finite"):
             ratio = check_finite(found, question, each["size"])
             if not within(claim, ratio=ratio, epsilon=epsilon):
@@ -69,6 +83,15 @@ def _paths(program: str, question: Mapping[str, Any], epsilon: Fraction | None, 
     return found
 
 
+def within_gaussian(claim: Mapping[str, Any], rho: Fraction) -> bool:
+    """Whether Gaussian noise of this ρ keeps a claim of ρ, or of ε with δ, given as numbers."""
+    if claim["symbol"] or claim["ratio"] is not None:
+        return False
+    if claim["kind"] == "rho":
+        return rho <= Fraction(claim["factor"])
+    return delta_of(rho, float(Fraction(claim["factor"]))) <= float(Fraction(claim["delta"]))
+
+
 def within(
     claim: Mapping[str, Any],
     *,
@@ -78,6 +101,8 @@ def within(
 ) -> bool:
     """Whether a cost (of e^cost), or a ratio, is at most what is claimed."""
     factor = Fraction(claim["factor"])
+    if claim["kind"] == "rho":  # ε implies ε²/2
+        return cost is not None and not claim["symbol"] and claim["ratio"] is None and cost**2 / 2 <= factor
     if claim["symbol"] and cost is not None:
         return cost <= factor * (1 if epsilon is None else epsilon)
     if claim["symbol"]:

@@ -58,9 +58,10 @@ def _of_function(function: Callable[..., Any]) -> t.Program:
     except (OSError, TypeError):
         raise Misconfigured("the source of this function cannot be found; give the text or a file of it") from None
     text = textwrap.dedent("".join(lines))
-    node = ast.parse(text).body[0]
-    if not isinstance(node, ast.FunctionDef):
-        raise Misconfigured("verify reads a function that was written with `def`")
+    node = _first(text)
+    if not isinstance(node, ast.FunctionDef) or node.name != function.__name__:
+        raise Misconfigured("the source of this function cannot be found; give the text or a file of it")
+    node.decorator_list = []
     ast.increment_lineno(node, first - 1)
     functions, constants = {node.name: node}, {}
     texts = [text]
@@ -78,12 +79,19 @@ def _of_function(function: Callable[..., Any]) -> t.Program:
                 texts.insert(0, f"{inner.id} = {value}")
             elif inspect.isfunction(value) and isinstance(inner, ast.Name) and inner.id not in {*t.SAMPLES, *functions}:
                 source, at = inspect.getsourcelines(value)
-                other = ast.parse(textwrap.dedent("".join(source))).body[0]
+                other = _first(textwrap.dedent("".join(source)))
                 if isinstance(other, ast.FunctionDef):
                     functions[inner.id] = ast.increment_lineno(other, at - 1)
                     texts.append(textwrap.dedent("".join(source)))
                     waiting.append(other)
     return _Reader(functions, constants, "\n\n".join(texts)).program(node)
+
+
+def _first(text: str) -> ast.stmt | None:
+    try:
+        return next(iter(ast.parse(text).body), None)
+    except SyntaxError:
+        return None
 
 
 def _bound_names(node: ast.stmt) -> list[str]:

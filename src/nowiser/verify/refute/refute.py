@@ -10,6 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from nowiser.verify.bounded.bound import Bound, Worst
 from nowiser.verify.question import Question, said
 from nowiser.verify.refute.classes import of_chances, of_runs
@@ -35,8 +37,8 @@ def refute(
     end = min(limits.end, time.monotonic() + seconds)
     curve = tuple((b.size, None if b.cost is None else float(b.cost)) for b in bounds)
     tried = []
-    for b in failing:
-        search = _Search(question, b, end)
+    for b, line in [(b, line) for b in failing for line in lines(question)]:
+        search = _Search(question, b, end, line)
         found = search.computed() or search.sampled()
         if isinstance(found, Refuted):
             return _with(found, curve, b)
@@ -51,6 +53,18 @@ def refute(
         if confirmed is not None:
             return _with(confirmed, curve, b)
     return None
+
+
+def lines(question: Question) -> list[tuple[float, float]]:
+    """The claim as p ≤ rise·q + start for the chances p and q of an event; for ρ some of the lines that it implies."""
+    claim = question.claim
+    if claim.kind == "rho":
+        from nowiser.verify.auditor.claims import Concentrated
+
+        rises, starts = Concentrated(claim.nats).line(np.array([0.003, 0.03, 0.2]))
+        return [(float(r), float(s)) for r, s in zip(rises, starts, strict=True)]
+    rise = float(claim.ratio) if claim.ratio is not None else math.exp(min(700.0, float(claim.factor)))
+    return [(rise, float(claim.delta))]
 
 
 def _with(found: Refuted, curve: Any, b: Bound) -> Refuted:
@@ -69,14 +83,12 @@ def uncovered(found: Sequence[Path]) -> str:
 
 
 class _Search:
-    def __init__(self, question: Question, b: Bound, end: float) -> None:
+    def __init__(self, question: Question, b: Bound, end: float, line: tuple[float, float]) -> None:
         self._question, self._size, self._end = question, b.size, end
         self._worst: Worst | None = b.worst
         self._limits = Limits(end)
         self._paths = {len(b.paths) and b.size: b.paths}
-        claim = question.claim
-        self._rise = float(claim.ratio) if claim.ratio is not None else math.exp(min(700.0, float(claim.factor)))
-        self._loose = float(claim.delta)
+        self._rise, self._loose = line
 
     def _of(self, size: int) -> Sequence[Path]:
         if size not in self._paths:

@@ -1,0 +1,1 @@
+"""Attacks on released graphs: who is who, who is linked to whom."""

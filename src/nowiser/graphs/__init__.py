@@ -1,0 +1,1 @@
+"""Links between people: attacking, releasing and answering about graphs."""

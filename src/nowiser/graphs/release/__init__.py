@@ -1,0 +1,1 @@
+"""How a graph may be released: one method per file."""
