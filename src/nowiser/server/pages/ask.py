@@ -159,6 +159,7 @@ def _beside(seat: Seat) -> dict[str, Any]:
         "per_day": float(seat.account.per_day),
         "history": mine[::-1][:HISTORY],
         "tables": seat.tables().facts,
+        "columns": {t.name: [c.name for c in t.columns] for t in seat.tables().facts},
         "usual": float(policy.spend),
     }
 
