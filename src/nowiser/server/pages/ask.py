@@ -165,7 +165,7 @@ def _beside(seat: Seat) -> dict[str, Any]:
 
 
 async def _explained(desk: Desk, seat: Seat, asked: Asked) -> dict[str, Any]:
-    answer = await desk.quickly(seat.explain, asked.sql, **asked.wish())
+    answer = await desk.weighed(seat.account.name, seat.explain, asked.sql, **asked.wish())
     return await desk.quickly(_foretold, answer, seat)
 
 
