@@ -28,9 +28,9 @@ def test_superset(served, tmp_path):
     home = tmp_path / "superset"
     home.mkdir()
     script = Path(__file__).parent / "drivers" / "superset_asks.py"
-    done = subprocess.run(
-        [PYTHON, script, home, served.url("postgresql+psycopg2")], capture_output=True, text=True, check=False, cwd=home
-    )
+    command = [PYTHON, script, home, served.url("postgresql+psycopg2")]
+    theirs = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=home, env=theirs)
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout.strip().splitlines()[-1])
     print(json.dumps(said, indent=1)[:4000])

@@ -1,6 +1,6 @@
 """Runs in Superset's own environment: adds the server as a database, a table as a dataset, draws a chart, asks in SQL Lab.
 
-    python superset_asks.py FOLDER SQLALCHEMY_URI      prints what came, as JSON
+python superset_asks.py FOLDER SQLALCHEMY_URI      prints what came, as JSON
 """
 
 import json
@@ -13,6 +13,7 @@ folder, uri = Path(sys.argv[1]), sys.argv[2]
     f"SECRET_KEY = 'of a test'\nSQLALCHEMY_DATABASE_URI = 'sqlite:///{folder}/superset.db'\n"
     "WTF_CSRF_ENABLED = False\nTALISMAN_ENABLED = False\nRATELIMIT_ENABLED = False\n"
     "DATA_CACHE_CONFIG = {'CACHE_TYPE': 'NullCache'}\nPREVENT_UNSAFE_DB_CONNECTIONS = False\n"
+    "CACHE_CONFIG = FILTER_STATE_CACHE_CONFIG = EXPLORE_FORM_DATA_CACHE_CONFIG = {'CACHE_TYPE': 'SimpleCache'}\n"
 )
 os.environ |= {"SUPERSET_CONFIG_PATH": str(folder / "superset_config.py"), "SUPERSET_HOME": str(folder)}
 
@@ -48,9 +49,7 @@ headers = {
 }
 found = {"version": app.config.get("VERSION_STRING", "")}
 found["tested"] = asked("POST", "database/test_connection/", {"sqlalchemy_uri": uri, "database_name": "nowiser"})
-made = asked(
-    "POST", "database/", {"database_name": "nowiser", "sqlalchemy_uri": uri, "expose_in_sqllab": True}
-)
+made = asked("POST", "database/", {"database_name": "nowiser", "sqlalchemy_uri": uri, "expose_in_sqllab": True})
 found["schemas"] = asked("GET", f"database/{made['id']}/schemas/")
 found["tables"] = asked("GET", f"database/{made['id']}/tables/", q="(schema_name:public)")
 found["columns"] = asked("GET", f"database/{made['id']}/table_metadata/", name="visits", schema="public")
