@@ -309,7 +309,8 @@ def read(text: str, name: str) -> ast.Module:
         name = part.id if isinstance(part, ast.Name) else part.arg if isinstance(part, ast.arg) else ""
         if bad or name.startswith("_"):
             raise Rejected(f"line {getattr(part, 'lineno', '?')}: {type(part).__name__} is not of the language")
-    return ast.fix_missing_locations(_Exact().visit(module))
+    exact: ast.Module = _Exact().visit(module)
+    return ast.fix_missing_locations(exact)
 
 
 class _Bare(ast.NodeTransformer):
@@ -338,7 +339,7 @@ class Given(list[Any]):
     def _no(self, *_: Any) -> Any:
         raise Rejected("a list that was handed over is written to")
 
-    append = __setitem__ = __iadd__ = _no  # type: ignore[assignment]
+    append = __setitem__ = __iadd__ = _no
 
 
 def namespace(holder: list[World]) -> dict[str, Any]:
@@ -381,7 +382,7 @@ def namespace(holder: list[World]) -> dict[str, Any]:
         "_divided": divided,
         "_floored": floored,
         "_times": times,
-        "_step": lambda: holder[0].step(),
+        "_step": lambda: holder[0].step(),  # noqa: PLW0108 (the world of each run is another)
         **{f.__name__: f for f in (len, sum, min, max, abs)},
         "range": numbers,
         **{kind: sampler(kind) for kind in SAMPLES},

@@ -9,7 +9,6 @@ from copy import deepcopy
 
 from nowiser.verify.check.names import local_names
 
-
 OURS = "each_"  # how names that are written out begin
 
 

@@ -69,7 +69,8 @@ def local_names(function: ast.FunctionDef) -> set[str]:
     """Parameters, and what the body gives a value."""
     a = function.args
     parameters = {p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if p is not None}
-    return parameters | {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    names = (n for n in ast.walk(function) if isinstance(n, ast.Name))
+    return parameters | {n.id for n in names if not isinstance(n.ctx, ast.Load)}
 
 
 def is_number(node: ast.AST | None) -> bool:
@@ -85,8 +86,8 @@ def _shape(function: ast.FunctionDef, own: set[str], taken: set[str], bound: dic
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         ours = isinstance(called, ast.Name) and called.id == "private" and _from(bound, "private", "decorator")
         if not ours:
-            said = ast.unparse(decorator)
-            raise Unclear("a decorator: it may replace the function", decorator, f"@{said}", "no decorator but @private")
+            said = f"@{ast.unparse(decorator)}"
+            raise Unclear("a decorator: it may replace the function", decorator, said, "no decorator but @private")
     for default in (*function.args.defaults, *function.args.kw_defaults):
         if default is not None and not is_number(default):
             raise Unclear("a default that is no number", default, ast.unparse(default), "a number")

@@ -207,7 +207,8 @@ class _Reader:
             case ast.AugAssign(target=target, op=op, value=value):
                 old = self._expression(_loaded(target))
                 if not isinstance(target, ast.Name) and any(isinstance(n, ast.Call) for n in ast.walk(target)):
-                    raise Outside("a call in a place that is read and written", line, ast.unparse(target), "i = … before")
+                    where = ast.unparse(target)
+                    raise Outside("a call in a place that is read and written", line, where, "i = … before")
                 found = self._operation(op, old, self._expression(value), node)
                 if isinstance(op, ast.Add) and isinstance(target, ast.Name):
                     found = t.Arithmetic("+=", old, self._expression(value), line)
