@@ -44,7 +44,7 @@ def ladder(count: int, step: Step, most: int, epsilon: Fraction, entropy: Entrop
 
 
 def _kept(width: int, loss: Fraction, room: int, entropy: Entropy) -> bool:
-    """True with probability width·e^(−loss)/room, exactly; at most 1. Beside loss 0 it is irrational: bits decide it."""
+    """True with probability width·e^(−loss)/room, exactly; at most 1. Beside loss 0 irrational: bits decide it."""
     if not loss:
         return whole_below(room, entropy) < width
 
