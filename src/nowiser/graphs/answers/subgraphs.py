@@ -143,7 +143,7 @@ def _above(exact: int, distance: int, epsilon: Fraction, entropy: Entropy) -> in
     """A whole number that is not below the exact one but once in a hundred times."""
     noise = Laplace(distance / epsilon)
     (told,) = noise.blur([exact], entropy)
-    return max(1, int(ceil(told * noise.grid + noise.half_width(Fraction(98, 100)))))
+    return max(1, ceil(int(told) * noise.grid + noise.half_width(Fraction(98, 100))))
 
 
 STATISTICS = (Triangles(), Stars(), Clustering())
