@@ -19,7 +19,7 @@ def number(value: Any) -> str:
     if value is None:
         return "not known"
     if isinstance(value, float) and not value.is_integer():
-        return f"{value:,.4g}"
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     return f"{int(value):,}" if isinstance(value, int | float) else str(value)
 
 
@@ -97,7 +97,7 @@ def _figures(figures: Mapping[str, Mapping[str, float]]) -> list[str]:
     names = list(figures["original"])
     width = max(map(len, names))
     lines = [f"{'':{width}}  {'original':>12}  {'released':>12}"]
-    lines += [f"{n:{width}}  {figures['original'][n]:>12,.4g}  {figures['released'][n]:>12,.4g}" for n in names]
+    lines += [f"{n:{width}}  {number(figures['original'][n]):>12}  {number(figures['released'][n]):>12}" for n in names]
     lost = figures["lost"]
     lines.append(
         f"links kept: {percent(lost['links kept'])}; communities found again:"
