@@ -3,7 +3,7 @@
 import json
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -55,7 +55,13 @@ def verify(  # noqa: PLR0917 (typer passes options by name)
         raise Misconfigured("say which program", hint="nowiser verify program.py --private d --neighbours one")
     path, text, function = _program(program)
     if check is not None:
-        stated = {"private": private, "neighbours": neighbours, "epsilon": eps, "rho": rho, "delta": _delta(delta)}
+        stated: dict[str, Any] = {
+            "private": private,
+            "neighbours": neighbours,
+            "epsilon": eps,
+            "rho": rho,
+            "delta": _delta(delta),
+        }
         stated |= {"public": _numbers(public) if public else None, "whole": True if whole else None}
         _check(check, text, function, stated, as_json=as_json)
         return
@@ -129,20 +135,24 @@ def _check(path: Path, program: str, function: str | None, stated: dict[str, Any
         raise Misconfigured(f"{path} is no certificate: {error}") from None
     try:
         said = check(given, program)
-        theirs = given["question"]["function"]
-        other = "function" if function not in {None, theirs} else difference(given, read(program, theirs), stated)
-        if other:
-            raise Rejected(f"it answers another question ({other}). It shows: {said}")
     except Rejected as no:
-        if as_json:
-            output.emit({"accepted": False, "reason": str(no)})
-        else:
-            typer.echo(f"Rejected: {no}.")
-        raise typer.Exit(REJECTED) from None
+        _rejected(str(no), as_json=as_json)
+    theirs = given["question"]["function"]
+    other = "function" if function not in {None, theirs} else difference(given, read(program, theirs), stated)
+    if other:
+        _rejected(f"it answers another question ({other}). It shows: {said}", as_json=as_json)
     if as_json:
         output.emit({"accepted": True, "proves": said})
     else:
         typer.echo(f"Accepted: {said}.")
+
+
+def _rejected(reason: str, *, as_json: bool) -> NoReturn:
+    if as_json:
+        output.emit({"accepted": False, "reason": reason})
+    else:
+        typer.echo(f"Rejected: {reason}.")
+    raise typer.Exit(REJECTED)
 
 
 def _audit(  # noqa: PLR0917 (the options that concern audits)
