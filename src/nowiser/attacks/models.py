@@ -1,8 +1,8 @@
 """Who was a model fitted on? It is asked about people who were and people who were not; it may know the first better.
 
 For everybody the attacker computes how well the model fits: the chance it gives to the true class, how near its number
-is, how near the nearest centre. From which fit on he says "she was there" is learnt from one half of the people and tried
-on the other. Before the model he is right in one half of the cases.
+is, how near the nearest centre. From which fit on he says "she was there" is learnt from one half of the people and
+tried on the other. Before the model he is right in one half of the cases.
 """
 
 from dataclasses import dataclass
