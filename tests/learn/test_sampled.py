@@ -157,7 +157,7 @@ def test_a_model_of_ones_own_learns_and_comes_back_without_its_functions():
         ({"sample": 1.5}, "sample must lie"),
         ({"steps": 0}, "steps be 1"),
         ({"clip": np.nan}, "clip must lie"),
-        ({"parameters": 7}, "must give 7 numbers"),
+        ({"parameters": 7, "gradient": always}, "must give 7 numbers"),
     ],
 )
 def test_what_is_wrong_with_it(wrong, words):

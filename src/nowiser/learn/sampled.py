@@ -3,7 +3,8 @@
 Steps on Poisson samples under Gaussian noise have no μ: their tails are heavier. But for a chance of FAILS they are no
 easier to tell apart than N(0, 1) from N(μ, 1): δ(ε) ≤ FAILS + (1 − FAILS)·δ_μ(ε) for all ε, both ways, which says so by
 Blackwell's theorem. δ(ε) is that of dp-accounting's privacy-loss distributions, rounded up, and compared on a grid,
-each with δ_μ of the next point. So a chain may go on with μ, and FAILS adds to the chance that its promise does not hold.
+each with δ_μ of the next point. So a chain may go on with μ, and FAILS adds to the chance that its promise does not
+hold.
 """
 
 from dataclasses import dataclass, field
