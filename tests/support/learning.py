@@ -102,7 +102,7 @@ def every_model(rho: float = 1.0, *, bounds: Any = None, **more: Any) -> dict[st
 
 def absolute(theta: np.ndarray, row: np.ndarray, target: float) -> np.ndarray:
     """The gradient of |target - theta·row|."""
-    return -np.sign(target - theta @ row) * row
+    return (1.0 if target < theta @ row else -1.0) * row
 
 
 def aimed_at(model: Any, labels: Any, targets: Any) -> Any:

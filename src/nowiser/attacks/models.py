@@ -71,7 +71,7 @@ def membership(
         raise Misconfigured(f"each of the two tables needs {2 * LEAST} people of whom the truth is known")
     cut = _cut(known[:many], other[:many])
     right = np.concatenate([known[many : 2 * many] >= cut, other[many : 2 * many] < cut])
-    mu = sqrt(2 * float(model.rho_))  # type: ignore[attr-defined]
+    mu = sqrt(2 * float(model.rho_))
     return Membership(type(model).__name__, rate(right, LEVEL), NormalDist().cdf(mu / 2))
 
 

@@ -6,7 +6,9 @@ from typing import Any
 from nowiser.errors import Misconfigured
 
 
-def membership_of(file: Path, original: Path | None, control: Path | None, target: list[str], seed: int | None) -> Any:
+def membership_of(
+    file: Path, original: Path | None, control: Path | None, target: tuple[str, ...], seed: int | None
+) -> Any:
     """The attack, on a file that `nowiser learn` wrote."""
     from nowiser.attacks.models import membership
     from nowiser.files.unreadable import there

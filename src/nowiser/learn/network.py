@@ -135,4 +135,4 @@ def _shortened(back: Whole, last: Whole, long: Whole, wide: Whole, most: int) ->
 def _tanh() -> tuple[Whole, Whole]:
     """Tanh and its slope as whole numbers of 1/UNIT."""
     bent = np.tanh(np.arange(-BENT * FINE, BENT * FINE + 1) / FINE)
-    return tuple(np.rint(v * UNIT).astype(np.int64) for v in (bent, 1 - bent * bent))  # type: ignore[return-value]
+    return tuple(np.rint(v * UNIT).astype(np.int64) for v in (bent, 1 - bent * bent))

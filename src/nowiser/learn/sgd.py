@@ -122,7 +122,7 @@ class _Step:
             people = int(self.whose.max(initial=-1)) + 1
             seen = np.flatnonzero(self._samples.chosen(people)[self.whose])
         total = np.zeros(theta.size, dtype=np.int64)
-        for i in seen:
+        for i in seen.tolist():
             total += self._shortened(theta, i)
         return total.reshape(theta.shape)
 
