@@ -132,7 +132,7 @@ def told_apart(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...]) -> 
     return float(auc - 2 * np.sqrt((2 * rest + 1) / (12 * rest**2)))
 
 
-def people(old: MicroTable, aux: Any, identity: str | None, quasi: tuple[str, ...]) -> MicroTable | None:
+def outside_list(old: MicroTable, aux: Any, identity: str | None, quasi: tuple[str, ...]) -> MicroTable | None:
     """The outside list, with names that the original has too."""
     if aux is None:
         if identity is not None:
