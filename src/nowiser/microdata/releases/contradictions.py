@@ -1,0 +1,61 @@
+"""Whether an earlier release can be of the same values as this one: people whose values changed in between.
+
+Who knows that hers alone changed reads it from the difference of two files, and no count of fixed values says so.
+People who are in both releases have the same values in both, or the releases contradict each other. Groups that share
+people hang together; there the values that both show must be enough for everybody who is in both.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from nowiser.errors import NotAnswerable
+from nowiser.microdata.releases.record import Record
+from nowiser.microdata.table.column import Ints
+
+
+def refuse_contradictions(earlier: Sequence[Record], now: Record, names: Sequence[str]) -> None:
+    """Raises NotAnswerable where somebody's value of these columns was another one when an earlier release was made."""
+    for record in earlier:
+        there, changed = set(record.columns) & set(now.columns), {*record.changed, *now.changed}
+        both = [n for n in names if n in there - changed]
+        if both and contradict(record, now, both):
+            raise NotAnswerable(
+                "earlier releases of this table contradict this one: values of people were changed in between",
+                hint="What both tell together about a changed value cannot be measured. Publish from the same state of "
+                "the table, or answer questions instead.",
+            )
+
+
+def contradict(one: Record, two: Record, names: Sequence[str]) -> bool:
+    """Whether no values of the people who are in both make both releases."""
+    _, first, second = np.intersect1d(one.people, two.people, assume_unique=True, return_indices=True)
+    offset = int(one.member.max(initial=-1)) + 1
+    many = offset + int(two.member.max(initial=-1)) + 1
+    here, there = one.member[first], two.member[second] + offset
+    links = coo_array((np.ones(len(here), np.int8), (here, there)), shape=(many, many))
+    part = connected_components(links, directed=False)[1]
+    kinds: dict[tuple[str | None, ...], int] = {}
+    shown = [
+        _shown(r, names, part[at : at + size], kinds)
+        for r, at, size in ((one, 0, offset), (two, offset, many - offset))
+    ]
+    width = max(1, len(kinds))
+    keys, counts = zip(*(np.unique(p * width + k, return_counts=True) for p, k in shown), strict=True)
+    _, a, b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+    enough = np.bincount(
+        keys[0][a] // width, weights=np.minimum(counts[0][a], counts[1][b]), minlength=part.max(initial=0) + 1
+    )
+    return bool((enough < np.bincount(part[here], minlength=len(enough))).any())
+
+
+def _shown(
+    record: Record, names: Sequence[str], part: Ints, kinds: dict[tuple[str | None, ...], int]
+) -> tuple[Ints, Ints]:
+    """Per released row where its group belongs, and what it shows."""
+    rows, inverse = np.unique(np.stack([record.codes[n] for n in names], axis=1), axis=0, return_inverse=True)
+    labels = (tuple(record.labels[n][c] for n, c in zip(names, row, strict=True)) for row in rows)
+    at = np.array([kinds.setdefault(label, len(kinds)) for label in labels], np.int64)
+    return part[record.group].astype(np.int64), at[inverse.reshape(-1)]
