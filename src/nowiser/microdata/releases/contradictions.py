@@ -37,25 +37,19 @@ def contradict(one: Record, two: Record, names: Sequence[str]) -> bool:
     here, there = one.member[first], two.member[second] + offset
     links = coo_array((np.ones(len(here), np.int8), (here, there)), shape=(many, many))
     part = connected_components(links, directed=False)[1]
-    kinds: dict[tuple[str | None, ...], int] = {}
-    shown = [
-        _shown(r, names, part[at : at + size], kinds)
-        for r, at, size in ((one, 0, offset), (two, offset, many - offset))
-    ]
-    width = max(1, len(kinds))
-    keys, counts = zip(*(np.unique(p * width + k, return_counts=True) for p, k in shown), strict=True)
-    _, a, b = np.intersect1d(*keys, assume_unique=True, return_indices=True)
-    enough = np.bincount(
-        keys[0][a] // width, weights=np.minimum(counts[0][a], counts[1][b]), minlength=part.max(initial=0) + 1
-    )
-    return bool((enough < np.bincount(part[here], minlength=len(enough))).any())
+    mine, theirs = _counts(one, names, part[:offset]), _counts(two, names, part[offset:])
+    both = np.bincount(part[here], minlength=len(part))
+    for place in mine.keys() & theirs.keys():
+        both[place[0]] -= min(mine[place], theirs[place])
+    return bool((both > 0).any())
 
 
-def _shown(
-    record: Record, names: Sequence[str], part: Ints, kinds: dict[tuple[str | None, ...], int]
-) -> tuple[Ints, Ints]:
-    """Per released row where its group belongs, and what it shows."""
-    rows, inverse = np.unique(np.stack([record.codes[n] for n in names], axis=1), axis=0, return_inverse=True)
-    labels = (tuple(record.labels[n][c] for n, c in zip(names, row, strict=True)) for row in rows)
-    at = np.array([kinds.setdefault(label, len(kinds)) for label in labels], np.int64)
-    return part[record.group].astype(np.int64), at[inverse.reshape(-1)]
+def _counts(record: Record, names: Sequence[str], part: Ints) -> dict[tuple[int, tuple[str | None, ...]], int]:
+    """Rows by the part their group belongs to, and what they show."""
+    rows = np.stack([part[record.group], *(record.codes[n] for n in names)], axis=1)
+    found, counts = np.unique(rows, axis=0, return_counts=True)
+    labels = [record.labels[n] for n in names]
+    return {
+        (int(row[0]), tuple(own[c] for own, c in zip(labels, row[1:], strict=True))): n
+        for row, n in zip(found.tolist(), counts.tolist(), strict=True)
+    }
