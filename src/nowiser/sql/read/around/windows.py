@@ -12,7 +12,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql.answer.totals import result
 from nowiser.sql.functions.base import ORDERED
 from nowiser.sql.interval import EVERYTHING, Interval
-from nowiser.sql.read.bind import Binder
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.written import written
 from nowiser.sql.steps import WHOLE, Frame, Total, Window
 from nowiser.sql.tree import Expression, Literal, Order, Type

@@ -2,9 +2,9 @@
 
 from sqlglot import exp
 
-from nowiser.sql.read.between import reader
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.constructs import Rule
+from nowiser.sql.read.expressions.between import reader
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.constructs import Rule
 from nowiser.sql.tree import Expression
 
 OURS = ("ramp", "distance")

@@ -13,9 +13,9 @@ from nowiser.sql.functions.base import Mismatch
 from nowiser.sql.functions.patterns import regular, similar
 from nowiser.sql.functions.strings import lowered
 from nowiser.sql.interval import point
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.constants import null, read_as
-from nowiser.sql.read.constructs import Rule, as_number, like, to_whole, unary
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.constants import null, read_as
+from nowiser.sql.read.expressions.constructs import Rule, as_number, like, to_whole, unary
 from nowiser.sql.tree import Expression, Literal, Type
 
 LONGEST_PART = 1_000_000

@@ -17,12 +17,12 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable
 from nowiser.sql import functions
 from nowiser.sql.bound.relations import names, rows
-from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import condition, no_aggregate
-from nowiser.sql.read.lookups import Looked, Lookups
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import Scope
-from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import TRUE, Context, From, Source, SubSelect, together, within
+from nowiser.sql.read.subselects.lookups import Looked, Lookups
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.tree import Column, Exists, Expression, Filter, Relation, columns
 
 Together = Callable[[Expression | None], Relation]

@@ -17,9 +17,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.read.hints import unreadable
-from nowiser.sql.read.parameters import UNKNOWN, known_places, places, put
-from nowiser.sql.read.spellings import marked, respelled, topped
-from nowiser.sql.read.tokens import tokens as cut
+from nowiser.sql.read.text.parameters import UNKNOWN, known_places, places, put
+from nowiser.sql.read.text.spellings import marked, respelled, topped
+from nowiser.sql.read.text.tokens import tokens as cut
 
 MOST_CHARACTERS = 20_000
 MOST_TOKENS = 6_000

@@ -10,14 +10,15 @@ from sqlglot import exp
 
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
-from nowiser.sql.read import hints, windows
-from nowiser.sql.read.bind import DEEPEST, Binder
+from nowiser.sql.read import hints
+from nowiser.sql.read.around import windows
+from nowiser.sql.read.around.grouping import MOST_KEYS
+from nowiser.sql.read.around.whole_answer import WholeAnswer
 from nowiser.sql.read.clauses import aggregates as has_aggregates, named, named_output, number, starred, whole
-from nowiser.sql.read.grouping import MOST_KEYS
+from nowiser.sql.read.expressions.bind import DEEPEST, Binder
 from nowiser.sql.read.names import Scope, known, matches
-from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import Context
-from nowiser.sql.read.whole_answer import WholeAnswer
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.read.written import written
 from nowiser.sql.steps import Beside, Gather, Keep, Once, Project, Slice, Sort, Step, Total, Window, expressions, put
 from nowiser.sql.tree import Call, Expression, Order, Output, Query, Shown, parts

@@ -17,13 +17,13 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable
 from nowiser.sql.bound.relations import rows
 from nowiser.sql.read import hints
-from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import aggregates, no_aggregate, outputs
-from nowiser.sql.read.exists import looked_up
-from nowiser.sql.read.per_person import per_person
-from nowiser.sql.read.row_windows import beside, has_windows
-from nowiser.sql.read.set_operations import united
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.source import Context, From, Source
+from nowiser.sql.read.subselects.exists import looked_up
+from nowiser.sql.read.subselects.per_person import per_person
+from nowiser.sql.read.subselects.row_windows import beside, has_windows
+from nowiser.sql.read.subselects.set_operations import united
 from nowiser.sql.tree import Column
 
 _CLAUSES = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "distinct", "with_")

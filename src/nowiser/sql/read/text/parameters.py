@@ -14,7 +14,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from nowiser.errors import Misconfigured
 from nowiser.sql.literals import literal
-from nowiser.sql.read.tokens import tokens
+from nowiser.sql.read.text.tokens import tokens
 
 MOST = 500
 _WHOLE = ("LIMIT", "OFFSET", "FETCH", "FIRST", "NEXT")

@@ -5,7 +5,7 @@ from itertools import pairwise
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
-from nowiser.sql.read.tokens import tokens
+from nowiser.sql.read.text.tokens import tokens
 
 
 def statements(text: str) -> list[str]:

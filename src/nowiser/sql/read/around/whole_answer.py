@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from nowiser.sql import functions
-from nowiser.sql.read import windows
-from nowiser.sql.read.bind import Binder
+from nowiser.sql.read.around import windows
 from nowiser.sql.read.clauses import condition, no_aggregate
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import Scope, matches
-from nowiser.sql.read.parse import place
 from nowiser.sql.read.source import Context
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.steps import Window
 from nowiser.sql.tree import Expression, Shown
 

@@ -2,8 +2,8 @@
 
 from sqlglot import exp
 
-from nowiser.sql.read import constructs, constructs_soft, constructs_text, constructs_time
-from nowiser.sql.read.constructs import Rule
+from nowiser.sql.read.expressions import constructs, constructs_soft, constructs_text, constructs_time
+from nowiser.sql.read.expressions.constructs import Rule
 
 RULES: dict[type[exp.Expr], Rule] = {
     **constructs.RULES,

@@ -11,8 +11,8 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable, Span
 from nowiser.model.schema import Kind
 from nowiser.sql import functions
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.constants import constant, null, read_as
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.constants import constant, null, read_as
 from nowiser.sql.read.names import column
 from nowiser.sql.tree import Expression, Literal, Type
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from nowiser.sql import functions
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.further import Further, deeper, released_names
+from nowiser.sql.read.around.further import Further, deeper, released_names
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import Scope, matches
 from nowiser.sql.read.source import Context, together
 from nowiser.sql.steps import put

@@ -20,14 +20,14 @@ from nowiser.sql import functions
 from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import Rows, rows
 from nowiser.sql.interval import Interval
-from nowiser.sql.read.bind import Binder
+from nowiser.sql.read.around.windows import MOST_WINDOWS, OTHERS, RANKS, fixed, ordered
 from nowiser.sql.read.clauses import aggregates, condition, named, no_aggregate
-from nowiser.sql.read.derived import carried, derived_column, person_column
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.reasons import NTILES
 from nowiser.sql.read.names import Scope, known, matches
-from nowiser.sql.read.per_person import FOLDS, typed
-from nowiser.sql.read.reasons import NTILES
 from nowiser.sql.read.source import Context, filtered
-from nowiser.sql.read.windows import MOST_WINDOWS, OTHERS, RANKS, fixed, ordered
+from nowiser.sql.read.subselects.derived import carried, derived_column, person_column
+from nowiser.sql.read.subselects.per_person import FOLDS, typed
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Call, Column, Expression, Literal, Order, Relation, RowWindow, Type, Windowed, columns
 

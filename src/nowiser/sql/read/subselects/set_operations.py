@@ -19,11 +19,11 @@ from nowiser.model.schema import Kind, Role
 from nowiser.sql.bound.relations import Rows, rows
 from nowiser.sql.interval import hull, point
 from nowiser.sql.read import hints
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.derived import derived_column
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import Scope
-from nowiser.sql.read.per_person import per_person
 from nowiser.sql.read.source import Context, Source, SubSelect
+from nowiser.sql.read.subselects.derived import derived_column
+from nowiser.sql.read.subselects.per_person import per_person
 from nowiser.sql.tree import Column, Expression, Literal, Type, Union
 
 SIDE = "side"  # which branch a row is of: 1 or 2

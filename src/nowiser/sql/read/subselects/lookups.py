@@ -20,11 +20,11 @@ from nowiser.model.schema import Kind
 from nowiser.sql import functions
 from nowiser.sql.bound.relations import names, rows
 from nowiser.sql.interval import point
-from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import no_aggregate
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import Scope
-from nowiser.sql.read.per_person import per_person
 from nowiser.sql.read.source import Context, filtered, joined_within, pulled, together, within
+from nowiser.sql.read.subselects.per_person import per_person
 from nowiser.sql.tree import (
     Call,
     Column,

@@ -16,11 +16,11 @@ from nowiser.sql.bound.relations import Rows, rows
 from nowiser.sql.functions.base import ORDERED, ROUNDED
 from nowiser.sql.interval import INT64, Interval, hull
 from nowiser.sql.plan.cells import sum_cell
-from nowiser.sql.read.bind import Binder
 from nowiser.sql.read.clauses import condition, named_output, no_aggregate, outputs
-from nowiser.sql.read.derived import carried, derived_column, person_column
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context, Source
+from nowiser.sql.read.subselects.derived import carried, derived_column, person_column
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Column, Expression, Filter, Fold, PerPerson, Relation, Type, columns
 

@@ -16,10 +16,10 @@ from nowiser.model.schema import Kind
 from nowiser.sql import functions
 from nowiser.sql.interval import point
 from nowiser.sql.read import hints
-from nowiser.sql.read.constants import bare, null, read_as
+from nowiser.sql.read.expressions.constants import bare, null, read_as
+from nowiser.sql.read.expressions.reasons import ASK_FIRST, NTILES, REASONS, ROW_WINDOWS, SPELLED
 from nowiser.sql.read.names import Scope
-from nowiser.sql.read.parse import place
-from nowiser.sql.read.reasons import ASK_FIRST, NTILES, REASONS, ROW_WINDOWS, SPELLED
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
@@ -61,7 +61,7 @@ class Binder:
         return found
 
     def _bind(self, node: exp.Expr) -> Expression:
-        from nowiser.sql.read.rules import RULES
+        from nowiser.sql.read.expressions.rules import RULES
 
         found = self.leaf(node)
         if found is not None:

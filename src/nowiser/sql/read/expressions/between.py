@@ -26,10 +26,10 @@ from nowiser.model.schema import Kind
 from nowiser.sql.functions.calendar import DAY
 from nowiser.sql.functions.dates import SHORT
 from nowiser.sql.interval import point
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.constants import bare, read_as
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.constants import bare, read_as
 from nowiser.sql.read.names import known
-from nowiser.sql.read.spellings import BEGAN, COMPLETED, MARK
+from nowiser.sql.read.text.spellings import BEGAN, COMPLETED, MARK
 from nowiser.sql.tree import Expression, Literal, Type
 
 _LATER_FIRST = ("datetime_diff", "timestamp_diff")  # BigQuery's, with the unit last

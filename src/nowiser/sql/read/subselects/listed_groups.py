@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from nowiser.errors import NotAnswerable
 from nowiser.sql.functions import ALLOWED
-from nowiser.sql.read.bind import Binder
+from nowiser.sql.read.expressions.bind import Binder
 from nowiser.sql.read.names import matches
 from nowiser.sql.read.source import Context
 from nowiser.sql.tree import Call, Column, Expression, columns

@@ -9,10 +9,10 @@ from nowiser.model.schema import Kind
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.functions.dates import PARTS, SHORT, SPANS, TIMES
 from nowiser.sql.interval import point
-from nowiser.sql.read.between import extracted, moments, stamped
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.constants import bare, read_as
-from nowiser.sql.read.constructs import Rule, between, binary
+from nowiser.sql.read.expressions.between import extracted, moments, stamped
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.constants import bare, read_as
+from nowiser.sql.read.expressions.constructs import Rule, between, binary
 from nowiser.sql.tree import Call, Expression, Literal, Type
 
 _MONTHS = {"month": 1, "mon": 1, "quarter": 3, "year": 12, "yr": 12, "decade": 120}
