@@ -180,7 +180,12 @@ def test_it_completes_underlines_and_asks(scheme, vendored, desk, tokens):
     with window(desk, tokens["ana"], color_scheme=scheme) as page:
         assert not page.locator("#sql").is_visible()
         box(page).focus()
-        page.keyboard.type("SELECT AVG(time) FROM visits WHERE visits.fac")
+        page.keyboard.type("SELECT AVG(time) FROM visits")
+        page.keyboard.press("Enter")  # a line, though a table was typed
+        page.keyboard.type("WHERE 'fac' = visits.fac")
+        page.get_by_role("option", name="faculty").click()
+        assert page.locator("#sql").input_value() == "SELECT AVG(time) FROM visits\nWHERE 'fac' = visits.faculty"
+        page.keyboard.type(" AND fac")
         page.get_by_role("option", name="faculty").wait_for()
         page.keyboard.press("Escape")  # one Tab leaves the box: nobody is caught in it
         page.keyboard.press("Tab")
