@@ -50,6 +50,7 @@ headers = {
 found = {"version": app.config.get("VERSION_STRING", "")}
 found["tested"] = asked("POST", "database/test_connection/", {"sqlalchemy_uri": uri, "database_name": "nowiser"})
 made = asked("POST", "database/", {"database_name": "nowiser", "sqlalchemy_uri": uri, "expose_in_sqllab": True})
+assert "id" in made, (found, made)
 found["schemas"] = asked("GET", f"database/{made['id']}/schemas/")
 found["tables"] = asked("GET", f"database/{made['id']}/tables/", q="(schema_name:public)")
 found["columns"] = asked("GET", f"database/{made['id']}/table_metadata/", name="visits", schema="public")
