@@ -72,7 +72,7 @@ def chart(**query):
 minutes = {"label": "minutes", "expressionType": "SQL", "sqlExpression": "AVG(time)"}
 found["chart"] = chart(columns=["faculty"], metrics=[minutes], orderby=[[minutes, False]])
 found["again"] = chart(columns=["faculty"], metrics=[minutes], orderby=[[minutes, False]])
-lab = {"database_id": made["id"], "schema": "public", "runAsync": False, "json": True, "queryLimit": 1000}
+lab = {"database_id": made["id"], "schema": "public", "runAsync": False, "queryLimit": 1000}
 found["lab"] = asked("POST", "sqllab/execute/", lab | {"sql": "SELECT AVG(time) AS minutes FROM visits"})
 found["preview"] = asked("POST", "sqllab/execute/", lab | {"sql": "SELECT * FROM visits LIMIT 100"})
 print(json.dumps(found, default=str))
