@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -136,7 +137,9 @@ def ask(  # noqa: PLR0917
         if name not in {private, symbol}:
             numbers.setdefault(name, value)
     kind = dict(program.kinds).get(private, "")
-    whole = ("int" in kind or "bool" in kind) if whole is None else whole
+    whole = _whole_kind(kind) if whole is None else whole
+    if private == symbol:
+        raise Misconfigured(f"{private} is ε, not private", hint=f"--private {program.parameters[-1]}")
     listed = _listed(program, private, kind)
     return Question(program, private, listed, whole, _neighbours(neighbours), claim, claim.symbol, numbers)
 
@@ -227,6 +230,12 @@ def _listed(program: t.Program, private: str, kind: str) -> bool:
         )
         for node in walk(program.body)
     )
+
+
+def _whole_kind(kind: str) -> bool:
+    """Whether an annotation allows nothing but whole numbers: `list[int]`, not `list[int | float]` or `Point`."""
+    names = set(re.findall(r"\w+", kind))
+    return bool(names & {"int", "bool"}) and names <= {"int", "bool", "list", "List", "Sequence", "typing"}
 
 
 def _as_list(node: Any, name: str) -> bool:
