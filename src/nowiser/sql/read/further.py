@@ -11,7 +11,7 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.sql.read import hints, windows
-from nowiser.sql.read.bind import DEEPEST, Binder
+from nowiser.sql.read.bind import DEEPEST, Binder, truth
 from nowiser.sql.read.clauses import aggregates as has_aggregates, named, named_output, number, starred, whole
 from nowiser.sql.read.grouping import MOST_KEYS
 from nowiser.sql.read.names import Scope, known, matches
@@ -141,7 +141,7 @@ class Further:
         return self._number(node) if isinstance(node, exp.Subquery) else None
 
     def _condition(self, binder: Binder, node: exp.Expr) -> Expression:
-        found = binder.bind(node)
+        found = truth(binder.bind(node))
         if found.type.kind is not Kind.BOOLEAN:
             kind = found.type.kind
             raise self.refuse(node, f"A condition is true or false, not {kind.value}.", hints.condition(kind))
