@@ -33,7 +33,7 @@ from nowiser.report.answer import Allowance, Answer
 from nowiser.report.sent import received, useless
 from nowiser.report.tables import Tables
 from nowiser.sql.columns import Described
-from nowiser.sql.read.parameters import filled
+from nowiser.sql.read.text.parameters import filled
 
 PATIENCE = 120.0  # seconds; engines give up after 60
 MOST = 1 << 30  # bytes of an answer

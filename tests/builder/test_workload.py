@@ -8,7 +8,7 @@ import pytest
 
 import nowiser as nw
 from nowiser.builder.joint import alternatives
-from nowiser.sql.read.statements import statements
+from nowiser.sql.read.text.statements import statements
 from support.commands import nowiser as command
 
 BY_VALUE = [f"SELECT SUM(time) AS s FROM visits WHERE faculty = '{f}'" for f in ("math", "computer science", "law")]

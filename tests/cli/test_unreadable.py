@@ -53,6 +53,9 @@ BROKEN = [
     ("sheet.csv", b"PK\x03\x04 and so on", "is a spreadsheet or a zip archive", "soffice"),
     ("packed.csv", gzip.compress(GOOD.encode()), "is compressed", "gunzip"),
 ]  # fmt: skip
+GUESSED = ["--quasi", "faculty", "--sensitive", "time"]
+DROPPED = ["--drop", "student", "-o", "nobody.csv", "--force"]
+NAMED = ["--identity", "student", "--only", "look-alikes"]
 COMMANDS = {
     "risk": ["risk", "{}", "--quasi", "faculty", "--sensitive", "time"],
     "publish": ["publish", "{}", "--quasi", "faculty", "--sensitive", "time", "-k", "2", "--yes"],
@@ -60,6 +63,14 @@ COMMANDS = {
     "init": ["init", "{}", "--yes", "-o", "new.yaml"],
     "empirical": ["guess", "--prior", "{}:time", "--within", "2", "--gain", "5%"],
     "joint": ["guess", "--joint", "{}", "--goal", "time within 2", "--gain", "5%"],
+    "hierarchies": ["hierarchies", "{}", "-o", "hierarchies", "--force"],
+    "attack": ["attack", "{}", "--original", "good.csv", *GUESSED, "--only", "look-alikes"],
+    "an outside list": ["attack", "good.csv", "--original", "good.csv", *GUESSED, "--aux", "{}", *NAMED],
+    "classical rows": ["synth", "{}", "--method", "copula", "--gain", "90%", *GUESSED, *DROPPED],
+}
+LINKS = {
+    "release": ["publish", "--graph", "{}", "-o", "links.csv", "--force"],
+    "attack": ["attack", "--graph", "{}", "--original", "{}"],
 }
 
 
@@ -92,6 +103,29 @@ def test_every_command_says_what_is_wrong_where_and_what_repairs_it(folder, nowi
         assert says in said, (words, said)
         assert repair in said, (words, said)
         assert "Bjørn" not in said, "a value of the data"
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=[b[0] for b in BROKEN])
+def test_links_are_read_with_the_same_words(folder, nowiser, broken):
+    name, content, says, repair = broken
+    if name == "points.csv":  # two columns of names, as far as a graph is concerned
+        return
+    folder(name, content)
+    for words in LINKS.values():
+        code, _, said = nowiser(*(w.format(name) for w in words))
+        assert (code, says in said, repair in said, "biology" in said) == (3, True, True, False), (words, said)
+
+
+def test_links_below_comments_say_at_least_that_they_are_ragged(folder, nowiser):
+    folder("links.txt", "# a comment\n1 2\n2 3\n3 4 5\n")
+    code, _, said = nowiser("publish", "--graph", "links.txt", "-o", "out.csv")
+    assert (code, "cannot be read" in said, "the same number" in said, "3 4 5" in said) == (3, True, True, False), said
+
+
+def test_a_codebook_that_is_not_there(folder, nowiser):
+    for name, says in (("none.json", "there is no file none.json"), ("good.csv", "this is no codebook")):
+        code, _, said = nowiser("attack", "good.csv", "--original", "good.csv", *GUESSED, "--codebook", name)
+        assert (code, says in said) == (3, True), said
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=[b[0] for b in BROKEN])

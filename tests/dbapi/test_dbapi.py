@@ -13,8 +13,8 @@ from nowiser import dbapi
 from nowiser.dbapi.parameters import checked
 from nowiser.errors import Exhausted, NotAnswerable
 from nowiser.sql.literals import literal
-from nowiser.sql.read.parameters import filled
-from nowiser.sql.read.tokens import tokens
+from nowiser.sql.read.text.parameters import filled
+from nowiser.sql.read.text.tokens import tokens
 
 MEANS = "SELECT faculty, AVG(time) AS mean FROM visits GROUP BY faculty"
 

@@ -186,10 +186,18 @@ def test_the_bar_of_a_ladder_covers():
     def step(t):
         return min(3 + t, 50)
 
-    bar = half_width(3.0, 1.0, 50.0, 1.0)
+    bar = half_width(step, 1.0)
     drawn = np.array([abs(ladder(0, step, 50, epsilon, OS)) for _ in range(2000)])
     assert (drawn <= bar).mean() >= 0.94
-    assert half_width(3.0, 1.0, 50.0, 0.5) > bar
+    assert half_width(step, 0.5) > bar
+
+
+def test_steep_ladders_of_large_graphs_are_drawn():
+    """5-stars among 100,000 people: the worst graph's step is beyond 2^62, this graph's is a ten-millionth of it."""
+    people, epsilon = 100_000, Fraction(1, 10)
+    step = partial(subgraphs._star_step, 100, 90, 5, people)
+    drawn = [abs(ladder(0, step, 2 * comb(people - 2, 4), epsilon, OS)) for _ in range(400)]
+    assert 0.9 <= np.mean([d <= half_width(step, float(epsilon)) for d in drawn]) < 1
 
 
 def test_sorted_degrees_are_near():

@@ -6,7 +6,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.policy import parse
 from nowiser.sql.plan import cache
-from nowiser.sql.read.constants import shown_as
+from nowiser.sql.read.expressions.constants import shown_as
 
 POLICY = parse("""
 nowiser: 1

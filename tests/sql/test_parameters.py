@@ -9,9 +9,9 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.examples import canteen
 from nowiser.gateway import open as opened
 from nowiser.model.schema import Kind
-from nowiser.sql.read.length import every_expression
-from nowiser.sql.read.parameters import filled
 from nowiser.sql.read.select import read
+from nowiser.sql.read.text.length import every_expression
+from nowiser.sql.read.text.parameters import filled
 from nowiser.sql.tree import Literal, parts
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from nowiser.errors import NotAnswerable
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.read.select import read
-from nowiser.sql.read.tokens import tokens
+from nowiser.sql.read.text.tokens import tokens
 from support.sql_world import POLICY
 
 

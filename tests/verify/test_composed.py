@@ -37,7 +37,7 @@ def least(body, **options):
 
 def test_costs_add_up():
     assert least("a = total(d, eps)\nb = total(d, eps/2)\nreturn [a, b]") == ("composition", "3/2", None)
-    assert least("return largest(d, eps) + sparse(d, 2*eps, 5, 3)", neighbours="all") == ("composition", "3", None)
+    assert least("return [largest(d, eps), sparse(d, 2*eps, 5, 3)]", neighbours="all") == ("composition", "3", None)
 
 
 def test_results_may_be_used_as_public_values():

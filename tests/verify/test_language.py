@@ -64,7 +64,7 @@ def test_a_run_draws_exact_noise_of_the_samplers():
         ("def f(x, eps):\n    return laplace(1, 2)\n", 2, "laplace(1, 2)", "laplace(scale)"),
         ("def f(x, eps):\n    return numpy.exp(x)\n", 2, "numpy.exp(x)", "arithmetic"),
         ("def f(x, eps):\n    y = x\n    return f(y, eps)\n", 1, "f", "a loop"),
-        ("laplace = 3\ndef f(x, eps):\n    return x\n", 1, "laplace", "samples"),
+        ("laplace = 3\ndef f(x, eps):\n    return laplace(x)\n", 1, "laplace", "samples"),
     ],
 )
 def test_what_is_outside_names_the_line_the_construct_and_a_way_out(text, line, construct, hint):

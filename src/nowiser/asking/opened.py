@@ -38,8 +38,8 @@ from nowiser.sql.plan.plan import Plan, plan
 from nowiser.sql.plan.tally import Tally
 from nowiser.sql.read.bi import setting
 from nowiser.sql.read.catalogue import described
-from nowiser.sql.read.parameters import filled, listed, stand_ins, starts
 from nowiser.sql.read.select import read
+from nowiser.sql.read.text.parameters import filled, listed, stand_ins, starts
 from nowiser.sql.tree import Query
 
 if TYPE_CHECKING:

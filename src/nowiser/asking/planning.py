@@ -14,7 +14,7 @@ from nowiser.report import failure
 from nowiser.sql.answer import results as release
 from nowiser.sql.plan.plan import Plan, keys_to_read, plan
 from nowiser.sql.plan.tally import Tally
-from nowiser.sql.read.constants import shown_as
+from nowiser.sql.read.expressions.constants import shown_as
 from nowiser.sql.tree import Literal, Query
 
 if TYPE_CHECKING:

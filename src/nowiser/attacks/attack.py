@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nowiser.attacks.assess import SECONDS, VICTIMS, Assessment, Round, assess, quiet
-from nowiser.attacks.checks import check_control, check_secret, check_tables, people, remarks
+from nowiser.attacks.checks import check_control, check_secret, check_tables, outside_list, remarks
 from nowiser.attacks.claims import PRESENCE, beside, claims
 from nowiser.attacks.graphs.assessed import on_graph
 from nowiser.attacks.registry import attacks as registered
@@ -118,7 +118,7 @@ def attack(
         notes += check_generator(generator, old, number, released_columns)
     if outside is None and (generator is not None or read is not None):
         notes.append(CROSSED)
-    listed = people(old, aux, identity, tuple(specs))
+    listed = outside_list(old, aux, identity, tuple(specs))
     folder = read.folder if read is not None else None
     labels = {n: rules(hierarchy(old[n], s, folder)) for n, s in specs.items() if s and n in old}
     notes += unread(old, new, labels, tuple(specs))
@@ -164,7 +164,7 @@ def on_histories(
         raise Misconfigured(f"item={item!r}: whose an entry is must be named too (--person)")
     old, new, listed = files
     if listed is not None:
-        people(old, listed, identity, ())
+        outside_list(old, listed, identity, ())
     return game(old, new, person=person, item=item, aux=listed, identity=identity, **more)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from nowiser.attacks.believed import best_before, hits
 from nowiser.attacks.outcome import Claim
 from nowiser.errors import Misconfigured
+from nowiser.files.unreadable import there
 from nowiser.microdata.recipe import share
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.percent import percent
@@ -17,10 +18,11 @@ def beside(released: Any, given: Path | None) -> Mapping[str, Any] | None:
     """The codebook that is named, or the one beside the released file; None where there is none."""
     path = given
     if path is None and isinstance(released, str | Path):
-        there = Path(released).with_suffix(".codebook.json")
-        path = there if there.is_file() else None
+        found = Path(released).with_suffix(".codebook.json")
+        path = found if found.is_file() else None
     if path is None:
         return None
+    there(path, "the .codebook.json that `publish` writes")
     try:
         read = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

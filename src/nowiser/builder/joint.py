@@ -16,7 +16,7 @@ from nowiser.model.schema import Column
 from nowiser.report.answer import Answer
 from nowiser.sql.canonical import canonical
 from nowiser.sql.read.clauses import named
-from nowiser.sql.read.parse import parse
+from nowiser.sql.read.text.parse import parse
 from nowiser.sql.tree import Query
 
 Read = Callable[[str], Query]

@@ -89,7 +89,7 @@ def wanted_anyway(refusal: Useless) -> bool:
 
 def questions_of(text: str, file: Path | None) -> list[str]:
     """The questions of a file; what is typed is one."""
-    from nowiser.sql.read.statements import statements
+    from nowiser.sql.read.text.statements import statements
 
     return [text] if file is None else statements(text)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from nowiser.dbapi.errors import ProgrammingError
 from nowiser.errors import Misconfigured
-from nowiser.sql.read import parameters as read
+from nowiser.sql.read.text import parameters as read
 
 
 def checked(sql: str, parameters: Sequence[Any] | None) -> tuple[Any, ...] | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NEUTRAL = "The data of the policy cannot be read."
 WHY = "The custodian runs `nowiser check`, which says why."
 
+TABLE = "a csv or parquet file"
 SEPARATORS = (",", ";", "\t", "|")
 PARQUET = (".parquet", ".pq")
 FOREIGN = {".xlsx", ".xlsm", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"}  # files of other programs
@@ -31,9 +32,9 @@ SHOWN = 5  # ragged lines that are named
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def there(path: Path) -> None:
-    """Raise Misconfigured unless this is a file that may be read."""
-    found = _not_there(path)
+def there(path: Path, wanted: str = TABLE) -> None:
+    """Raise Misconfigured unless this is a file that may be read. `wanted`: what it should be."""
+    found = _not_there(path, wanted)
     if found is not None:
         raise found
 
@@ -78,14 +79,14 @@ def reading(path: Path) -> Iterator[None]:
 # -- files at all ---------------------------------------------------------------------------------------
 
 
-def _not_there(path: Path) -> Misconfigured | None:
+def _not_there(path: Path, wanted: str = TABLE) -> Misconfigured | None:
     try:
         if path.is_dir():
             inside = sorted(p.name for p in path.iterdir() if p.suffix.lower() in (*PARQUET, ".csv", ".tsv", ".txt"))
-            hint = f"Name one file of it, as in {path / inside[0]}." if inside else "Name a csv or parquet file."
-            return Misconfigured(f"{path} is a folder, not a csv or parquet file", hint=hint)
+            hint = f"Name one file of it, as in {path / inside[0]}." if inside else f"Name {wanted}."
+            return Misconfigured(f"{path} is a folder, not {wanted}", hint=hint)
         if not path.exists():
-            return Misconfigured(f"there is no file {path}", hint="Give a csv or parquet file.")
+            return Misconfigured(f"there is no file {path}", hint=f"Give {wanted}.")
         with path.open("rb") as file:
             file.read(1)
     except OSError as error:

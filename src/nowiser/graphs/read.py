@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from nowiser.errors import Misconfigured
+from nowiser.files.unreadable import explained, not_csv, there
 from nowiser.graphs.graph import Graph, Names, tidy
 
 ENDINGS = (".csv", ".tsv", ".txt", ".edges", ".parquet", ".pq")
@@ -186,15 +187,14 @@ def _file(path: Path, what: str) -> pa.Table:
     plain = Path(path.stem) if path.suffix == ".gz" else path
     if plain.suffix.lower() not in ENDINGS:
         raise Misconfigured(f"{path}: {what} are read from {FORMS}")
-    if not path.is_file():
-        raise Misconfigured(f"there is no file {path}")
+    there(path)
     try:
         if plain.suffix.lower() in {".parquet", ".pq"}:
             return pq.read_table(path)
         return _delimited(path)
-    except (pa.ArrowInvalid, OSError, EOFError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0] if not isinstance(error, UnicodeDecodeError) else "it is not UTF-8"
-        raise Misconfigured(f"{path} cannot be read: {reason}", hint=f"It should be {FORMS}.") from None
+    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError):
+        again = "It should be " + FORMS + ", each line with the same number of them."
+        raise explained(path) or Misconfigured(f"{path} cannot be read", hint=again) from None
 
 
 def _delimited(path: Path) -> pa.Table:
@@ -208,7 +208,7 @@ def _delimited(path: Path) -> pa.Table:
                 break
             skipped += 1
     if not head:
-        raise Misconfigured(f"{path} is empty")
+        raise not_csv(path) or Misconfigured(f"{path} is empty")
     between = next((c for c in (",", "\t", ";", " ") if c in head), ",")
     fields = [f.strip().strip('"') for f in head.split(between)]
     bare = all(f.lstrip("-").isdecimal() for f in fields)  # numbers: this is a link, not a header

@@ -9,7 +9,8 @@ from scipy.sparse.csgraph import shortest_path
 from nowiser.graphs.answers.subgraphs import stars, triangles
 from nowiser.graphs.graph import Graph, Ints
 
-SOURCES = 200  # people whose paths to everybody are measured
+SOURCES = 20, 200  # people whose paths to everybody are measured: fewer in large graphs, which have more pairs anyhow
+STEPS = 20_000_000  # links gone through for them, about
 ROUNDS = 20
 EIGENVALUES = 8
 
@@ -53,7 +54,7 @@ def mean_distance(graph: Graph, random: np.random.Generator) -> float:
     """Over pairs that can reach each other, from some people drawn at random."""
     if not graph.size:
         return 0.0
-    sources = random.permutation(graph.people)[:SOURCES]
+    sources = random.permutation(graph.people)[: int(np.clip(STEPS // graph.size, *SOURCES))]
     steps = shortest_path(sparse.csr_matrix(graph.adjacency), unweighted=True, indices=sources)
     reached = steps[np.isfinite(steps) & (steps > 0)]
     return float(reached.mean()) if len(reached) else 0.0

@@ -21,6 +21,17 @@ def below(bound: int, n: int, entropy: Entropy) -> NDArray[np.int64]:
     return (found % np.uint64(bound)).astype(np.int64)
 
 
+def whole_below(bound: int, entropy: Entropy) -> int:
+    """One number 0 … bound − 1, however large the bound is."""
+    if bound < 1:
+        raise ValueError(f"bound must be at least 1, got {bound}")
+    bits = (bound - 1).bit_length()
+    while True:
+        found = int.from_bytes(entropy.bytes((bits + 7) // 8), "little") & ((1 << bits) - 1)
+        if found < bound:
+            return found
+
+
 def shuffled(n: int, entropy: Entropy) -> list[int]:
     """A permutation of 0 … n − 1, all equally likely (Fisher and Yates)."""
     order = list(range(n))

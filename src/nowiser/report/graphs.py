@@ -19,7 +19,7 @@ def number(value: Any) -> str:
     if value is None:
         return "not known"
     if isinstance(value, float) and not value.is_integer():
-        return f"{value:,.4g}"
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     return f"{int(value):,}" if isinstance(value, int | float) else str(value)
 
 
@@ -67,11 +67,7 @@ def answered_html(content: Mapping[str, Any]) -> str:
 
 def published(content: Mapping[str, Any]) -> str:
     """A release: what is promised, what attackers reach, what is left of the graph."""
-    links = content["links"]
-    lines = [f"{n[:1].upper()}{n[1:]}." for n in content["notes"]]
-    told = f"{number(links['original'])} links" + (f" → {number(links['released'])}" if links["released"] else "")
-    lines.append(f"{number(content['people'])} people, {told}; method {content['method']}.")
-    lines += content["promises"]
+    lines = _beginning(content)
     if content["attacks"] is not None:
         lines += [found(o) for o in content["attacks"]["outcomes"]]
         lines.append("These are attacks that were tried; others may do better.")
@@ -79,6 +75,14 @@ def published(content: Mapping[str, Any]) -> str:
         lines += ["", *_figures(content["figures"])]
     lines += [f"Written: {', '.join(content['files'])}"] if content["files"] else []
     return "\n".join(lines)
+
+
+def _beginning(content: Mapping[str, Any]) -> list[str]:
+    """What was noticed, how large the graph is, and what is promised."""
+    links = content["links"]
+    told = f"{number(links['original'])} links" + (f" → {number(links['released'])}" if links["released"] else "")
+    noticed = [f"{n[:1].upper()}{n[1:]}." for n in content["notes"]]
+    return [*noticed, f"{number(content['people'])} people, {told}; method {content['method']}.", *content["promises"]]
 
 
 def found(outcome: Mapping[str, Any]) -> str:
@@ -94,16 +98,19 @@ def found(outcome: Mapping[str, Any]) -> str:
 
 
 def _figures(figures: Mapping[str, Mapping[str, float]]) -> list[str]:
-    names = list(figures["original"])
-    width = max(map(len, names))
+    rows = _before_and_after(figures)
+    width = max(len(name) for name, *_ in rows)
     lines = [f"{'':{width}}  {'original':>12}  {'released':>12}"]
-    lines += [f"{n:{width}}  {figures['original'][n]:>12,.4g}  {figures['released'][n]:>12,.4g}" for n in names]
-    lost = figures["lost"]
-    lines.append(
-        f"links kept: {percent(lost['links kept'])}; communities found again:"
-        f" {percent(max(0.0, 1 - lost['communities (1 - agreement)']))}"
-    )
-    return lines
+    return [*lines, *(f"{name:{width}}  {old:>12}  {new:>12}" for name, old, new in rows), _kept(figures["lost"])]
+
+
+def _before_and_after(figures: Mapping[str, Mapping[str, float]]) -> list[tuple[str, str, str]]:
+    return [(n, number(figures["original"][n]), number(figures["released"][n])) for n in figures["original"]]
+
+
+def _kept(lost: Mapping[str, float]) -> str:
+    again = percent(max(0.0, 1 - lost["communities (1 - agreement)"]))
+    return f"links kept: {percent(lost['links kept'])}; communities found again: {again}"
 
 
 def layout(links: Any, people: int, seed: int = 0) -> Any:
@@ -191,14 +198,23 @@ def _degrees(made: Any) -> Any:
 def page(made: Any, *, whole: bool = True) -> str:
     """The report as HTML that loads nothing from elsewhere."""
     content = made.to_json()
-    note = "<p>Made from true values: for the custodian only.</p>"
-    body = f"<h1>A released graph: {escape(made.method)}</h1>{note}<pre>{escape(published(content))}</pre>"
+    body = f"<h1>A released graph: {escape(made.method)}</h1><p>Made from true values: for the custodian only.</p>"
+    body += "".join(f"<p>{escape(line)}</p>" for line in _beginning(content))
     body += f"<figure>{svg_of(made.chart())}</figure>"
     if made.attacks is not None:
-        body += made.attacks._repr_html_()
+        body += f"<h2>What attackers reach</h2>{made.attacks._repr_html_()}"
+    if content["figures"]:
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{old}</td><td>{new}</td></tr>"
+            for name, old, new in _before_and_after(content["figures"])
+        )
+        head = "<tr><th></th><th>original</th><th>released</th></tr>"
+        body += f"<h2>What is left of the graph</h2><table>{head}{rows}</table>"
+        body += f"<p>{escape(_kept(content['figures']['lost']).capitalize())}.</p>"
     if not whole:
         return body
-    return f"<!doctype html><meta charset='utf-8'><title>A released graph</title><style>{STYLE}</style>{body}"
+    head = "<!doctype html><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
+    return f"{head}<title>A released graph</title><style>{STYLE}figure{{margin:1rem 0}}</style>{body}"
 
 
 def save_report(made: Any, path: Path) -> Path:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nowiser.model.schema import Kind
-from nowiser.sql.read.length import every_expression
+from nowiser.sql.read.text.length import every_expression
 from nowiser.sql.tree import Literal, Query, parts
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -136,7 +137,9 @@ def ask(  # noqa: PLR0917
         if name not in {private, symbol}:
             numbers.setdefault(name, value)
     kind = dict(program.kinds).get(private, "")
-    whole = ("int" in kind or "bool" in kind) if whole is None else whole
+    whole = _whole_kind(kind) if whole is None else whole
+    if private == symbol:
+        raise Misconfigured(f"{private} is ε, not private", hint=f"--private {program.parameters[-1]}")
     listed = _listed(program, private, kind)
     return Question(program, private, listed, whole, _neighbours(neighbours), claim, claim.symbol, numbers)
 
@@ -229,6 +232,12 @@ def _listed(program: t.Program, private: str, kind: str) -> bool:
     )
 
 
+def _whole_kind(kind: str) -> bool:
+    """Whether an annotation allows nothing but whole numbers: `list[int]`, not `list[int | float]` or `Point`."""
+    names = set(re.findall(r"\w+", kind))
+    return bool(names & {"int", "bool"}) and names <= {"int", "bool", "list", "List", "Sequence", "typing"}
+
+
 def _as_list(node: Any, name: str) -> bool:
     def named(e: Any) -> bool:
         return isinstance(e, t.Name) and e.name == name
@@ -277,3 +286,25 @@ def claim_json(question: Question) -> dict[str, Any]:
     c = question.claim
     ratio = None if c.ratio is None else str(c.ratio)
     return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}
+
+
+def difference(certificate: Mapping[str, Any], program: t.Program, options: Mapping[str, Any]) -> str:
+    """In which of the options that were given (others are None) a certificate answers another question, or nothing."""
+    theirs, claim = certificate["question"], certificate["claim"]
+    stated = {name: value for name, value in options.items() if value is not None}
+    claimed = stated.keys() & {"epsilon", "rho", "delta"}
+    asked = ask(
+        program,
+        stated.get("private", theirs["private"]),
+        stated.get("neighbours", theirs["neighbours"]),
+        stated.get("epsilon", None if claimed else 1),
+        stated.get("rho"),
+        stated.get("delta", 0),
+        stated.get("public", theirs["public"]),
+        whole=stated.get("whole", theirs["whole"]),
+    )
+    ours = asked.to_json()
+    found = [name for name in ("private", "neighbours", "whole") if ours[name] != theirs[name]]
+    if "public" in stated and any(theirs["public"].get(n) != v for n, v in ours["public"].items()):
+        found.append("public")
+    return ", ".join([*found, *(["claim"] if claimed and claim_json(asked) != claim else [])])

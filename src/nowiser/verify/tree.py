@@ -23,8 +23,11 @@ FUNCTIONS = ("len", "range", "sum", "min", "max", "abs")
 
 @dataclass(frozen=True)
 class Number:
+    """`real`: written as 2.0, which is no place in a list."""
+
     value: Fraction
     line: int
+    real: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """`operator` is one of + - * / // %."""
+    """`operator` is one of + - * / // %, or += where a name is augmented (a list is written to)."""
 
     operator: str
     left: "Expression"
@@ -84,6 +87,7 @@ class Listing:
 
     items: tuple["Expression", ...]
     line: int
+    fixed: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ the largest number of common neighbours is itself a secret.
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from math import comb
+from math import ceil, comb
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def noisy_triangles(graph: Graph, epsilon: Fraction, entropy: Entropy) -> tuple[
     people, share = graph.people, epsilon * (1 - FOR_BAR)
     value = ladder(exact, partial(_triangle_step, common, people), max(1, people - 2), share, entropy)
     first = _above(common, 1, epsilon * FOR_BAR, entropy)
-    return max(0, value), half_width(first, 1.0, people - 2, float(share))
+    return max(0, value), half_width(partial(_triangle_step, first, people), float(share))
 
 
 def noisy_stars(graph: Graph, size: int, epsilon: Fraction, entropy: Entropy) -> tuple[int, float]:
@@ -135,16 +135,15 @@ def noisy_stars(graph: Graph, size: int, epsilon: Fraction, entropy: Entropy) ->
     most = 2 * comb(max(people - 2, 0), size - 1)
     step = partial(_star_step, first, second, size, people)
     value = ladder(stars(graph, size), step, max(1, most), share, entropy)
-    degree = min(max(0, people - 2), int(_above(first, 1, epsilon * FOR_BAR, entropy)))
-    growth = 2 * (comb(degree + 1, size - 1) - comb(degree, size - 1))
-    return max(0, value), half_width(2 * comb(degree, size - 1), growth, most, float(share))
+    degree = _above(first, 1, epsilon * FOR_BAR, entropy)
+    return max(0, value), half_width(partial(_star_step, degree, degree, size, people), float(share))
 
 
-def _above(exact: int, distance: int, epsilon: Fraction, entropy: Entropy) -> float:
-    """A number that is not below the exact one but once in a hundred times."""
+def _above(exact: int, distance: int, epsilon: Fraction, entropy: Entropy) -> int:
+    """A whole number that is not below the exact one but once in a hundred times."""
     noise = Laplace(distance / epsilon)
     (told,) = noise.blur([exact], entropy)
-    return max(1.0, float(told) + float(noise.half_width(Fraction(98, 100))))
+    return max(1, ceil(int(told) * noise.grid + noise.half_width(Fraction(98, 100))))
 
 
 STATISTICS = (Triangles(), Stars(), Clustering())

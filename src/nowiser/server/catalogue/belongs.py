@@ -12,9 +12,9 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from nowiser.errors import NotAnswerable
-from nowiser.sql.read.parameters import starts
-from nowiser.sql.read.parse import measure
-from nowiser.sql.read.tokens import tokens
+from nowiser.sql.read.text.parameters import starts
+from nowiser.sql.read.text.parse import measure
+from nowiser.sql.read.text.tokens import tokens
 
 MOST_CHARACTERS = 60_000
 _HOMES = {"pg_catalog": "pg", "information_schema": "info", "nowiser": "own"}

@@ -23,7 +23,7 @@ from nowiser.server.wire.options import Options
 from nowiser.server.wire.protocol import values as v
 from nowiser.server.wire.words import every_text, in_settings
 from nowiser.sql.read.bi import setting
-from nowiser.sql.read.parameters import filled
+from nowiser.sql.read.text.parameters import filled
 
 NUMBERS = ("integer", "real")
 EXPLAINED = "QUERY PLAN"

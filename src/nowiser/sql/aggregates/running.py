@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sqlglot import exp
 
 from nowiser.sql.aggregates.histograms import Histogram
-from nowiser.sql.read.bind import Binder, spelled
-from nowiser.sql.read.parse import place
-from nowiser.sql.read.reasons import ROW_WINDOWS, WINDOWS
+from nowiser.sql.read.expressions.bind import Binder, spelled
+from nowiser.sql.read.expressions.reasons import ROW_WINDOWS, WINDOWS
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.tree import Aggregate, Expression, Grouped
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from nowiser.sql import functions
 from nowiser.sql.bound import bounds
 from nowiser.sql.functions.dates import MOMENTS, ends
 from nowiser.sql.interval import EVERYTHING, Interval
-from nowiser.sql.read.bind import Binder
-from nowiser.sql.read.constants import exact_number
-from nowiser.sql.read.parse import place
+from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.constants import exact_number
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Aggregate, Expression, Literal, Type
 

@@ -12,7 +12,7 @@ from nowiser.noise.summed import laplace_units
 from nowiser.sql.aggregates.quantiles import MARGIN
 from nowiser.sql.aggregates.syntax import QUANTILES
 from nowiser.sql.plan.plan import Noise, Plan, Way
-from nowiser.sql.read.constants import exact_number
+from nowiser.sql.read.expressions.constants import exact_number
 
 WIDEST = Fraction(10**15)  # noise that wide and a million cells of it still fit into the integers engines keep
 

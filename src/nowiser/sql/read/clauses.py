@@ -8,9 +8,9 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.sql.bound import bounds
 from nowiser.sql.read import hints
-from nowiser.sql.read.bind import Binder, truth
+from nowiser.sql.read.expressions.bind import Binder, truth
+from nowiser.sql.read.expressions.reasons import ASK_FIRST
 from nowiser.sql.read.names import Scope, known, matches
-from nowiser.sql.read.reasons import ASK_FIRST
 from nowiser.sql.read.source import Context
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import Expression

@@ -11,7 +11,7 @@ from nowiser.model.schema import Kind
 from nowiser.sql.functions.dates import EVER
 from nowiser.sql.interval import EVERYTHING, INT64, Interval
 from nowiser.sql.read import hints
-from nowiser.sql.read.parse import place
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.tree import Expression, Type
 
 SCHEMAS = ("public", "main")  # names before a table that mean nothing

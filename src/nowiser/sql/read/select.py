@@ -16,8 +16,10 @@ from nowiser.sql.bound.relations import rows as relation_rows
 from nowiser.sql.evaluate import evaluate
 from nowiser.sql.interval import Interval, point
 from nowiser.sql.read import hints
-from nowiser.sql.read.bi_wrappers import inside, without_idle, wrapped
-from nowiser.sql.read.bind import Binder, truth
+from nowiser.sql.read.around.bi_wrappers import inside, without_idle, wrapped
+from nowiser.sql.read.around.further import by_name, finish, further, released_names, window
+from nowiser.sql.read.around.grouping import MOST_KEYS, MOST_SETS, grouping_sets
+from nowiser.sql.read.around.whole_answer import asks_inside
 from nowiser.sql.read.clauses import (
     aggregates as has_aggregates,
     named,
@@ -27,21 +29,19 @@ from nowiser.sql.read.clauses import (
     starred,
     whole,
 )
-from nowiser.sql.read.constants import null
-from nowiser.sql.read.crossed_totals import in_brackets
-from nowiser.sql.read.exists import looked_up, lookups
-from nowiser.sql.read.further import by_name, finish, further, released_names, window
-from nowiser.sql.read.grouping import MOST_KEYS, MOST_SETS, grouping_sets
-from nowiser.sql.read.joined_totals import items, joined, part
-from nowiser.sql.read.length import refuse_long
-from nowiser.sql.read.listed_groups import refuse_counted, without_values
+from nowiser.sql.read.expressions.bind import Binder, truth
+from nowiser.sql.read.expressions.constants import null
 from nowiser.sql.read.names import Scope, column, known, matches
-from nowiser.sql.read.parse import parse, place
-from nowiser.sql.read.same_rows import one_answer
 from nowiser.sql.read.source import Context, From
-from nowiser.sql.read.subselect import read_source, with_names
+from nowiser.sql.read.subselects.crossed_totals import in_brackets
+from nowiser.sql.read.subselects.exists import looked_up, lookups
+from nowiser.sql.read.subselects.joined_totals import items, joined, part
+from nowiser.sql.read.subselects.listed_groups import refuse_counted, without_values
+from nowiser.sql.read.subselects.same_rows import one_answer
+from nowiser.sql.read.subselects.subselect import read_source, with_names
+from nowiser.sql.read.text.length import refuse_long
+from nowiser.sql.read.text.parse import parse, place
 from nowiser.sql.read.undeclared import refuse_undeclared
-from nowiser.sql.read.whole_answer import asks_inside
 from nowiser.sql.steps import Window, expressions, put
 from nowiser.sql.tree import (
     Aggregate,

@@ -19,9 +19,9 @@ from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import Equal, different, names, rows
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.read import hints
-from nowiser.sql.read.bind import Binder, truth
+from nowiser.sql.read.expressions.bind import Binder, truth
 from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches, of_database
-from nowiser.sql.read.parse import place
+from nowiser.sql.read.text.parse import place
 from nowiser.sql.read.written import written
 from nowiser.sql.tree import (
     Call,

@@ -168,6 +168,8 @@ class _Way:
         if move[5]:
             if path.noises or any(d.noisy for d in path.decisions) or values(ends.outputs)[1] or ends.to != key[0]:
                 raise Rejected("a turn that only one run takes is seen")
+            if ends.same != self._same[key[0], key[3]]:
+                raise Rejected("a turn that only one run takes changes a truth value")
             own = [(replaced(f, runs), s) if move[5] == 1 else (f, s) for f, s in path.rows(noisy=False)]
             tight = self._tight([*rows, *own])
             yield (None, path, tight, "", False) if move[5] == 1 else (path, None, tight, "", False)
@@ -283,8 +285,11 @@ class _Way:
                         raise Rejected("a quotient of something that differs in the second run")
         if first is None or second is None:
             return
-        if first.noises != second.noises or first.output.touched != second.output.touched:
+        a, b = first.output, second.output
+        if (a.to, a.same, a.touched, set(a.numbers)) != (b.to, b.same, b.touched, set(b.numbers)):
             raise Rejected("the two runs do different things in one turn")
+        if first.noises != second.noises:
+            raise Rejected("the two runs draw different noise in one turn")
         for kind, _, power in first.noises:
             if kind == "gaussian" or (kind != "uniform" and power != (-1 if self._symbolic else 0)):
                 raise Rejected("a scale times ε is not constant")

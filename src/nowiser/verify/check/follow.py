@@ -11,8 +11,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from nowiser.verify.check.arithmetic import Form, plus
+from nowiser.verify.check.names import SAMPLES, Unclear, used
 
-STATEMENTS = "Module FunctionDef arguments arg Assign AnnAssign AugAssign Expr If While For Break Return Pass"
+STATEMENTS = "Module FunctionDef arguments arg Assign AugAssign Expr If While For Break Return Pass"
 EXPRESSIONS = (
     "Constant Name Load Store UnaryOp BinOp BoolOp Compare IfExp List Tuple ListComp GeneratorExp comprehension"
 )
@@ -92,6 +93,12 @@ class World:
         self.decisions: list[Decision] = []
         self.noises: list[tuple[str, Fraction, int]] = []
         self.open: list[list[int]] = []
+        self.steps = 0
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > MOST:
+            raise Rejected("a loop takes too many turns")
 
     def take(self, outcomes: Sequence[int]) -> int:
         at = len(self.decisions)
@@ -111,12 +118,16 @@ class World:
             return bool(decision.outcome)
         return known
 
+    def above_known(self, form: Form) -> bool:
+        """Whether a form is surely above 0."""
+        return self.known.decide(form, True) is True
+
     def sample(self, kind: str, values: Sequence[Any]) -> Any:
         if kind == "choose":
             scores = tuple((dict(s.form), s.power) for s in (self.lift(v) for v in values[0]))
             self.decisions.append(Decision("choose", {}, False, self.take(range(len(scores))), scores))
             return self.decisions[-1].outcome
-        scale = self.lift(values[0] if values else 1)
+        scale = self.lift(values[0] if kind != "uniform" else 1)
         number = scale.form.get("", Fraction(0))
         if any(scale.form):
             raise Rejected(f"the argument of {kind} is no public number")
@@ -242,24 +253,68 @@ class Symbol:
 
 
 class _Exact(ast.NodeTransformer):
-    """Numbers as they are written, and divisions that stay exact."""
+    """Numbers as they are written, operations that stay exact, loops that end."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, float):
             return ast.Call(ast.Name("_number", ast.Load()), [ast.Constant(str(node.value))], [])
+        if type(node.value) not in {int, bool}:
+            raise Rejected(f"line {node.lineno}: {node.value!r} is not of the language")
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.op, ast.Div):
-            return ast.Call(ast.Name("_divided", ast.Load()), [node.left, node.right], [])
+        if type(node.op) in WATCHED:
+            return ast.Call(ast.Name(WATCHED[type(node.op)], ast.Load()), [node.left, node.right], [])
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        if not isinstance(node.op, ast.Add | ast.Sub | ast.Mod):  # x *= 2 is x = x * 2, but for lists
+            if not isinstance(node.target, ast.Name):
+                raise Rejected(f"line {node.lineno}: this assignment is not of the language")
+            value = ast.BinOp(ast.Name(node.target.id, ast.Load()), node.op, node.value)
+            return self.visit_Assign(ast.Assign([node.target], value, lineno=node.lineno))
         self.generic_visit(node)
-        if isinstance(node.op, ast.Div):
-            raise Rejected("/= is not part of the language the checker reads")
         return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        self.generic_visit(node)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        node.body.insert(0, ast.Expr(ast.Call(ast.Name("_step", ast.Load()), [], [])))
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        self.generic_visit(node)
+        node.body.insert(0, ast.Expr(ast.Call(ast.Name("_step", ast.Load()), [], [])))
+        return node
+
+
+WATCHED = {ast.Div: "_divided", ast.FloorDiv: "_floored", ast.Mult: "_times"}
+OURS = {*WATCHED.values(), "_number", "_step"}
+
+
+def read(text: str, name: str) -> ast.Module:
+    """The function of this name, those it calls, and numbers; refused if anything in them is not of the language."""
+    try:
+        found = used(ast.parse(text), name)
+    except Unclear as no:
+        raise Rejected(str(no)) from None
+    module = _Bare().visit(found.module)
+    for part in [n for top in module.body for n in ast.walk(top) if n is not top]:
+        bad = type(part).__name__ not in NODES or isinstance(part, ast.FunctionDef)
+        bad = bad or (isinstance(part, ast.Attribute) and part.attr != "append")
+        name = part.id if isinstance(part, ast.Name) else part.arg if isinstance(part, ast.arg) else ""
+        if bad or name.startswith("_"):
+            raise Rejected(f"line {getattr(part, 'lineno', '?')}: {type(part).__name__} is not of the language")
+    exact: ast.Module = _Exact().visit(module)
+    return ast.fix_missing_locations(exact)
+
+
+class _Bare(ast.NodeTransformer):
+    """Without annotations, decorators and docstrings; `used` has looked at them."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.decorator_list, node.returns = [], None
@@ -268,58 +323,68 @@ class _Exact(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            raise Rejected(f"line {node.lineno}: a variable without a value")
+        return ast.Assign([node.target], node.value, lineno=node.lineno)
 
-def read(text: str) -> ast.Module:
-    """The functions and numbers of a text, refused if anything in it is not of the language."""
-    module = ast.parse(text)
-    for node in module.body:
-        ours = isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nowiser.")
-        if not ours and RESERVED & _binds(node):
-            raise Rejected(f"line {node.lineno}: a sample or a builtin gets another meaning")
-    module.body = [
-        node
-        for node in module.body
-        if isinstance(node, ast.FunctionDef) or (isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant))
-    ]
-    _Exact().visit(module)
-    for part in ast.walk(module):
-        bad = type(part).__name__ not in NODES or (isinstance(part, ast.Attribute) and part.attr != "append")
-        if bad or (isinstance(part, ast.Name) and part.id.startswith("__")):
-            raise Rejected(f"line {getattr(part, 'lineno', '?')}: {type(part).__name__} is not of the language")
-    return ast.fix_missing_locations(module)
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        said = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        return ast.Pass(lineno=node.lineno) if said else node
 
 
-def _binds(node: ast.AST) -> set[str]:
-    """Names that a statement may give a meaning."""
-    found = {getattr(n, "name", "") or "" for n in ast.walk(node)} | {
-        getattr(n, "asname", "") or "" for n in ast.walk(node)
-    }
-    return found | {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+class Given(list[Any]):
+    """A list that was handed over: a program that writes to it tells its caller something."""
 
+    def _no(self, *_: Any) -> Any:
+        raise Rejected("a list that was handed over is written to")
 
-SAMPLES = ("laplace", "discrete_laplace", "geometric", "exponential", "gaussian", "uniform", "flip", "choose")
-
-
-RESERVED = {*SAMPLES, "len", "range", "sum", "min", "max", "abs"}
+    append = __setitem__ = __iadd__ = _no
 
 
 def namespace(holder: list[World]) -> dict[str, Any]:
     """What a program can reach; `holder` has the world of the run."""
 
     def sampler(kind: str) -> Callable[..., Any]:
-        return lambda *values, **named: holder[0].sample(kind, [*values, *named.values()])
+        def sample(*values: Any, **named: Any) -> Any:
+            given = [*values, *named.values()]
+            if len(given) != (kind != "uniform"):
+                raise Rejected(f"{kind} with {len(given)} arguments")
+            return holder[0].sample(kind, given)
+
+        return sample
 
     def divided(a: Any, b: Any) -> Any:
         if isinstance(a, Symbol) or isinstance(b, Symbol):
             return holder[0].lift(a).divided(holder[0].lift(b))
-        return number(Fraction(a) / b)
+        return Fraction(a) / b
 
-    reach = {f.__name__: f for f in (len, range, sum, min, max, abs)}
+    def floored(a: Any, b: Any) -> Any:
+        return Fraction(a // b) if isinstance(a, Fraction) or isinstance(b, Fraction) else a // b
+
+    def times(a: Any, b: Any) -> Any:
+        sizes = [len(x) if isinstance(x, list | tuple) else x if isinstance(x, int) else 1 for x in (a, b)]
+        if any(isinstance(x, list | tuple) for x in (a, b)) and sizes[0] * sizes[1] > MOST:
+            raise Rejected("a list that is too long")
+        found = a * b
+        if isinstance(found, int) and found.bit_length() > MOST:
+            raise Rejected("a number that is too large")
+        return found
+
+    def numbers(*ends: int) -> range:
+        if len(range(*ends)) > MOST:
+            raise Rejected("a range that is too long")
+        return range(*ends)
+
     return {
         "__builtins__": {},
-        "_number": number,
+        "_number": Fraction,
         "_divided": divided,
-        **reach,
+        "_floored": floored,
+        "_times": times,
+        "_step": lambda: holder[0].step(),  # noqa: PLW0108 (the world of each run is another)
+        **{f.__name__: f for f in (len, sum, min, max, abs)},
+        "range": numbers,
         **{kind: sampler(kind) for kind in SAMPLES},
     }
 
@@ -344,13 +409,16 @@ def every_path(call: Callable[[Any], Any], most: int = 20_000, world: type[World
 
 
 def values(output: Any) -> tuple[str, list[tuple[Form, int]]]:
-    """The shape of an output, and its forms in order."""
+    """The shape of an output, and its forms in order. Lists are no tuples, 2 is not 2.0 and 1 is not True."""
     if isinstance(output, list | tuple):
         parts = [values(o) for o in output]
-        return f"[{' '.join(s for s, _ in parts)}]", [f for _, forms in parts for f in forms]
-    if isinstance(output, Symbol) and any(output.form):
-        return "*", [(output.form, output.power)]
-    return str(output.form if isinstance(output, Symbol) else output), []
+        brackets = "()" if isinstance(output, tuple) else "[]"
+        return brackets[0] + " ".join(s for s, _ in parts) + brackets[1], [f for _, forms in parts for f in forms]
+    if isinstance(output, Symbol):
+        return ("*", [(output.form, output.power)]) if any(output.form) else (f"{output.form} {output.power}", [])
+    if not isinstance(output, bool | int | Fraction | str | None):  # texts are names of lists that loops fill
+        raise Rejected("an output that is neither a number nor a list")
+    return f"{type(output).__name__} {output}", []
 
 
 def arguments(question: Mapping[str, Any], names: Sequence[str], size: int, epsilon: Fraction | None) -> Any:
@@ -360,13 +428,13 @@ def arguments(question: Mapping[str, Any], names: Sequence[str], size: int, epsi
         found: list[Any] = []
         for name in names:
             if name == question["private"]:
-                data = [Symbol(world, {f"d{i}": Fraction(1)}) for i in range(size)]
+                data = Given(Symbol(world, {f"d{i}": Fraction(1)}) for i in range(size))
                 found.append(data if question["listed"] else data[0])
             elif name == question["symbol"]:
                 found.append(Symbol(world, {"": Fraction(1)}, 1) if epsilon is None else number(epsilon))
             elif name in question["public"]:
                 value = question["public"][name]
-                found.append([number(v) for v in value] if isinstance(value, list) else number(value))
+                found.append(Given(number(v) for v in value) if isinstance(value, list) else number(value))
             else:
                 found.append(Symbol(world, {f"p_{name}": Fraction(1)}))
         return found

@@ -7,12 +7,16 @@ function's own body are rewritten, and only where the expression is surely evalu
 import ast
 from copy import deepcopy
 
+from nowiser.verify.check.names import local_names
+
+OURS = "each_"  # how names that are written out begin
+
 
 def plain(text: str, name: str, private: str) -> str:
     """The text with the function of this name rewritten; everything else stays."""
     module = ast.parse(text)
     for node in module.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+        if isinstance(node, ast.FunctionDef) and node.name == name and not _has(node, OURS):
             body: list[ast.stmt] = []
             for statement in node.body:
                 hoist = _Hoist(private, len(body))
@@ -20,6 +24,11 @@ def plain(text: str, name: str, private: str) -> str:
                 body += [*hoist.before, kept]
             node.body = body
     return ast.unparse(ast.fix_missing_locations(module))
+
+
+def _has(function: ast.FunctionDef, start: str) -> bool:
+    """Whether the function has such a name already; then nothing is written out, so that none is written over."""
+    return any(n.startswith(start) for n in local_names(function))
 
 
 class _Hoist(ast.NodeTransformer):
@@ -53,7 +62,7 @@ class _Hoist(ast.NodeTransformer):
         mentions = any(isinstance(n, ast.Name) and n.id == self._private for n in ast.walk(over.iter))
         if more or over.ifs or not mentions or not isinstance(over.target, ast.Name):
             return None
-        t = f"each_{self._number}_{len(self.before)}"
+        t = f"{OURS}{self._number}_{len(self.before)}"
         item = _Renamed(over.target.id, f"{t}_x").visit(deepcopy(node.elt))
         loop = f"for {t}_x in {ast.unparse(over.iter)}:\n    {step.format(t=t, item=ast.unparse(item))}"
         self.before += ast.parse(f"{t} = {start}\n{loop}").body

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from nowiser.verify.check.follow import Path, Rejected, Symbol, World, every_path, namespace, read
+from nowiser.verify.check.arithmetic import plus
+from nowiser.verify.check.follow import Given, Path, Rejected, Symbol, World, every_path, namespace, read
 from nowiser.verify.check.loops import plain
+from nowiser.verify.check.names import local_names
 
 ONE = Fraction(1)
 
@@ -52,10 +54,13 @@ class Seen:
 
     def __init__(self, world: World) -> None:
         self.world, self.index, self.touched = world, None, False  # type: World, Any, bool
+        self.bounded = False  # whether a `while` must have compared its counter with the length
 
     def __getitem__(self, index: Any) -> Symbol:
         if self.index is None or self.world.lift(index).form != self.world.lift(self.index).form:
             raise Rejected("an element that is not the loop's own is read")
+        if self.bounded and not self.world.above_known(plus((1, {"n": ONE}), (-1, self.world.lift(index).form))):
+            raise Rejected("an element that is perhaps beyond the end of the list")
         self.touched = True
         return Symbol(self.world, {"d": ONE})
 
@@ -98,16 +103,12 @@ class Pieces:
 
     def __init__(self, text: str, question: Mapping[str, Any], epsilon: Fraction | None) -> None:
         self._question, self._epsilon = question, epsilon
-        module = read(plain(text, question["function"], question["private"]))
+        module = read(plain(text, question["function"], question["private"]), question["function"])
         self._holder: list[World] = [World([])]
         self._reach = namespace(self._holder)
         exec(compile(module, "program", "exec"), self._reach)  # noqa: S102 (only the language's statements)
         (function,) = [n for n in module.body if isinstance(n, ast.FunctionDef) and n.name == question["function"]]
-        if any(
-            isinstance(n, ast.Name) and n.id.startswith("_") and n.id not in {"_number", "_divided"}
-            for n in ast.walk(function)
-        ):
-            raise Rejected("a name that begins with _")
+        self._own = local_names(function)
         arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         self.parameters = [a.arg for a in arguments]
         self.loops: list[ast.For | ast.While] = []
@@ -173,7 +174,7 @@ class Pieces:
         def call(world: World) -> Ends:
             env, seen = self._fresh(world)
             question = self._question
-            seen.index = 0 if self.first else None
+            seen.index = 0 if self.first and question["neighbours"] != "length" else None
             for name in self.parameters:
                 if name == question["private"]:
                     continue
@@ -181,7 +182,7 @@ class Pieces:
                     env[name] = Symbol(world, {"": ONE}, 1) if self._epsilon is None else _plain(self._epsilon)
                 elif name in question["public"]:
                     value = question["public"][name]
-                    env[name] = [_plain(v) for v in value] if isinstance(value, list) else _plain(value)
+                    env[name] = Given(_plain(v) for v in value) if isinstance(value, list) else _plain(value)
                 else:
                     env[name] = Symbol(world, {f"p_{name}": ONE})
             return self._onward(world, env, 0, seen)
@@ -210,13 +211,14 @@ class Pieces:
         def length(values: Any) -> Any:
             return Symbol(world, {"n": ONE}) if values is seen else len(values)
 
-        return {**self._reach, "_returned": Returned, "len": length, self._question["private"]: seen}, seen
+        reach = {n: v for n, v in self._reach.items() if n not in self._own}
+        return {**reach, "_returned": Returned, "len": length, self._question["private"]: seen}, seen
 
     def _turn(self, world: World, env: dict[str, Any], at: int, seen: Seen, mode: str, names: set[str]) -> Ends:  # noqa: PLR0917
         loop, test = self.loops[at], self._tests[at]
         if test is not None:
             counter = self.counter(at)
-            seen.index = env.get(counter) if counter is not None else None
+            seen.index, seen.bounded = (env.get(counter) if counter is not None else None), True
             go = eval(test, env)  # noqa: S307 (as above)
             if not isinstance(go, bool):
                 raise Rejected("a condition that is no comparison")
@@ -240,7 +242,7 @@ class Pieces:
 
     def _onward(self, world: World, env: dict[str, Any], piece: int, seen: Seen) -> Ends:
         if piece:
-            seen.index = None
+            seen.index, seen.bounded = None, False
         try:
             exec(self._pieces[piece], env)  # noqa: S102 (as above)
         except Returned as done:
@@ -258,11 +260,7 @@ class Pieces:
         value: Any,
         names: set[str] | None = None,
     ) -> Ends:
-        own = {
-            n: v
-            for n, v in env.items()
-            if n not in self._reach and not n.startswith("_") and n not in {"len", self._question["private"]}
-        }
+        own = {n: v for n, v in env.items() if n in self._own and n != self._question["private"]}
         lists = [[n, _content(v)] for n, v in sorted(own.items()) if isinstance(v, list)]
         numbers: dict[str, Symbol] = {}
         same: list[tuple[str, Any]] = []
@@ -314,7 +312,9 @@ def _said(value: Any, env: Mapping[str, Any]) -> Any:
     for name, known in env.items():
         if value is known and isinstance(value, list):
             return f"the list {name}"
-    return [_said(v, env) for v in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return (tuple if isinstance(value, tuple) else list)(_said(v, env) for v in value)
+    return value
 
 
 def _plain(text: Any) -> Any:

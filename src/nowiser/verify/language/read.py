@@ -1,6 +1,7 @@
 """Python text → the tree of the language. What the tree cannot say is `Outside`, with its line and a way out."""
 
 import ast
+import builtins
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping
@@ -9,14 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 from nowiser.errors import Misconfigured
-from nowiser.verify import tree as t
+from nowiser.verify import samples, tree as t
+from nowiser.verify.check.names import Unclear, Used, local_names, used
+from nowiser.verify.decorator import private
 from nowiser.verify.outside import Outside
 
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%"}
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 STATEMENTS = "assignments, if, while, for over a list or range, break, append, return"
 CALLS = f"{', '.join(t.FUNCTIONS)}, the samples {', '.join(t.SAMPLES)}, and functions of the same file"
-RESERVED = {*t.SAMPLES, *t.FUNCTIONS}
 # what people write, and what to write for it
 INSTEAD = {
     "enumerate": "for i in range(len(d)): … d[i] …",
@@ -41,50 +43,92 @@ def read(program: str | Callable[..., Any], name: str | None = None) -> t.Progra
         module = ast.parse(program)
     except SyntaxError as error:
         raise Misconfigured(f"line {error.lineno}: this is not Python: {error.msg}") from None
-    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
-    constants = _constants(module)
-    for node in module.body:
-        for bound in _bound_names(node):
-            if bound in RESERVED:
-                raise Outside(f"{bound} with another meaning", node.lineno, bound, "the names of samples as they are")
-    chosen = _chosen(functions, name)
-    return _Reader(functions, constants, program).program(chosen)
+    chosen = _chosen({node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}, name)
+    return _Reader(_used(module, chosen.name), program).program(chosen)
+
+
+def _used(module: ast.Module, name: str) -> Used:
+    try:
+        return used(module, name)
+    except Unclear as no:
+        raise Outside(no.reason, no.line, no.construct, no.hint) from None
 
 
 def _of_function(function: Callable[..., Any]) -> t.Program:
-    function = inspect.unwrap(function)
+    """A file of its own for the function: its text, that of the functions it calls, and numbers as they are now."""
+    _as_written(function, function.__name__)
+    world: Mapping[str, Any] = getattr(function, "__globals__", {})
+    texts: list[str] = []
+    numbers: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    waiting, seen = [(function, function.__name__)], {function.__name__}
+    while waiting:
+        current, name = waiting.pop(0)
+        _as_written(current, name)
+        if getattr(current, "__globals__", None) is not world:
+            raise Outside(f"{name}, which another module defines", None, name, "functions of the same file")
+        text, node, first = _text_of(current, name)
+        texts.append(text)
+        lines[name] = first
+        own = local_names(node)
+        for inner in ast.walk(node):
+            if not isinstance(inner, ast.Name) or inner.id in {*own, *seen}:
+                continue
+            value = world.get(inner.id)
+            seen.add(inner.id)
+            if inner.id in {*t.SAMPLES, *t.FUNCTIONS}:
+                _as_meant(inner.id, world, first + inner.lineno - 1)
+            elif type(value) in {int, float}:
+                numbers[inner.id] = f"{inner.id} = {value!r}\n"
+            elif inspect.isfunction(value) and inner.id != "private":
+                waiting.append((value, inner.id))
+    text = "\n".join([*numbers.values(), *texts])
+    module = ast.parse(text)
+    for each in module.body:  # messages are about the lines of the file
+        if isinstance(each, ast.FunctionDef):
+            ast.increment_lineno(each, lines[each.name] - each.lineno)
+    ours = next(n for n in module.body if isinstance(n, ast.FunctionDef) and n.name == function.__name__)
+    return _Reader(_used(module, ours.name), text).program(ours)
+
+
+def _as_written(function: Callable[..., Any], name: str) -> None:
+    """What runs must be what the source says: no wrapper, no values from an enclosing function."""
+    if hasattr(function, "__wrapped__"):
+        raise Outside("a decorator: it may replace the function", None, name, "no decorator but @private")
+    if getattr(getattr(function, "__code__", None), "co_freevars", ()):
+        raise Outside("values of an enclosing function", None, name, "arguments, or numbers of the file")
+
+
+def _text_of(function: Callable[..., Any], name: str) -> tuple[str, ast.FunctionDef, int]:
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        raise Misconfigured("the source of this function cannot be found; give the text or a file of it") from None
+        lines, first = [], 0
     text = textwrap.dedent("".join(lines))
     node = _first(text)
-    if not isinstance(node, ast.FunctionDef) or node.name != function.__name__:
+    if not isinstance(node, ast.FunctionDef) or node.name != name:
         raise Misconfigured("the source of this function cannot be found; give the text or a file of it")
-    node.decorator_list = []
-    ast.increment_lineno(node, first - 1)
-    functions, constants = {node.name: node}, {}
-    texts = [text]
-    world: Mapping[str, Any] = getattr(function, "__globals__", {})
-    waiting = [node]
-    while waiting:  # functions and numbers of the same module that it uses
-        for inner in ast.walk(waiting.pop()):
-            value = world.get(inner.id) if isinstance(inner, ast.Name) else None
-            reserved = isinstance(inner, ast.Name) and inner.id in RESERVED and value is not None
-            if reserved and getattr(value, "__module__", "").split(".")[0] != "nowiser":
-                hint = "from nowiser.verify.samples import …"
-                raise Outside("a sample with another meaning", first, ast.unparse(inner), hint)
-            if type(value) in {int, float} and isinstance(inner, ast.Name):
-                constants[inner.id] = Fraction(str(value))
-                texts.insert(0, f"{inner.id} = {value}")
-            elif inspect.isfunction(value) and isinstance(inner, ast.Name) and inner.id not in {*t.SAMPLES, *functions}:
-                source, at = inspect.getsourcelines(value)
-                other = _first(textwrap.dedent("".join(source)))
-                if isinstance(other, ast.FunctionDef):
-                    functions[inner.id] = ast.increment_lineno(other, at - 1)
-                    texts.append(textwrap.dedent("".join(source)))
-                    waiting.append(other)
-    return _Reader(functions, constants, "\n\n".join(texts)).program(node)
+    kept = [line for i, line in enumerate(text.splitlines(), 1) if i >= node.lineno]  # without decorators
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        world = getattr(function, "__globals__", {})
+        if not (isinstance(called, ast.Name) and world.get(called.id) is private):
+            said = ast.unparse(decorator)
+            raise Outside("a decorator: it may replace the function", first, f"@{said}", "no decorator but @private")
+    return "\n".join(kept) + "\n", node, first + node.lineno - 1
+
+
+def _as_meant(name: str, world: Mapping[str, Any], line: int) -> None:
+    """A sample is nowiser's, a builtin is Python's."""
+    value = world.get(name, getattr(builtins, name, None))
+    code = getattr(value, "__code__", None)
+    right = (
+        value is getattr(builtins, name, None)
+        if name in t.FUNCTIONS
+        else value is None or (code is not None and (code.co_filename, code.co_name) == (samples.__file__, name))
+    )
+    if not right:
+        raise Outside(f"{name} with another meaning", line, name, "from nowiser.verify.samples import …")
 
 
 def _first(text: str) -> ast.stmt | None:
@@ -92,27 +136,6 @@ def _first(text: str) -> ast.stmt | None:
         return next(iter(ast.parse(text).body), None)
     except SyntaxError:
         return None
-
-
-def _bound_names(node: ast.stmt) -> list[str]:
-    """Names that a statement of the module gives a meaning; imports from nowiser give them the one they have."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
-            return [name]
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            own = isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "nowiser"
-            return [] if own else [n.asname or n.name for n in names]
-    return [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _stored(n)]
-
-
-def _constants(module: ast.Module) -> dict[str, Fraction]:
-    found: dict[str, Fraction] = {}
-    for node in module.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            value = node.value
-            if isinstance(value, ast.Constant) and type(value.value) in {int, float}:
-                found[node.targets[0].id] = Fraction(str(value.value))
-    return found
 
 
 def _chosen(functions: Mapping[str, ast.FunctionDef], name: str | None) -> ast.FunctionDef:
@@ -130,10 +153,9 @@ def _chosen(functions: Mapping[str, ast.FunctionDef], name: str | None) -> ast.F
 
 
 class _Reader:
-    def __init__(
-        self, functions: Mapping[str, ast.FunctionDef], constants: Mapping[str, Fraction], source: str
-    ) -> None:
-        self._functions, self._constants, self._source = functions, constants, source
+    def __init__(self, found: Used, source: str) -> None:
+        self._functions, self._source = found.functions, source
+        self._constants = found.numbers
         self._done: dict[str, t.Program] = {}
         self._open: list[str] = []
 
@@ -152,9 +174,7 @@ class _Reader:
         plain = [*a.posonlyargs, *a.args]
         given = [*zip(plain[len(plain) - len(a.defaults) :], a.defaults, strict=True)]
         given += [(p, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None]
-        names = {p.arg for p in parameters}
-        names |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _stored(n)}
-        self._local = names
+        self._local = local_names(node)
         kinds = tuple((p.arg, ast.unparse(p.annotation)) for p in parameters if p.annotation is not None)
         defaults = tuple((p.arg, self._default(d)) for p, d in given)
         body = self._block(_without_docstring(node.body))
@@ -165,9 +185,8 @@ class _Reader:
 
     def _default(self, node: ast.expr) -> Fraction:
         value = self._expression(node)
-        if not isinstance(value, t.Number):
-            raise Outside("a default that is no number", node.lineno, ast.unparse(node), "a number")
-        return value.value
+        assert isinstance(value, t.Number | t.Truth)  # `used` has seen to it
+        return Fraction(value.value)
 
     def _block(self, nodes: list[ast.stmt]) -> tuple[t.Statement, ...]:
         return tuple(s for node in nodes for s in self._statement(node))
@@ -187,7 +206,13 @@ class _Reader:
                 return (self._store(target, self._expression(value), line),)
             case ast.AugAssign(target=target, op=op, value=value):
                 old = self._expression(_loaded(target))
-                return (self._store(target, self._operation(op, old, self._expression(value), node), line),)
+                if not isinstance(target, ast.Name) and any(isinstance(n, ast.Call) for n in ast.walk(target)):
+                    where = ast.unparse(target)
+                    raise Outside("a call in a place that is read and written", line, where, "i = … before")
+                found = self._operation(op, old, self._expression(value), node)
+                if isinstance(op, ast.Add) and isinstance(target, ast.Name):
+                    found = t.Arithmetic("+=", old, self._expression(value), line)
+                return (self._store(target, found, line),)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[item])):
                 return (t.Append(name, self._expression(item), line),)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -216,15 +241,15 @@ class _Reader:
             case ast.Constant(value=bool() as value):
                 return t.Truth(value, line)
             case ast.Constant(value=int() | float() as value) if value not in {float("inf"), float("-inf")}:
-                return t.Number(Fraction(str(value)), line)
+                return t.Number(Fraction(str(value)), line, isinstance(value, float))
             case ast.Name(id=name):
                 if name not in self._local and name in self._constants:
-                    return t.Number(self._constants[name], line)
+                    return self._expression(self._constants[name])
                 return t.Name(name, line)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 inner = self._expression(operand)
                 if isinstance(inner, t.Number):
-                    return t.Number(-inner.value, line)
+                    return t.Number(-inner.value, line, inner.real)
                 return t.Arithmetic("-", t.Number(Fraction(0), line), inner, line)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self._expression(operand)
@@ -240,7 +265,7 @@ class _Reader:
             case ast.IfExp(test=test, body=yes, orelse=no):
                 return t.Choice(self._expression(test), self._expression(yes), self._expression(no), line)
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                return t.Listing(tuple(self._expression(i) for i in items), line)
+                return t.Listing(tuple(self._expression(i) for i in items), line, isinstance(node, ast.Tuple))
             case (
                 ast.ListComp(elt=item, generators=[ast.comprehension(target=ast.Name(id=name), iter=over, ifs=[])])
                 | ast.GeneratorExp(
@@ -303,10 +328,6 @@ class _Reader:
         construct = "" if isinstance(node, (ast.operator, ast.cmpop)) else ast.unparse(node).splitlines()[0]
         hint = INSTEAD.get(type(node).__name__, instead)
         return Outside(what, getattr(node, "lineno", line), construct or type(node).__name__, hint)
-
-
-def _stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

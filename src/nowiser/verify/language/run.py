@@ -3,7 +3,7 @@
 What differs between these runs is the world: where samples come from, and who decides a comparison of symbols.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -64,7 +64,7 @@ def run(program: t.Program, arguments: Mapping[str, Any], world: World, steps: i
 def exact(value: Any) -> Any:
     """Numbers as whole numbers or Fractions; a float is the decimal number it is written as."""
     if isinstance(value, (list, tuple)):
-        return [exact(v) for v in value]
+        return Given(exact(v) for v in value)
     if isinstance(value, (bool, int, Form)):
         return value
     value = Fraction(str(value)) if isinstance(value, float) else Fraction(value)
@@ -83,6 +83,14 @@ class Elements:
 
 class Appended(list[Any]):
     """What one turn of a loop appends to a list whose earlier part is not known: it cannot be read."""
+
+
+class Given(list[Any]):
+    """A list that was handed over: a program that writes to it would tell its caller something."""
+
+
+class Tuple(list[Any]):
+    """`(a, b)`."""
 
 
 def _readable(values: Any, line: int) -> Any:
@@ -126,10 +134,10 @@ class Interpreter:
             case t.Assign():
                 env[s.name] = self.value(s.value, env)
             case t.Append():
-                self._list(env, s.name, s.line).append(self.value(s.value, env))
+                self._written(self._list(env, s.name, s.line), s).append(self.value(s.value, env))
             case t.AssignItem():
                 value = self.value(s.value, env)
-                values = _readable(self._list(env, s.name, s.line), s.line)
+                values = _readable(self._written(self._list(env, s.name, s.line), s), s.line)
                 values[self._place(values, s.index, env, s.line)] = value
             case t.If():
                 self.block(s.then if self.truth(s.condition, env) else s.otherwise, env)
@@ -147,6 +155,14 @@ class Interpreter:
             case t.Return():
                 raise _Return(self.value(s.value, env))
 
+    @staticmethod
+    def _written(values: list[Any], s: t.Append | t.AssignItem) -> list[Any]:
+        if isinstance(values, Tuple):
+            raise Outside("writing to a tuple", s.line, s.name, f"{s.name} = [...]")
+        if isinstance(values, Given):
+            raise Outside("writing to a list that was handed over", s.line, s.name, "a copy: x = d[:]")
+        return values
+
     def _round(self, body: Sequence[t.Statement], env: dict[str, Any], line: int) -> bool:
         """One turn of a loop; True if it broke off."""
         self._left -= 1
@@ -159,10 +175,7 @@ class Interpreter:
         return False
 
     def truth(self, e: t.Expression, env: dict[str, Any]) -> bool:
-        value = self.value(e, env)
-        if isinstance(value, (Form, list)):
-            raise Outside("a condition that is no comparison", e.line, "", "as in x > 0")
-        return bool(value)
+        return _decided(self.value(e, env), e.line)
 
     def value(self, e: t.Expression, env: dict[str, Any]) -> Any:
         try:
@@ -175,7 +188,7 @@ class Interpreter:
     def _value(self, e: t.Expression, env: dict[str, Any]) -> Any:
         match e:
             case t.Number():
-                return e.value.numerator if e.value.denominator == 1 else e.value
+                return e.value if e.real or e.value.denominator != 1 else e.value.numerator
             case t.Truth():
                 return e.value
             case t.Name():
@@ -189,12 +202,15 @@ class Interpreter:
             case t.Logical(operator="not"):
                 return not self.truth(e.parts[0], env)
             case t.Logical():
-                wanted = e.operator == "or"
-                return any_in_turn((lambda p=p: self.truth(p, env) for p in e.parts), wanted)
+                for part in e.parts[:-1]:
+                    value = self.value(part, env)
+                    if _decided(value, part.line) == (e.operator == "or"):
+                        return value
+                return self.value(e.parts[-1], env)
             case t.Choice():
                 return self.value(e.yes if self.truth(e.condition, env) else e.no, env)
             case t.Listing():
-                return [self.value(item, env) for item in e.items]
+                return (Tuple if e.fixed else list)(self.value(item, env) for item in e.items)
             case t.Comprehension():
                 return [self.value(e.item, {**env, e.name: item}) for item in self._items(e.over, env)]
             case t.Item():
@@ -209,7 +225,7 @@ class Interpreter:
                 ends = [None if end is None else whole(self.value(end, env), e.line) for end in (e.start, e.stop)]
                 if not isinstance(of, list):
                     raise Outside("a part of something that is no list", e.line)
-                return of[ends[0] : ends[1]]
+                return (Tuple if isinstance(of, Tuple) else list)(of[ends[0] : ends[1]])
             case t.Call():
                 return self._called(e.function, [self.value(a, env) for a in e.arguments], e.line)
             case t.Use():
@@ -217,11 +233,15 @@ class Interpreter:
             case t.Sample():
                 return self._world.sample(e.kind, [self.value(a, env) for a in e.arguments], e.line)
 
-    def _items(self, over: t.Expression, env: dict[str, Any]) -> list[Any]:
+    def _items(self, over: t.Expression, env: dict[str, Any]) -> Iterator[Any]:
+        """As Python does it: a list that grows meanwhile has more turns."""
         values = _readable(self.value(over, env), over.line)
         if not isinstance(values, list):
             raise Outside("a loop over something that is no list", over.line, "", "for x in d, for i in range(len(d))")
-        return list(values)
+        at = 0
+        while at < len(values):
+            yield values[at]
+            at += 1
 
     @staticmethod
     def _list(env: dict[str, Any], name: str, line: int) -> list[Any]:
@@ -239,19 +259,33 @@ class Interpreter:
     def _arithmetic(self, operator: str, a: Any, b: Any, line: int) -> Any:
         if isinstance(a, list) or isinstance(b, list):
             a, b = _readable(a, line), _readable(b, line)
-            if operator == "+" and isinstance(a, list) and isinstance(b, list):
-                return a + b
+            alike = isinstance(a, list) and isinstance(b, list) and isinstance(a, Tuple) == isinstance(b, Tuple)
+            if operator == "+=" and alike and not isinstance(a, Tuple):
+                if isinstance(a, Given):
+                    raise Outside("writing to a list that was handed over", line, operator, "a copy: x = d[:]")
+                a.extend(b)
+                return a
+            if operator in {"+", "+="} and alike:
+                return type(a)(a + b) if isinstance(a, Tuple) else [*a, *b]
             if operator == "*" and isinstance(a, list) and isinstance(b, int):
-                return a * b
+                if len(a) * b > STEPS:
+                    raise TooMuch("a list that is too long", line, operator, f"at most {STEPS} elements")
+                return type(a)(a * b) if isinstance(a, Tuple) else [*a] * b
             raise Outside(NO_LIST, line, operator, "sum(…), or one element after the other")
+        operator = operator[0] if operator == "+=" else operator
         if isinstance(a, Form) or isinstance(b, Form):
             if operator in {"//", "%"}:
+                if isinstance(b, Form) or not b:
+                    raise Outside(f"{operator} by something that may be zero", line, operator, "a number above 0")
                 return self._world.opaque(operator, a, b, line)
             return settled(OPERATIONS[operator](a, b))
         if operator in {"/", "//", "%"} and b == 0:
             raise Outside("a division by zero", line, operator, "a check before")
         value = Fraction(a) / b if operator == "/" else OPERATIONS[operator](a, b)
-        return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
+        if isinstance(value, int) and value.bit_length() > STEPS:
+            raise TooMuch("a number that is too large", line, operator, "smaller numbers")
+        # 4/2 and 2.0 are no places in a list
+        return Fraction(value) if isinstance(a, Fraction) or isinstance(b, Fraction) else value
 
     def _compared(self, operator: str, a: Any, b: Any, line: int) -> bool:
         if isinstance(a, list) or isinstance(b, list):
@@ -280,7 +314,10 @@ class Interpreter:
 
     def _called(self, name: str, arguments: list[Any], line: int) -> Any:
         if name == "range":
-            return list(range(*(whole(a, line) for a in arguments)))
+            numbers = range(*(whole(a, line) for a in arguments))
+            if len(numbers) > STEPS:
+                raise TooMuch("a range that is too long", line, name, f"at most {STEPS} turns")
+            return list(numbers)
         if name == "abs" and len(arguments) == 1 and not isinstance(arguments[0], list):
             (a,) = arguments
             return a if self._above(a, 0, False, line) else self._arithmetic("-", 0, a, line)
@@ -315,15 +352,14 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def any_in_turn(parts: Any, wanted: bool) -> bool:
-    """`or` (wanted) and `and` (not wanted): the first part that settles it, settles it."""
-    return wanted if any(part() == wanted for part in parts) else not wanted
+def _decided(value: Any, line: int) -> bool:
+    if isinstance(value, (Form, list)):
+        raise Outside("a condition that is no comparison", line, "", "as in x > 0")
+    return bool(value)
 
 
 def whole(value: Any, line: int) -> int:
     if isinstance(value, (bool, int)):
-        return int(value)
-    if isinstance(value, Fraction) and value.denominator == 1:
         return int(value)
     if isinstance(value, Form):
         raise Outside("a place or a length that is symbolic", line, "", "a number; give publics as name=number")

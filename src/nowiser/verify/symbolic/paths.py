@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from nowiser.verify.language.run import Interpreter
+from nowiser.verify.language.run import Interpreter, Tuple
 from nowiser.verify.outside import Outside, TooMuch
 from nowiser.verify.question import Question
 from nowiser.verify.symbolic.forms import Form, settled
@@ -275,20 +275,19 @@ def fresh(program: Program, given: Mapping[str, Any]) -> list[Any]:
 
 def _plain(output: Any) -> Any:
     if isinstance(output, list):
-        return [_plain(o) for o in output]
+        return (Tuple if isinstance(output, Tuple) else list)(_plain(o) for o in output)
     return settled(output) if isinstance(output, Form) else output
 
 
 def entries(output: Any) -> tuple[str, list[Form]]:
-    """The shape of an output (lists, truth values and whole numbers are told apart) and its numbers in order."""
+    """The shape of an output and its numbers in order. Lists are no tuples, 2 is not 2.0 and 1 is not True."""
     if isinstance(output, list):
         parts = [entries(o) for o in output]
-        return f"[{' '.join(p[0] for p in parts)}]", [f for p in parts for f in p[1]]
-    if isinstance(output, bool):
-        return str(output), []
+        ends = "()" if isinstance(output, Tuple) else "[]"
+        return f"{ends[0]}{' '.join(p[0] for p in parts)}{ends[1]}", [f for p in parts for f in p[1]]
     if isinstance(output, Form):
         return "*", [output]
-    return str(output), []
+    return f"{float(output)}" if isinstance(output, Fraction) and output.denominator == 1 else str(output), []
 
 
 @dataclass

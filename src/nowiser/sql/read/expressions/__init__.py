@@ -1,0 +1,1 @@
+"""Expressions: one rule for each construct of SQL; constants, and why a function is refused."""
