@@ -105,6 +105,7 @@ SAME = [
     ("SELECT COUNT(*) FROM people a JOIN people b ON a.id = b.id AND a.age", "SELECT COUNT(*) FROM people a JOIN people b ON a.id = b.id AND a.age <> 0"),
     ("SELECT COUNT(*) FROM clinic.persons", "SELECT COUNT(*) FROM people"),
     ("SELECT COUNT(*) FROM clinic.people", "SELECT COUNT(*) FROM people"),
+    ("SELECT COUNT(*) FROM people WHERE smoker = 'yes'", "SELECT COUNT(*) FROM people WHERE smoker = TRUE"),
     ("SELECT COUNT(*) FROM people WHERE smoker <=> TRUE", "SELECT COUNT(*) FROM people WHERE smoker IS NOT DISTINCT FROM TRUE"),
 ]  # fmt: skip
 
