@@ -168,7 +168,7 @@ def test_more_cost_never_tells_less(prior, radius, s1, s2, j1, j2, share):  # no
 @settings(max_examples=60, deadline=None)
 def test_no_cost_no_gain(prior, radius, share):
     for victim in (some_victim(prior, share), None):
-        found = nw.guess(prior, nw.Within(radius), victim=victim)
+        found = nw.guess(prior, nw.Within(radius), slope=0.0, victim=victim)
         assert found.gain == 0
         assert found.odds == 1
         assert found.smallest == found.before

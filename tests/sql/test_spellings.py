@@ -90,8 +90,24 @@ SAME = [
         "SELECT COUNT(*) FROM (SELECT id, COUNT(*) AS n FROM people GROUP BY id HAVING n > 1) AS s",
         "SELECT COUNT(*) FROM (SELECT id, COUNT(*) AS n FROM people GROUP BY id HAVING COUNT(*) > 1) AS s",
     ),
+    ("SELECT COUNT(*) FROM people WHERE DATE(born) > '2000-01-01'", "SELECT COUNT(*) FROM people WHERE CAST(born AS DATE) > '2000-01-01'"),
+    (
+        "SELECT COUNT(*) FROM (SELECT id FROM people WHERE age > 3 MINUS SELECT id FROM people WHERE smoker) AS q",
+        "SELECT COUNT(*) FROM (SELECT id FROM people WHERE age > 3 EXCEPT SELECT id FROM people WHERE smoker) AS q",
+    ),
+    ("SELECT COUNT(*) FROM people WHERE smoker = 'yes'", "SELECT COUNT(*) FROM people WHERE smoker = TRUE"),
+    # whole numbers as conditions
+    ("SELECT COUNT(*) FROM people WHERE age", "SELECT COUNT(*) FROM people WHERE age <> 0"),
+    ("SELECT COUNT(*) FROM people WHERE NOT age", "SELECT COUNT(*) FROM people WHERE NOT age <> 0"),
+    ("SELECT COUNT(*) FROM people WHERE age AND smoker OR 1", "SELECT COUNT(*) FROM people WHERE age <> 0 AND smoker OR 1 <> 0"),
+    ("SELECT SUM(CASE WHEN age THEN 1 END) FROM people", "SELECT SUM(CASE WHEN age <> 0 THEN 1 END) FROM people"),
+    ("SELECT COUNT(*) FILTER (WHERE age) FROM people", "SELECT COUNT(*) FILTER (WHERE age <> 0) FROM people"),
+    ("SELECT AVG(IF(age, time, 0)) FROM people", "SELECT AVG(CASE WHEN age <> 0 THEN time ELSE 0 END) FROM people"),
+    ("SELECT faculty FROM people GROUP BY faculty HAVING COUNT(*)", "SELECT faculty FROM people GROUP BY faculty HAVING COUNT(*) <> 0"),
+    ("SELECT COUNT(*) FROM people a JOIN people b ON a.id = b.id AND a.age", "SELECT COUNT(*) FROM people a JOIN people b ON a.id = b.id AND a.age <> 0"),
     ("SELECT COUNT(*) FROM clinic.persons", "SELECT COUNT(*) FROM people"),
     ("SELECT COUNT(*) FROM clinic.people", "SELECT COUNT(*) FROM people"),
+    ("SELECT COUNT(*) FROM people WHERE smoker = 'yes'", "SELECT COUNT(*) FROM people WHERE smoker = TRUE"),
     ("SELECT COUNT(*) FROM people WHERE smoker <=> TRUE", "SELECT COUNT(*) FROM people WHERE smoker IS NOT DISTINCT FROM TRUE"),
 ]  # fmt: skip
 
