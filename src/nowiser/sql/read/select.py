@@ -134,7 +134,7 @@ def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Qu
     for source in sources:
         found = inside(source, context.named)
         if found is None:
-            raise _beside_public(context, source) or refusal
+            raise (_beside_public(context, source) if len(sources) > 1 else None) or refusal
         context.count = count  # the same tables have the same names in each of them
         try:
             answers.append(_inside(context, *found))
