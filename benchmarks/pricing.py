@@ -1,4 +1,4 @@
-"""What a price takes: the first of a policy, some while its tables grow, all later ones. `python -m benchmarks.pricing`.
+"""What a price takes: the first of a policy, some while its tables grow, later ones. `python -m benchmarks.pricing`.
 
 Processor time, because a busy machine stretches the clock. Priors, goals with `and`, `or` and `not`, one to three
 attributes, on average. A price: the largest multiple of a charge that keeps every promise, and how the attacker stands.

@@ -184,7 +184,7 @@ def test_a_joint_prior_of_one_attribute_is_that_of_the_attribute(joint, alone, v
 @settings(max_examples=60, deadline=None)
 def test_no_cost_no_gain(prior, radius, share):
     for victim in (some_victim(prior, share), None):
-        found = nw.guess(prior, nw.Within(radius), slope=0, victim=victim)
+        found = nw.guess(prior, nw.Within(radius), slope=0.0, victim=victim)
         assert found.gain == 0
         assert found.odds == 1
         assert found.smallest == found.before

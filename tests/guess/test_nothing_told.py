@@ -29,8 +29,8 @@ def test_where_nothing_is_told_nobody_gains_anything_however_roughly_goals_are_k
 
 @pytest.mark.parametrize("prior", [nw.Normal(0, 1), nw.Uniform(-3, 5), nw.LogNormal(0, 1)])
 def test_where_nothing_is_told_the_victim_who_is_guessed_best_is_named(prior):
-    found = nw.guess(prior, nw.Within(1), slope=0)
-    each = [nw.guess(prior, nw.Within(1), slope=0, victim=float(x)).before for x in np.linspace(0, 2, 41)]
+    found = nw.guess(prior, nw.Within(1), slope=0.0)
+    each = [nw.guess(prior, nw.Within(1), slope=0.0, victim=float(x)).before for x in np.linspace(0, 2, 41)]
     assert max(each) * (1 - 1e-4) <= found.before <= max(each) * (1 + 1e-3)
 
 

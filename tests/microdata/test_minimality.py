@@ -241,7 +241,7 @@ TWO = {"zip": [["1", "*"], ["2", "*"], ["3", "*"]], "sex": None}
 def among_several(frame, **more):
     """Generalising, local recoding and mondrian are tried, and one version is taken."""
     try:
-        return publish(frame, quasi=TWO, sensitive="ill", gain="35%", k=2, **more)
+        return publish(frame, **({"quasi": TWO, "sensitive": "ill", "gain": "35%", "k": 2} | more))
     except NotAnswerable:
         return None
 
@@ -276,8 +276,20 @@ def test_that_one_of_several_methods_was_chosen_is_never_said_to_tell_nothing_wh
         assert gained_by_trying(several(seed), made, **more) <= made.chosen.gain + 1e-9
 
 
+@pytest.mark.parametrize(("seed", "blind"), [(49, True), (112, False)])
+def test_that_the_first_method_led_to_stars_alone_is_no_choice_by_sizes(seed, blind):
+    """Where the others had led to more, they would have been the usual choice. As it was, 30 points and 15 were told
+    where 0 were printed, once with --blind: the limit was 20."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(5, 8))
+    zips, sexes = random.choice(list("1122233"), n), random.choice(list("fm"), n)
+    frame = pd.DataFrame({"zip": zips, "sex": sexes, "ill": random.choice(list("ab"), n, p=[0.35, 0.65])})
+    made = among_several(frame, gain="20%", blind=blind)
+    assert made is None or "tells nothing about anybody" not in made.chosen.choice
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("more", [{"choose": "best"}, {"blind": True}, {}])
+@pytest.mark.parametrize("more", [{"blind": True}, {}])
 def test_nor_on_many_tables(more):
     said = 0
     for seed in range(100, 160):

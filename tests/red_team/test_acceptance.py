@@ -10,7 +10,7 @@ import pytest
 import nowiser as nw
 from nowiser.attacks.harness import attempt, stream
 from nowiser.attacks.registry import attacks
-from nowiser.attacks.rows import Rows, stripped
+from nowiser.attacks.rows import Rows
 from nowiser.attacks.sparse.game import Films, Trails
 from nowiser.attacks.sparse.histories import Histories
 from nowiser.attacks.sparse.scoreboard import ATTACKS as SCORES
@@ -18,6 +18,7 @@ from nowiser.attacks.tables import density_ratio
 from nowiser.attacks.tables.shadow import chosen, direction, shares
 from nowiser.attacks.tables_published.blocks import certified, of_tables, tables_of
 from nowiser.attacks.view import View
+from nowiser.attacks.walls import copied
 from nowiser.microdata.table.read import load
 from support.red_team import people, shuffled
 from support.synthesisers import cart, chow_liu
@@ -30,7 +31,7 @@ NAMES = ["sex", "age", "race", "marital-status", "education", "native-country", 
 def halves(real_data):
     table = load(real_data("adult/adult.csv"))
     half = np.random.default_rng(0).permutation(table.rows)
-    return tuple(stripped(table.take(np.sort(h)), table.names) for h in np.array_split(half, 2))
+    return tuple(copied(table.take(np.sort(h)), table.names) for h in np.array_split(half, 2))
 
 
 @pytest.fixture
@@ -112,17 +113,20 @@ def test_trails():
     assert np.mean(found[1::2]) == pytest.approx(0.62, abs=0.06)
 
 
-@pytest.mark.parametrize(("seed", "share"), [(0, 0.52), (1, 0.58), (2, 0.50)])
-def test_two_way_tables_of_blocks_of_fifty(real_data, seed, share):
+def test_two_way_tables_of_blocks_of_fifty(real_data):
+    """Blocks differ a lot: .52, .58 and .50 of the first run came from other people than these three."""
     text = real_data("adult/adult.csv").read_text(encoding="utf-8")
     head, *rows = [line.split(";") for line in text.splitlines() if line]
     names = ("sex", "race", "marital-status", "education", "workclass", "salary-class")
     table = np.array(rows)
     codes = np.column_stack([np.unique(table[:, head.index(n)], return_inverse=True)[1] for n in names])
-    some = codes[np.random.default_rng(seed).choice(len(codes), 50, replace=False)]
     sizes = tuple(int(c) + 1 for c in codes.max(axis=0))
-    programme, _ = of_tables(sizes, tables_of(some, sizes, 2))
-    assert certified(programme).sum() / 50 == pytest.approx(share, abs=0.15)  # other people, drawn from other numbers
+    found = []
+    for seed in range(3):
+        some = codes[np.random.default_rng(seed).choice(len(codes), 50, replace=False)]
+        programme, _ = of_tables(sizes, tables_of(some, sizes, 2))
+        found.append(certified(programme).sum() / 50)
+    assert np.mean(found) == pytest.approx(0.533, abs=0.1)
 
 
 def test_labels_are_read_from_a_file_in_any_order(halves, real_data, tmp_path):
@@ -208,7 +212,7 @@ def test_shadow_runs_of_a_tree_of_pairs(halves):
     """The person in a hundred whom runs with and without her tell apart best; density ratios see little of it."""
     a, b = halves
     random, n, runs = np.random.default_rng(0), 500, 1200
-    pool, outside = (stripped(t.take(np.arange(k)), t.names) for t, k in ((a, 2 * n), (b, n)))
+    pool, outside = (copied(t.take(np.arange(k)), t.names) for t, k in ((a, 2 * n), (b, n)))
     view, pairs = View(known=pool), chosen(pool.names, random)
     looks, held, ratios = [], [], []
     for k in range(runs):

@@ -9,8 +9,10 @@ import pyarrow.csv as pc
 import pytest
 
 import nowiser as nw
+from nowiser.attacks.harness import judge, scored, stream
 from nowiser.attacks.intervals import counted
 from nowiser.attacks.outcome import Claim, judged
+from nowiser.attacks.registry import attacks
 from nowiser.attacks.rows import Rows, as_it_is
 from nowiser.microdata.table.read import load
 from support.commands import nowiser
@@ -348,3 +350,16 @@ def test_names_for_people_who_are_not_there_are_counted(tables):
     (o,) = nw.attack(inside, quasi=["age", "sex"], **options).outcomes
     assert o.claimed == 0
     assert o.misnamed.right == 0
+
+
+def test_the_same_predicates_are_tried_on_people_outside():
+    """Drawn anew, they would be about other columns, and the difference would be of columns and not of people."""
+    random = np.random.default_rng(3)
+    inside, outside = (people(random, 600, telling=True) for _ in range(2))
+    game = Rows(micro(inside), micro(inside), control=micro(outside), seed=1)
+    attack = attacks()["singling out"]
+    found = scored(attack, game, "outside", 300, 1)
+    twin = judge(attack, found.trial.twin, stream(1, attack.name, "outside"))
+    assert found.guesses.value.tolist() == twin.guesses.value.tolist()
+    assert twin.right.mean() > 0.99
+    assert found.right.mean() < 0.5

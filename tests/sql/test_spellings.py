@@ -90,6 +90,7 @@ SAME = [
     ),
     ("SELECT COUNT(*) FROM clinic.persons", "SELECT COUNT(*) FROM people"),
     ("SELECT COUNT(*) FROM clinic.people", "SELECT COUNT(*) FROM people"),
+    ("SELECT COUNT(*) FROM people WHERE smoker = 'yes'", "SELECT COUNT(*) FROM people WHERE smoker = TRUE"),
     ("SELECT COUNT(*) FROM people WHERE smoker <=> TRUE", "SELECT COUNT(*) FROM people WHERE smoker IS NOT DISTINCT FROM TRUE"),
 ]  # fmt: skip
 
@@ -121,7 +122,6 @@ HINTS = [
     ("SELECT COUNT(*) FROM people WHERE faculty = history", "Did you mean the text 'history'?"),
     ("SELECT AVG(tiem) FROM people", "Did you mean time?"),
     ("SELECT COUNT(*) FROM people WHERE smoker = yes", "x = TRUE, without quotes"),
-    ("SELECT COUNT(*) FROM people WHERE smoker = 'yes'", "x = TRUE, without quotes"),
     ("SELECT COUNT(*) FROM people WHERE smoker = 1", "Write x, NOT x, or x = TRUE"),
     ("SELECT AVG(smoker) FROM people", "AVG(CAST(x AS INTEGER))"),
     ("SELECT COUNT(*) FROM people WHERE faculty = 3", "single quotes: '3'"),

@@ -42,8 +42,8 @@ class Assessment:
 
     @property
     def best(self) -> Outcome | None:
-        """The attack on secret values that is most often right; any other one where there is none of these."""
-        values = [o for o in self.outcomes if o.goal == "value"]
+        """The attack on secret values that gained most; any other one where there is none of these."""
+        values = [o for o in self.outcomes if o.goal == "value" and o.verdict != "not comparable"]
         return max(values or self.outcomes, key=lambda o: o.after.value - o.before.value, default=None)
 
     @property
@@ -133,7 +133,7 @@ def assess(
             if isinstance(found, NotRun):
                 not_run.append(found)
                 continue
-            if here.claim is not None and "ruled out" in attack.needs:
+            if "ruled out" in attack.needs:  # *before* knows more too
                 found = replace(found, ceiling=here.claim, verdict="not comparable")
             elif here.claim is not None and attack.goal == here.claim.goal:
                 found = again(found, attack, here.game, here.claim, victims=tries, seed=seed)

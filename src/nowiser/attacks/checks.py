@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from nowiser.attacks.rows import stripped
 from nowiser.attacks.soft import encoded
 from nowiser.attacks.tables.model import learnt
 from nowiser.attacks.view import View
+from nowiser.attacks.walls import copied
 from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.identifiers import NUMBERS, is_unique, words
 from nowiser.microdata.table.arrays import dense
@@ -120,7 +120,7 @@ def told_apart(old: MicroTable, outside: MicroTable, quasi: tuple[str, ...]) -> 
     many = min(APART, old.rows, outside.rows)
     if not quasi or many < 2 * FEW:
         return 0.5
-    first, second = (stripped(t.take(random.permutation(t.rows)[:many]), quasi) for t in (old, outside))
+    first, second = (copied(t.take(random.permutation(t.rows)[:many]), quasi) for t in (old, outside))
     both = encoded(View(known=first), first, second, quasi)
     half = many // 2
     inside = np.repeat([1, 0], half)

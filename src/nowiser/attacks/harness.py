@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from nowiser.attacks.intervals import Difference, Rate, counted, difference, pai
 from nowiser.attacks.outcome import CUTS, FEWEST_IN_CUT, Claim, Outcome, judged
 from nowiser.attacks.victims import Game, Trial, surest
 from nowiser.attacks.view import Attack, Bools, Guesses, Run
-from nowiser.errors import NotEvaluated
+from nowiser.attacks.walls import plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +36,8 @@ class NotRun:
 
 def stream(seed: int, *names: object) -> np.random.Generator:
     """Random numbers for one purpose: the same for the same seed, whatever else ran."""
-    words = [seed, *(int.from_bytes(str(n).encode()[:32], "little") % 2**63 for n in names)]
-    return np.random.default_rng(words)
+    words = "\0".join(str(n) for n in (seed, *names))  # hashed: an attack cannot read the seed off its generator
+    return np.random.default_rng(int.from_bytes(sha256(words.encode()).digest(), "little"))
 
 
 def scored(attack: Attack, game: Game, run: Run, victims: int, seed: int, *, fresh: bool = False) -> Scored | str:
@@ -49,11 +50,8 @@ def scored(attack: Attack, game: Game, run: Run, victims: int, seed: int, *, fre
 
 def judge(attack: Attack, trial: Trial, random: np.random.Generator) -> Scored:
     """What he answers to a view, victim by victim."""
-    guesses = attack.guess(trial.view, random)
+    guesses = plain(attack.guess(trial.view, random), trial.view.known.rows, attack.name)
     right = trial.right(guesses)
-    n = len(right)
-    if len(guesses.value) != n or len(guesses.confidence) != n or len(guesses.silent) != n:
-        raise NotEvaluated(f"the attack {attack.name!r} did not answer once for each of the {n} victims")
     if attack.goal == "value" and not isinstance(trial.before, float):
         right = np.where(guesses.silent, trial.before, right)  # of whom he learns nothing he guesses as before
     else:
@@ -96,7 +94,7 @@ def attempt(
         unprotected=None if isinstance(bare, str) else rate(bare.right, level, bare.trial.persons),
         surest=at_cuts(members, level, random),
         surest_outside={} if isinstance(outside, str) else at_cuts(outside, level, random),
-        advantage=_advantage(attack, outside, (raw, control), random, level),
+        advantage=_advantage(attack, outside, (raw, control), seed, level),
         claimed=float(np.mean(said)) if n else 0.0,
         misnamed=None if isinstance(masked, str) else rate(~masked.guesses.silent, level),
         precision=counted(int(members.right[said].sum()), int(said.sum()), level) if said.any() else None,
@@ -146,15 +144,16 @@ def _advantage(
     attack: Attack,
     outside: Scored | str,
     rates: tuple[Rate, Rate | None],
-    random: np.random.Generator,
+    seed: int,
     level: float,
 ) -> Difference | None:
     raw, control = rates
     if isinstance(outside, str) or control is None:
         return None
     twin, persons = outside.trial.twin, outside.trial.persons
-    if twin is not None and persons is not None:  # a crossover: the same people
-        return paired(judge(attack, twin, random).right, outside.right, persons, level)
+    if twin is not None and persons is not None:  # a crossover: the same people, and the same coins
+        inside = judge(attack, twin, stream(seed, attack.name, "outside"))
+        return paired(inside.right, outside.right, persons, level)
     return difference(raw, control)
 
 

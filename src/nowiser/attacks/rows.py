@@ -15,6 +15,7 @@ from nowiser.attacks.predicates import isolated
 from nowiser.attacks.stacked import together
 from nowiser.attacks.victims import TOO_FEW, Trial, most_masked
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Ints, Rerun, Run, View
+from nowiser.attacks.walls import Behind, copied
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
 
@@ -109,27 +110,25 @@ class Rows:
         """What is released in this run, in random order, and which original row each row is."""
         table = self.released
         if run == "unprotected":
-            names = [n for n in self.original.names if n in self.released]
-            table = MicroTable(tuple(self.original[n] for n in names), np.arange(self.original.rows, dtype=np.int64))
-        order = random.permutation(table.rows)
-        mixed = table.take(order)
-        return replace(mixed, origin=np.full(table.rows, -1, dtype=np.int64)), mixed.origin
+            table = MicroTable.of(self.original[n] for n in self.original.names if n in self.released)
+        mixed = shuffled(table, random)
+        return mixed, mixed.origin
 
     def _view(self, seen: MicroTable, known: MicroTable, run: Run, random: np.random.Generator) -> View:
         prior = None
         if self.secret is not None:
-            prior = stripped(self.original.take(random.permutation(self.original.rows)), (self.secret,))
+            prior = copied(self.original.take(random.permutation(self.original.rows)), (self.secret,))
         return View(
             known=known,
-            released=seen,
-            releases=() if run == "unprotected" else tuple(mixed(r, random) for r in self.releases),
+            released=copied(seen, seen.names),
+            releases=() if run == "unprotected" else tuple(copied(shuffled(r, random), r.names) for r in self.releases),
             codebook=self.codebook,
             labels=self.labels,
             quasi=tuple(q for q in self.quasi if q != self.secret),
             secret=self.secret,
             within=self.within,
             prior=prior,
-            rerun=None if self.rerun is None else as_it_is if run == "unprotected" else self.rerun,
+            rerun=None if self.rerun is None else Behind(as_it_is if run == "unprotected" else self.rerun),
         )
 
     def _value(
@@ -160,7 +159,7 @@ class Rows:
         quasi = tuple(q for q in self.quasi if q != self.secret)
         before = best_before(self.original[self.secret], self.within)
         persons = here[self.person].codes.astype(np.int64) if self.person and self.person in here else None
-        view = self._view(seen, stripped(here, quasi), run, random)
+        view = self._view(seen, copied(here, quasi), run, random)
         known_before: Any = before
         if "ruled out" in needs:
             gone = ruled_out(view, truth, random)
@@ -178,7 +177,7 @@ class Rows:
         here, there = self.half(0), self.half(1)
         who = there.order[:victims]
         trials = [
-            self._asked(mixed(half.released, random), there.original, who, run, random, needs)
+            self._asked(shuffled(half.released, random), there.original, who, run, random, needs)
             for half, run in ((here, OUTSIDE), (there, MEMBERS))
         ]
         return replace(trials[0], persons=who if trials[0].persons is None else trials[0].persons, twin=trials[1])
@@ -208,7 +207,7 @@ class Rows:
         if self.aux is not None and self.identity is not None:
             there = listed(self.original, self.aux, self.identity)
             among = among[there[among] >= 0]
-            more["aux"] = stripped(self.aux.take(random.permutation(self.aux.rows)), self.quasi)
+            more["aux"] = copied(self.aux.take(random.permutation(self.aux.rows)), self.quasi)
         who = self._drawn(among, victims, fresh=fresh)
         if not len(who):
             return "nobody of the outside list is in the original"
@@ -218,11 +217,10 @@ class Rows:
                 return TOO_FEW
             rest = np.setdiff1d(np.arange(seen.rows), place[who])
             seen, place = seen.take(rest), np.full(self.original.rows, -1, dtype=np.int64)
-            seen = replace(seen, origin=np.full(seen.rows, -1, dtype=np.int64))
         if self.aux is None or self.identity is None:
-            known = stripped(self.original.take(who), self.quasi)
+            known = copied(self.original.take(who), self.quasi)
         else:
-            known = stripped(self.aux.take(there[who]), self.quasi)
+            known = copied(self.aux.take(there[who]), self.quasi)
         own = place[who]
         view = replace(self._view(seen, known, run, random), more=more)
         return Trial(view, lambda g: np.asarray((g.value == own) & (own >= 0)), 1 / max(1, seen.rows))
@@ -240,13 +238,13 @@ class Rows:
             strangers = np.array_split(strangers, 2)[int(fresh)]
         inside = self._drawn(self.order, min(victims // 2 or 1, len(strangers)), fresh=fresh)
         strangers = strangers[: len(inside)]
-        known = together(stripped(self.original.take(inside), names), stripped(self.control.take(strangers), names))
+        known = together(copied(self.original.take(inside), names), copied(self.control.take(strangers), names))
         member = np.repeat([True, False], [len(inside), len(strangers)])
         shuffle = random.permutation(len(member))
         member = member[shuffle]
         view = replace(
-            self._view(seen, stripped(known.take(shuffle), names), run, random),
-            reference=stripped(self.control.take(reference), names),
+            self._view(seen, copied(known.take(shuffle), names), run, random),
+            reference=copied(self.control.take(reference), names),
         )
         return Trial(
             view,
@@ -258,17 +256,18 @@ class Rows:
 
     def _one_person(self, run: Run, victims: int, random: np.random.Generator, fresh: bool) -> Trial | str:
         del fresh
-        judge = self.original
-        if run == "outside":
-            if self.control is None:
-                return "needs people outside the release (--control)"
-            judge = self.control
+        if run == "outside" and self.control is None:
+            return "needs people outside the release (--control)"
         seen, _ = self._seen("unprotected" if run == "unprotected" else "members", random)
-        names = tuple(n for n in seen.names if n in judge)
+        other = self.original if self.control is None else self.control
         many = min(victims, seen.rows)
-        nothing = stripped(seen.take(np.zeros(many, dtype=np.int64)), ())  # so many rows, no columns
-        view = self._view(stripped(seen, names), nothing, run, random)
-        return Trial(view, lambda g: isolated(g.value, judge), by_chance(judge.rows))
+        nothing = copied(seen.take(np.zeros(many, dtype=np.int64)), ())  # so many rows, no columns
+        view = self._view(seen.without([n for n in seen.names if n not in other]), nothing, run, random)
+        inside = Trial(view, lambda g: isolated(g.value, self.original), by_chance(self.original.rows))
+        if run != "outside":
+            return inside
+        # the same predicates, tried on other people
+        return Trial(view, lambda g: isolated(g.value, other), by_chance(other.rows), np.arange(many), twin=inside)
 
 
 def ruled_out(view: View, truth: Column, random: np.random.Generator) -> NDArray[Any]:
@@ -298,14 +297,9 @@ def by_chance(n: int) -> float:
     return float((1 - 1 / n) ** (n - 1)) if n > 1 else 1.0
 
 
-def stripped(table: MicroTable, names: tuple[str, ...] | list[str]) -> MicroTable:
-    """These columns only, of unknown origin."""
-    return MicroTable(tuple(table[n] for n in names), np.full(table.rows, -1, dtype=np.int64))
-
-
-def mixed(table: MicroTable, random: np.random.Generator) -> MicroTable:
-    """The rows in random order, of unknown origin."""
-    return stripped(table.take(random.permutation(table.rows)), table.names)
+def shuffled(table: MicroTable, random: np.random.Generator) -> MicroTable:
+    """The rows in random order."""
+    return table.take(random.permutation(table.rows))
 
 
 def listed(original: MicroTable, aux: MicroTable, identity: str) -> Ints:

@@ -1,6 +1,7 @@
 """What an attack may touch, what it answers, and what an attack is.
 
-The truth stays with the harness: a `View` holds no original and says nothing about which released row is whose.
+The truth stays with the harness: a `View` holds no original and says nothing about which released row is whose. Its
+tables are copies, its functions behind a wall (`walls.py`).
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ Rerun = Callable[[MicroTable, np.random.Generator], MicroTable]
 class View:
     """All that an attack may touch. What a game does not offer is None or empty."""
 
-    known: MicroTable  # one row for each victim: what he knows of her (or several rows, numbered by column `victim`)
+    known: MicroTable  # one row for each victim: what he knows of her
     released: MicroTable | None = None
     releases: tuple[MicroTable, ...] = ()  # further releases about the same people
     codebook: Mapping[str, Any] | None = None

@@ -45,6 +45,7 @@ class Candidate:
     row_gains: Mapping[str, Any] | None = None  # a histogram, for the report
     group_sizes: tuple[tuple[str, int], ...] = ()
     streamed: int | None = None  # rows released, when they never were in memory
+    stays: tuple[str, ...] = ()  # and the columns that are then released as they are
     choice: str = ""  # what it tells that this version was chosen, in words
     bounds: tuple[Guessing, ...] = ()  # and a bound on it, where worlds were drawn
 
@@ -55,6 +56,11 @@ class Candidate:
     @property
     def table(self) -> MicroTable:
         return self.steps[-1].table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the file."""
+        return (*self.table.names, *(c for c in self.stays if c not in self.table))
 
     @property
     def suppressed(self) -> int:
@@ -351,8 +357,18 @@ def _follow(steps: Sequence[Method], table: MicroTable, run: Run, title: str, se
     return follow(steps, table, run, title, searched)
 
 
+def _not_kept(candidate: Candidate, *, blind: bool) -> NotAnswerable:
+    broken = ", ".join(f"{v['model']} is {v['value']}" for v in candidate.verdicts if not v["holds"])
+    return NotAnswerable(
+        f"after {candidate.title} the table does not keep what the recipe promises: {broken}",
+        hint="A larger k may help: with `blind` only the sizes of groups choose the version."
+        if blind
+        else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
+    )
+
+
 def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) -> list[Candidate]:
-    """All versions that keep every model. Raises the first one's refusal when there is none."""
+    """All versions that keep every model, the usual one first. Raises the first one's refusal when there is none."""
     out: list[Candidate] = []
     refusals: list[NotAnswerable] = []
     for title, steps in pipelines(recipe, every=every):
@@ -369,22 +385,16 @@ def offer(table: MicroTable, recipe: Recipe, run: Run, *, every: bool = True) ->
                 raise
             run.notice(f"{title} is not offered: {error.message}")
             continue
-        if candidate.holds:
-            out.append(candidate)
-        else:
-            broken = ", ".join(f"{v['model']} is {v['value']}" for v in candidate.verdicts if not v["holds"])
-            refusal = NotAnswerable(
-                f"after {title} the table does not keep what the recipe promises: {broken}",
-                hint="A larger k may help: with `blind` only the sizes of groups choose the version."
-                if recipe.blind
-                else "Add a step that enforces the models (generalise, mondrian, record_suppression).",
-            )
-            if recipe.blind and not out:  # going on to the next method would tell that this one broke a limit
-                raise refusal
-            refusals.append(refusal)
+        out.append(candidate)
+    out.sort(key=lambda c: says_nothing(c.table, run))  # never the usual choice where another keeps the promises too
+    for candidate in [c for c in out if not c.holds]:
+        refusal = _not_kept(candidate, blind=recipe.blind)
+        if recipe.blind and candidate is out[0]:  # going on to the next method would tell that this one broke a limit
+            raise refusal
+        refusals.append(refusal)
+        out.remove(candidate)
     if not out:
         raise refusals[0]
-    out.sort(key=lambda c: says_nothing(c.table, run))  # never the usual choice where another keeps the promises too
     if told := emptied(out[0].table, run):
         run.notice(told)
     return out

@@ -181,6 +181,7 @@ def alone(goal: Goal) -> Goal:
 def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted: account.Counting) -> None:
     """Raises NotAnswerable or Exhausted unless this version keeps what the policy promises about every attacker."""
     private = private_columns(candidate.steps)
+    run = _with_all_known(table, candidate, run)
     for attacker in policy.attackers:
         about = {c for owner, c in _named(attacker.goal) if owner == table.name}
         if _is_presence(attacker.goal, table.name):
@@ -188,7 +189,7 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
                 f"the policy promises that `{attacker.text}` stays hidden, and released rows tell who is there",
                 hint="Publish answers instead of rows, or take this attacker out of the policy.",
             )
-        open_ = sorted(c for c in about if c in candidate.table and c not in private)
+        open_ = sorted(c for c in about if c in candidate.names and c not in private)
         if not open_:
             continue
         joint = joined(attacker, table.name)
@@ -202,6 +203,11 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
                 f"the policy limits `{attacker.text}`, and of its columns only {', '.join(open_)} would be released by "
                 f"counting: what {', '.join(apart)} adds to a guess is then not counted",
                 hint=f"Release {', '.join(sorted(about))} alike, or leave out {', '.join(open_)}.",
+            )
+        if run.in_order:
+            raise NotAnswerable(
+                f"the policy limits `{attacker.text}`, and rows in the order of the original tell whose they are",
+                hint="Leave out --keep-order: the rows are then written in random order.",
             )
         counted.tried[attacker.text] = _measured(attacker, joint, candidate, run)
         if candidate.streamed is None and have_several(candidate.table, run):
@@ -224,6 +230,31 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
             )
         with for_policy(policy) as ledger, _said_of_rows():
             allowance.admits(policy, ledger.totals(), charge)
+
+
+def _with_all_known(table: Table, candidate: Candidate, run: Run) -> Run:
+    """What attackers know: public columns that are kept count as quasi-identifiers do.
+
+    Raises Misconfigured where a column is released whose role the policy or the recipe does not say.
+    """
+    named = {*run.roles.quasi, *run.roles.sensitive, *private_columns(candidate.steps)}
+    secret = {c.name for c in table.columns if c.role is Role.SENSITIVE}
+    declared = {c.name for c in table.columns}
+    for name in candidate.names:
+        if name not in named and (name in secret or name not in declared):
+            why = "is sensitive by" if name in secret else "is not declared in"
+            hint = "List it under sensitive" if name in secret else "Declare it in the policy"
+            raise Misconfigured(
+                f"{name!r} {why} the policy, and the recipe releases it as it is", hint=f"{hint}, or leave it out."
+            )
+    public = {c.name for c in table.columns if c.role is Role.PUBLIC}
+    kept = [c for c in candidate.names if c in public and c not in run.roles.quasi]
+    if kept and candidate.streamed is not None:
+        raise NotAnswerable(
+            f"{kept[0]!r} is public: attackers know it, and in a stream only quasi-identifiers are counted",
+            hint=f"Name it under quasi instead of keep: {', '.join(kept)}. Or publish without --stream.",
+        )
+    return replace(run, roles=replace(run.roles, quasi=(*run.roles.quasi, *kept)))
 
 
 @contextmanager

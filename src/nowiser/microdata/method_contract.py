@@ -71,6 +71,7 @@ class Run:
     population: MicroTable | None = None  # everybody, for models that count the population
     persons: NDArray[np.int64] | None = None  # whose each row of the original is; None where each is a person
     within: Mapping[str, float] = field(default_factory=dict)  # how near a guess of a number must come
+    in_order: bool = False  # whether the rows are written in the order of the original
     weights: NDArray[np.int64] | None = None  # rows that each row of the table stands for (tables larger than memory)
 
     def owners(self, table: MicroTable) -> NDArray[np.int64] | None:

@@ -21,6 +21,7 @@ from nowiser.microdata.before_after import before_after
 from nowiser.microdata.candidates import Candidate, offer, pipelines
 from nowiser.microdata.choice.minimality import measured_choice, stream_choice
 from nowiser.microdata.codebook import codebook, digest, plain
+from nowiser.microdata.emptied import says_nothing
 from nowiser.microdata.hierarchies.spec import Spec
 from nowiser.microdata.kept_columns import told_apart, words
 from nowiser.microdata.method_contract import Run, quiet, silent
@@ -122,6 +123,11 @@ HISTORIES = (
     "many she has, or all of them, compares the groups and may learn more (`km-anonymity` limits it)."
 )
 
+ORDER = (
+    "The rows stay in the order of the original. The figures are not about whoever knows that order: he "
+    "knows whose row is whose."
+)
+
 
 def release(
     data: Any,
@@ -161,15 +167,19 @@ def release(
     loaded = load(data)
     original, persons = (loaded, None) if counting is None else counting.split(loaded)
     table, run = prepare(original, recipe, progress=progress, notice=notice, persons=persons)
+    run = replace(run, in_order=keep_order)
     candidates = offer(table, recipe, run, every=every)
     at = choose(candidates) if choose is not None else 0
     ways = pipelines(recipe, every=every)
-    ruled = len(ways) == 1 or (choose is None and candidates[at].title == ways[0][0])
+    first = candidates[at].title == ways[0][0] and not says_nothing(candidates[at].table, run)
+    ruled = len(ways) == 1 or (choose is None and (first or recipe.blind))
     steps = dict(ways)[candidates[at].title]
     candidates[at] = measured_choice(steps, table, run, candidates[at], ruled=ruled, blind=recipe.blind)
     chosen, left_out = finished(candidates[at], original, recipe, keep_order=keep_order)
     if run.persons is not None and len(np.unique(run.persons)) < len(run.persons):
         notice(HISTORIES)
+    if keep_order and chosen.guesses:
+        notice(ORDER)
     if apart := told_apart(chosen.table, run):
         notice(words(apart))
     if check is not None:
@@ -220,8 +230,10 @@ def release_stream(
     """The same flow for a table larger than memory."""
     made = made_in_stream(InDuckDB.open(source), recipe, progress=progress, notice=notice)
     chosen, left_out = stream_choice(made.candidate, made.run), made.left_out
+    if keep_order and chosen.guesses:
+        notice(ORDER)
     if check is not None:
-        check(chosen, made.run)
+        check(chosen, replace(made.run, in_order=keep_order))
     published = Published(chosen, (chosen,), recipe, left_out, made.rows, in_order=keep_order)
     if output is None:
         return published

@@ -121,7 +121,7 @@ def made_in_stream(
     harmless = nameless(grouper, others) if "*" in recipe.keep else []
     keep = [c for c in there if c in {*columns, *recipe.keep, *harmless} and c not in recipe.identifiers]
     rewriting = rewriting_of(candidate.steps[-1], made[-1], keep)
-    return Streamed(grouper, candidate, run, rewriting, rows, tuple(keep), tuple(there))
+    return Streamed(grouper, replace(candidate, stays=tuple(keep)), run, rewriting, rows, tuple(keep), tuple(there))
 
 
 def rewriting_of(step: Step, run: Run, keep: Sequence[str]) -> Rewriting:

@@ -16,7 +16,7 @@ VERDICTS = {
     "could not have won": "could not have won",
     "not decided": "not decided",
     "no claim": "",
-    "not comparable": "no promise is about him",
+    "not comparable": "no promise",
 }
 
 
@@ -41,15 +41,21 @@ def verdict(outcome: Mapping[str, Any]) -> str:
     said = VERDICTS.get(outcome["verdict"], outcome["verdict"])
     if outcome["verdict"] == "reached up to":
         highest = max(r["high"] for r in outcome["surest"].values())
-        return f"reached at most {percent(highest)}; others may do better"
+        return f"reached at most {percent(highest)}"
     return str(said)
+
+
+def called(content: Mapping[str, Any], these: str = "outcomes") -> list[str]:
+    """Of the attacks; with the secret where several are guessed."""
+    every = {o["column"] for o in (*content["outcomes"], *content["not_run"])} - {None}
+    several = len(every) > 1
+    return [f"{o['attack']} → {o['column']}" if several and o["column"] else o["attack"] for o in content[these]]
 
 
 def rows(content: Mapping[str, Any]) -> list[list[str]]:
     out = []
-    for o in content["outcomes"]:
+    for name, o in zip(called(content), content["outcomes"], strict=True):
         share, sure = cut(o)
-        name = o["attack"] if o["column"] is None else f"{o['attack']} → {o['column']}"
         out.append(
             [
                 name,
@@ -70,8 +76,8 @@ HEAD = ("attack", "before", "outside", "members", "surest", "unprotected", "")
 def due(content: Mapping[str, Any]) -> list[str]:
     """Members − outside, where there were people outside."""
     told = [
-        f"{row[0]} {100 * d['value']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]"
-        for o, row in zip(content["outcomes"], rows(content), strict=True)
+        f"{name} {100 * d['value']:+.1f} [{100 * d['low']:+.1f}, {100 * d['high']:+.1f}]"
+        for o, name in zip(content["outcomes"], called(content), strict=True)
         if (d := o["advantage"]) is not None
     ]
     return [f"Due to her being in the release (members − outside, points): {'; '.join(told)}."] if told else []
@@ -81,12 +87,12 @@ def sentences(content: Mapping[str, Any]) -> list[str]:
     """What was promised, and the attack that reached most."""
     out = [f"{n[:1].upper()}{n[1:]}." for n in content["notes"]]
     out += [f"Promised: {c['words']}." for c in content["claims"]]
-    values = [o for o in content["outcomes"] if o["goal"] == "value"]
+    values = [o for o in content["outcomes"] if o["goal"] == "value" and o["verdict"] != "not comparable"]
     if values:
-        best = max(values, key=lambda o: o["after"]["value"])
+        best = max(values, key=lambda o: o["after"]["value"] - o["before"]["value"])
         words = (
-            f"The attack that was right most often, {best['attack']}, knows {best['knows']}: {rate(best['after'])} of"
-            f" {best['victims']:,} members, {percent(best['before']['value'])} without the release"
+            f"The attack that gained most, {best['attack']}, knows {best['knows']}: right about {rate(best['after'])}"
+            f" of {best['victims']:,} members, {percent(best['before']['value'])} without the release"
         )
         if best["control"] is not None:
             words += (
@@ -130,8 +136,7 @@ def named(content: Mapping[str, Any]) -> list[str]:
 def left_out(content: Mapping[str, Any]) -> list[str]:
     """What was not run, with the attacks that share a reason together."""
     reasons: dict[str, list[str]] = {}
-    for n in content["not_run"]:
-        name = n["attack"] if n["column"] is None else f"{n['attack']} → {n['column']}"
+    for name, n in zip(called(content, "not_run"), content["not_run"], strict=True):
         reasons.setdefault(n["why"], []).append(name)
     return [f"{', '.join(names)}: not run: {why}" for why, names in reasons.items()]
 
@@ -180,12 +185,12 @@ def ladder(content: Mapping[str, Any]) -> Any:
     alt = altair()
     runs = {"before": "before", "control": "outside", "after": "members", "unprotected": "unprotected"}
     points = [
-        {"attack": row[0], "run": said, **{k: o[run][k] for k in ("value", "low", "high")}}
-        for o, row in zip(content["outcomes"], rows(content), strict=True)
+        {"attack": name, "run": said, **{k: o[run][k] for k in ("value", "low", "high")}}
+        for o, name in zip(content["outcomes"], called(content), strict=True)
         for run, said in runs.items()
         if o[run] is not None
     ]
-    order = [row[0] for row in rows(content)]
+    order = called(content)
     shades = dict(zip(runs.values(), (GREY, ORANGE, AFTER, LIMIT), strict=True))
     seen = [said for said in runs.values() if any(p["run"] == said for p in points)]
     base = alt.Chart(data(points))
@@ -216,8 +221,8 @@ def surest(content: Mapping[str, Any]) -> Any:
     """Right guesses among the victims an attacker is surest of, members and people outside."""
     alt = altair()
     points = [
-        {"line": f"{row[0]}{who}", "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
-        for o, row in zip(content["outcomes"], rows(content), strict=True)
+        {"line": f"{name}{who}", "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
+        for o, name in zip(content["outcomes"], called(content), strict=True)
         if o["goal"] == "value"
         for who, cuts in (("", o["surest"]), (", outside", o["surest_outside"]))
         for s, r in sorted(cuts.items(), key=lambda cut: float(cut[0]))

@@ -121,8 +121,7 @@ def _every(
     try:
         found = every_length(question, epsilon, limits)
     except Outside as stop:
-        where = f" (line {stop.line})" if stop.line else ""
-        return None, f"no proof for every length: {stop.reason}{where}"
+        return None, f"no proof for every length: {stop.reason}"  # its line is one of the program written out
     if found is None or not within(claim_json(question), cost=found[0], epsilon=epsilon):
         return None, "no proof for every length was found"
     certificate = certificate_of(question, [], epsilon) | {"every": found[1]}

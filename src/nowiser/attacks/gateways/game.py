@@ -13,6 +13,7 @@ from nowiser.attacks.gateways.desk import Desk, Secret
 from nowiser.attacks.gateways.toys import People, Rule, Toy
 from nowiser.attacks.victims import Trial
 from nowiser.attacks.view import Attack, Bools, Floats, Guesses, Run, View
+from nowiser.attacks.walls import Behind
 from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
 
@@ -51,7 +52,7 @@ class Gateways:
             many = max(1, min(many, self.askings // self._asked(attack, way, random)))
         who = drawn(len(self.truth), many, random, fresh=fresh)
         seeds = random.integers(0, 2**62, many)
-        desks = [partial(self._desk, int(v), way, int(s)) for v, s in zip(who, seeds, strict=True)]
+        desks = [Behind(partial(self._desk, int(v), way, int(s))) for v, s in zip(who, seeds, strict=True)]
         known = MicroTable.of([Column.of(c, pa.array(v[who])) for c, v in self.public.items()] or [_numbered(many)])
         truth = self.truth[who]
 
@@ -81,7 +82,7 @@ class Gateways:
     def _desk(self, victim: int, way: Callable[[np.random.Generator], Asked], seed: int) -> Desk:
         others = self.adds.copy()
         others[victim] = 0.0
-        ask = way(np.random.default_rng(seed))
+        ask = Behind(way(np.random.default_rng(seed)))
         return Desk(ask, self.table, self.secret, self.public, others, victim)
 
 

@@ -93,12 +93,13 @@ class Links:
             pairs = there[random.integers(len(there), size=(2 * many, 2))]
             fits = (pairs[:, 0] != pairs[:, 1]) & ~self.original.linked(pairs[:, 0], pairs[:, 1])
             apart = np.concatenate([apart, pairs[fits]])[:many]
-        asked = np.concatenate([linked, apart])
+        mixed = random.permutation(2 * many)
+        asked = np.concatenate([linked, apart])[mixed]
         left = np.isin(self.original.keys, self.original.with_links(linked).keys, invert=True)
         known = self.original.with_links(self.original.links[left])
         more = self._seen(attack, known, shown, hidden, place)
         view = View(known=numbered(len(asked)), more={**more, "asked": hidden[asked]})
-        return Trial(view, Same(np.repeat([1, 0], many)), 0.5)
+        return Trial(view, Same(np.repeat([1, 0], many)[mixed]), 0.5)
 
 
 @dataclass(frozen=True, eq=False)

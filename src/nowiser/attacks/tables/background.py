@@ -21,7 +21,7 @@ class Background:
     knows: str = "the quasi-identifiers, and one value that the victim's secret is not"
     source: str = "Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity (ICDE 2006)"
     needs: frozenset[str] = frozenset({"released", "quasi", "secret", "ruled out"})
-    minutes: float = 0.01
+    minutes: float = 0.015
 
     def guess(self, view: View, random: np.random.Generator) -> Guesses:
         del random

@@ -32,19 +32,24 @@ class Model:
     minutes: float = 0.05
 
     def guess(self, view: View, random: np.random.Generator) -> Guesses:
-        assert view.released is not None
-        assert view.secret is not None
-        table = view.released
-        if table.rows > ROWS:
-            table = table.take(np.sort(random.choice(table.rows, ROWS, replace=False)))
-        names = tuple(q for q in view.quasi if q in table and q in view.known)
-        both = encoded(view, view.known, table, names)
-        said = secret_of(view, table[view.secret])
-        told = said.sum(axis=1) > 0
-        classes, spread = binned(view, said)
-        target = classes[told].argmax(axis=1)
-        chance = learnt(both.seen[told], target, classes.shape[1], both.known, grouped(table, names)[0][told])
-        return guesses(view, (chance @ spread) * view.known.rows, strength=0.0)
+        return guesses(view, belief(view, random) * view.known.rows, strength=0.0)
+
+
+def belief(view: View, random: np.random.Generator) -> Floats:
+    """The chance of each value of the secret, for each victim: victims × values."""
+    assert view.released is not None
+    assert view.secret is not None
+    table = view.released
+    if table.rows > ROWS:
+        table = table.take(np.sort(random.choice(table.rows, ROWS, replace=False)))
+    names = tuple(q for q in view.quasi if q in table and q in view.known)
+    both = encoded(view, view.known, table, names)
+    said = secret_of(view, table[view.secret])
+    told = said.sum(axis=1) > 0
+    classes, spread = binned(view, said)
+    target = classes[told].argmax(axis=1)
+    chance = learnt(both.seen[told], target, classes.shape[1], both.known, grouped(table, names)[0][told])
+    return np.asarray(chance @ spread)
 
 
 def binned(view: View, said: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,8 @@ from nowiser.microdata.table.column import Column
 from nowiser.microdata.table.micro_table import MicroTable
 
 WIDTH = 4  # columns of a predicate
-TRIES = 20
+EACH = 0.03  # of all predicates are about the same columns, at most: those have much in common
+TRIES = 60
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class SinglingOut:
                 break
             names = random.permutation(np.array(table.names))[:WIDTH].tolist()
             rows = alone(table, names)
-            rows = random.permutation(rows)[: max(1, count // 8)]
+            rows = random.permutation(rows)[: max(1, int(EACH * count))]
             for row in rows[: count - done].tolist():
                 made[done] = predicate(table, names, row)
                 sure[done] = len(rows)

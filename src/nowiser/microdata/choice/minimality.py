@@ -54,8 +54,8 @@ def measured_choice(
 ) -> Candidate:
     """The version with what its choice tells. Raises NotAnswerable where that, counted, breaks a gain of the recipe.
 
-    `ruled`: the version is that of the first method, whatever the others would have led to; `blind`: the search saw
-    sizes alone.
+    `ruled`: the version is that of one method, whatever the others would have led to, or which method it is follows
+    from sizes alone. `blind`: the search saw sizes alone.
     """
     only_sizes = blind or sized(run.models) == list(run.models)
     if only_sizes and run.loss != "gain" and (ruled or not blind):

@@ -14,9 +14,11 @@ from nowiser.ledger.base import Release
 from nowiser.microdata.candidates import KNOWS, ONE_ROW, Candidate, private_columns
 from nowiser.microdata.groups.compound import columns_of, tree_of
 from nowiser.microdata.method_contract import Run
+from nowiser.microdata.releases.contradictions import refuse_contradictions
 from nowiser.microdata.releases.measure import Told, together
 from nowiser.microdata.releases.persons import Ever, have_several, same
 from nowiser.microdata.releases.record import Record, keys, record
+from nowiser.microdata.releases.worlds import linked
 from nowiser.microdata.risk.intersection import Answered
 from nowiser.model.charge import PICO, Account, Charge
 from nowiser.model.policy import Policy
@@ -45,7 +47,7 @@ class Counting:
         """Note what a version shows. Of one made in a stream nobody knows who is in which group."""
         self.record = None
         sensitive = {c.name for c in self.table.columns if c.role is Role.SENSITIVE} - private_columns(candidate.steps)
-        self.columns = tuple(sorted(c for c in candidate.table.names if c in sensitive))
+        self.columns = tuple(sorted(c for c in candidate.names if c in sensitive))
         if candidate.streamed is not None:
             return
         private = private_columns(candidate.steps)
@@ -106,7 +108,7 @@ class Counting:
         records = [Record.from_bytes(r.shown) for r in earlier if r.shown]
         for attacker in self.policy.attackers:
             tree = tree_of(attacker.goal, self.table.name)
-            if tree is None or (self.record is not None and not set(columns_of(tree)) & set(self.record.columns)):
+            if tree is None or not self._tells_of(columns_of(tree), records):
                 continue
             if earlier and (self.record is None or len(records) < len(earlier)):
                 raise NotAnswerable(
@@ -122,6 +124,7 @@ class Counting:
             if self.record.several or any(r.several for r in records):
                 told = self._by_person(attacker.text, records, reach)
             else:
+                refuse_contradictions(records, self.record, linked([*records, self.record], columns_of(tree)))
                 told = together([*records, self.record], tree, reach)
             self.told[attacker.text] = told
             _admit(attacker.text, float(attacker.gain), told, answered=reach.jump > 0)
@@ -133,6 +136,10 @@ class Counting:
                 f"{percent(worst.gain)} ({percent(worst.before)} → {percent(worst.high)}"
                 f"{'' if worst.exact else '; estimated, not bounded'})."
             )
+
+    def _tells_of(self, columns: Sequence[str], earlier: Sequence[Record]) -> bool:
+        """Whether this release shows one of the columns, or what tells that a row of an earlier one is a row of it."""
+        return self.record is None or bool({*linked([*earlier, self.record], columns)} & {*self.record.columns})
 
     def _same_people(self, text: str, before: Sequence[str], now: Sequence[str]) -> None:
         """Raises NotAnswerable where an earlier release cannot tell who of this one was in it."""
