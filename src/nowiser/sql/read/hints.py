@@ -220,7 +220,7 @@ def condition(kind: Kind) -> str:
     """How something that is neither true nor false becomes a condition."""
     if kind is Kind.TEXT:
         return "Compare it with a text: x = 'a'."
-    return "Compare it with a number: x <> 0." if kind is Kind.INTEGER else "Compare it with something: x > 0."
+    return "Compare it with something: x > 0."
 
 
 def unreadable(text: str, tokens: Sequence[Token], at: int | None) -> tuple[str | None, Span | None]:
