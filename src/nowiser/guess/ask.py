@@ -55,7 +55,7 @@ def guess(
     if costs is not None and (slope or jump):
         raise Misconfigured("give either slope and jump, or costs per attribute, found both")
     if costs is None and slope is None and jump is None and isinstance(wanted, Goal):
-        costs = usual_cost(prior, wanted)
+        return ceiling(prior, wanted, usual_cost(prior, wanted), victim)
     return ceiling(prior, wanted, costs if costs is not None else Cost(slope or 0.0, jump or 0.0), victim)
 
 
