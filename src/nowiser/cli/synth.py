@@ -20,7 +20,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
         str | None, typer.Argument(help="A table of the policy, or a model kept in a .json file.", show_default=False)
     ] = None,
     policy: Annotated[
-        Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+        Path | None, typer.Option("-p", "--policy", help="The policy; else $NOWISER_POLICY, else nowiser.yaml.")
     ] = None,
     spend: Annotated[str | None, typer.Option(help="The share of the allowance to spend, e.g. 30%.")] = None,
     rows: Annotated[int | None, typer.Option(help="How many rows; without it about as many as there are.")] = None,
