@@ -56,11 +56,11 @@ def graph(  # noqa: PLR0917 (typer passes options by name)
     if as_json:
         output.emit(found.to_json() | {"files": [str(f) for f in files]})
         return
-    typer.echo(str(found))
+    output.say(str(found))
     if files:
-        typer.echo(f"Written: {', '.join(map(str, files))}")
+        output.say(f"Written: {', '.join(map(str, files))}")
     elif found.graph is not None:
-        typer.echo("The graph was not written: name a file with -o. Asking again is free.")
+        output.say("The graph was not written: name a file with -o. Asking again is free.")
 
 
 def _written(found: Any, out: Path) -> list[Path]:

@@ -68,10 +68,10 @@ def learn(  # noqa: PLR0917 (typer passes options by name)
         analyst=analyst,
     )
     if dry:
-        output.emit(wanted.to_json()) if as_json else typer.echo(str(wanted))
+        output.emit(wanted.to_json()) if as_json else output.say(str(wanted))
         return
     if not as_json and sys.stderr.isatty():
-        typer.echo(_before(wanted), err=True)
+        output.say(_before(wanted), err=True)
     with progress(quiet=as_json) as bar:
         fitted = fit(wanted, heard=bar)
     assert out is not None
@@ -82,8 +82,8 @@ def learn(  # noqa: PLR0917 (typer passes options by name)
     if as_json:
         output.emit({**fitted.card_.to_json(), "file": str(out)})
         return
-    typer.echo(str(fitted.card_))
-    typer.echo(f"Written to {out}. Read it with nw.learn.from_json.")
+    output.say(str(fitted.card_))
+    output.say(f"Written to {out}. Read it with nw.learn.from_json.")
 
 
 def _before(wanted: "Wanted") -> str:
