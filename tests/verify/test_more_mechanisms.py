@@ -118,7 +118,7 @@ BASES = {
     "sparse vector with gap": (GAP, {**ALL, "public": {"N": 1}, "sizes": 6}, "1", [("v - t", "v"), ("4*N/eps", "3*N/eps")]),
     "alarm with noise on one side": (
         ALARM,
-        {**ALL, "sizes": 4},
+        ALL,
         "1",
         [("5/(2*eps)", "2/eps"), ("10/(3*eps)", "3/eps"), ("            break\n", ""), ("list[int]", "list")],
     ),
