@@ -84,7 +84,14 @@ def read(text: str, policy: Policy, public: Free | None = None, parameters: Sequ
         refuse_long(inner)
         return replace(public(inner), span=place(node, text))
 
-    query = read_select(Context(text, policy, number=None if public is None else number), parse(text, parameters))
+    try:
+        tree = parse(text, parameters)
+    except NotAnswerable as refusal:
+        columns_of_all = (c.name for table in policy.tables for c in table.columns)
+        if refusal.reason == "syntax" and (meant := hints.spaced(text, columns_of_all)) is not None:
+            refusal.hint, refusal.span = meant
+        raise
+    query = read_select(Context(text, policy, number=None if public is None else number), tree)
     refuse_long(query)
     refuse_undeclared(query, policy)
     return query
