@@ -128,6 +128,11 @@ def plan(
             "the policy says what a model may cost and what is known about its columns",
             hint="Leave rho, gain and bounds out; say spend=….",
         )
+    if getattr(model, "sample", 1) != 1:
+        raise Misconfigured(
+            "under a policy all people are in each step: what samples cost has no place in its account",
+            hint="Leave sample out. With the same spend the model is as good, and takes longer.",
+        )
     domain = features_of(policy, chosen, features, target)
     model = replace(model, rows_per_person=chosen.rows_per_person, **_told(policy, chosen, model, target))
     share = wish(policy, None, spend).spend
