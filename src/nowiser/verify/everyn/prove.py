@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from nowiser.verify import tree as t
 from nowiser.verify.bounded.cases import Case, partners
 from nowiser.verify.bounded.regions import combination, terms
 from nowiser.verify.bounded.step import FREE, ONE_SIDED, written
@@ -259,7 +260,7 @@ class Attempt:
             paths = [p for m, p in turns if m == mode]
             root = tree_of(paths)
             for path in paths:
-                for move in allowed(self._way.moves, key[1], touched=path.facts.touched):
+                for move in allowed(self._way.moves, key[1], touched=path.facts.touched or self._turn_more(key, mode)):
                     runs = second_run(state, self.noisy, move, self._way.longer)
                     rows = [] if state is None else [*state.rows, *_apart_rows(state)]
                     if move.skips:
@@ -280,6 +281,11 @@ class Attempt:
                         if to != to_2:
                             raise _No
                         yield Edge(key, to, move, path, other, tightened(known, self._whole), runs, mode)
+
+    def _turn_more(self, key: Key, mode: str) -> bool:
+        """Whether a longer list has a turn more here, even if the turn looks at no element."""
+        loops = self._follower.machine.loops
+        return bool(self._way.longer) and mode == "turn" and isinstance(loops[key[0]], t.For)
 
     def _skipped(  # noqa: PLR0917
         self, key: Key, path: Path, move: Move, rows: list[Row], runs: dict[str, Form], mode: str, states: Any
