@@ -248,6 +248,10 @@ LEAKS = {
     "a truth value that data decide": ("    b = False\n    for x in d:\n        if x > 5:\n            b = True\n    return b\n", "one"),
     "a loop that data end": ("    for x in d:\n        if x > 5:\n            break\n    for x in d:\n        b = 1\n    return 1\n", "one"),
     "a turn more": ("    b = False\n    for x in d:\n        b = not b\n    return b\n", "length"),
+    "a turn more that says something": (
+        "    out = []\n    for x in d:\n        out.append(1)\n    return out\n",
+        "length",
+    ),
     "a turn more that looks at nothing": (
         "    b = False\n    for i in range(len(d)):\n        b = not b\n    return b\n",
         "length",

@@ -169,7 +169,8 @@ class _Way:
         known = Known(rows)
         ends: Ends = path.output
         if move[5]:
-            if path.noises or any(d.noisy for d in path.decisions) or values(ends.outputs)[1] or ends.to != key[0]:
+            said = any(content for _, content in ends.outputs[1])
+            if path.noises or any(d.noisy for d in path.decisions) or said or ends.to != key[0]:
                 raise Rejected("a turn that only one run takes is seen")
             if ends.same != self._same[key[0], key[3]]:
                 raise Rejected("a turn that only one run takes changes a truth value")

@@ -292,7 +292,8 @@ class Attempt:
     ) -> Iterator[Edge]:
         """Only one run takes this turn: it may draw nothing and let nothing out."""
         del states
-        if path.noises or path.samples or any(d.noisy for d in path.decisions) or entries(path.output)[1]:
+        said = any(content for _, content in path.output[1])
+        if path.noises or path.samples or any(d.noisy for d in path.decisions) or said:
             raise _No
         if mode != "turn" or path.facts.to != key[0]:
             raise _No
