@@ -12,7 +12,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.percent import percent
 from nowiser.report import failure
-from nowiser.report.answer import Answer, binding_first, points_used, rounded
+from nowiser.report.answer import Answer, bar_of, binding_first, points_used
 from nowiser.report.printed import print_explanation
 from nowiser.report.shown import free_words
 from nowiser.server.desk import Desk
@@ -227,7 +227,11 @@ def _kinds(rows: Sequence[Sequence[Any]], number: int) -> tuple[str, ...]:
 
 def _notices(answer: Answer) -> tuple[str, ...]:
     """The error bars, what was used, and what was not said before."""
-    bars = [f"{name} ± {said}" for name, bar in zip(answer.columns, answer.error, strict=True) if (said := _bar(bar))]
+    bars = [
+        f"{name} ± {said}"
+        for i, (name, bar) in enumerate(zip(answer.columns, answer.error, strict=True))
+        if (said := _bar(bar, answer.kind_of(i)))
+    ]
     found = [f"{', '.join(bars)} (95 % error bars)"] if bars else []
     left = f"{percent(answer.left)} of the allowance is left"
     if answer.stored:
@@ -240,11 +244,11 @@ def _notices(answer: Answer) -> tuple[str, ...]:
     return (*found, *(f"Note: {in_settings(note)}" for note in answer.news))
 
 
-def _bar(bar: Any) -> str:
+def _bar(bar: Any, kind: str) -> str:
     if not isinstance(bar, list):
-        return rounded(bar) if bar else ""
+        return bar_of(bar, kind) if bar else ""
     known = [b for b in bar if b is not None]
     if not any(known):
         return ""
-    low, high = rounded(min(known)), rounded(max(known))
+    low, high = bar_of(min(known), kind), bar_of(max(known), kind)
     return low if low == high else f"{low} to {high}"
