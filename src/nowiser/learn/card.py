@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nowiser.percent import percent
+from nowiser.report.synthetic import guess_line
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,7 @@ class Card:
         lines = [
             f"{about} from {', '.join(self.features)}",
             f"Cost {percent(self.share)} of the allowance (ρ = {self.rho:.4g}); {percent(self.left)} is left.",
-            *(
-                f"  {g['guess']}: {percent(g['before'])} → at most {percent(g['after'])} (limit {percent(g['limit'])})"
-                for g in self.guesses
-            ),
+            *map(guess_line, self.guesses),
             *quality_words(self.quality),
             *expected_words(self.expected),
         ]
