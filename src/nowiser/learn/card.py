@@ -56,8 +56,13 @@ def quality_words(quality: Mapping[str, float]) -> list[str]:
             )
         ]
     if "error" in quality:
-        return [f"Off by {quality['error']:.4g} ± {quality['within']:.4g} on average for people it was not fitted on."]
+        off, within = (_plain(quality[what]) for what in ("error", "within"))
+        return [f"Off by {off} ± {within} on average for people it was not fitted on."]
     return []
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 def expected_words(expected: Mapping[str, float]) -> list[str]:
