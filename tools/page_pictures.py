@@ -15,7 +15,7 @@ from nowiser.examples import hospital  # noqa: E402
 from nowiser.server.desk import Desk  # noqa: E402
 from nowiser.server.people.account import Role  # noqa: E402
 from nowiser.server.settings import Settings  # noqa: E402
-from support.browser import browser  # noqa: E402 (found by the line above)
+from support.browser import browser, write  # noqa: E402 (found by the line above)
 from support.serving import serving  # noqa: E402
 
 PICTURES = ROOT / "docs" / "assets" / "pages"
@@ -67,10 +67,10 @@ def _custodian(page) -> None:  # noqa: ANN001 (a page of Playwright)
 
 def _analyst(page) -> None:  # noqa: ANN001 (ditto)
     page.goto("/ask")
-    page.fill("#sql", WRITTEN)
+    write(page, WRITTEN)
     page.wait_for_selector(".foretold")
     _taken(page, "ask")
-    page.fill("#sql", QUESTIONS[1][1])
+    write(page, QUESTIONS[1][1])
     page.click("button.primary")
     page.wait_for_selector(".answer")
     _taken(page, "answer")

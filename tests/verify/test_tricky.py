@@ -3,12 +3,15 @@
 import functools
 import json
 import random
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from nowiser.verify import samples
 from nowiser.verify.check.certificate import check
 from nowiser.verify.check.follow import Rejected
+from nowiser.verify.grid import GRID
 from nowiser.verify.language.read import read
 from nowiser.verify.outside import Outside
 from nowiser.verify.samples import laplace
@@ -296,3 +299,16 @@ def test_a_reader_of_functions_says_where():
     with pytest.raises(Outside) as stop:
         read(wrapped)
     assert stop.value.hint == "no decorator but @private"
+
+
+@pytest.mark.parametrize("a", [0.1, 1 / 3, Fraction(1, 3), np.float64(0.7), float("nan"), float("inf"), True, 5])
+def test_what_is_added_to_noise_leaves_no_digits_behind(a):
+    """Whatever is added, taken away or scaled: sums with noise stay on the noise's grid and have one type."""
+    for found in (a + laplace(1), laplace(1) + a, a - laplace(1), laplace(1) - a, sum([a, laplace(1), a])):
+        assert type(found) is type(laplace(1))
+        assert GRID % found.denominator == 0
+    tripled = a + 3 * laplace(1)
+    assert (tripled * GRID / 3).denominator == 1
+    assert ((laplace(1) / 3 + a) * 3 * GRID).denominator == 1
+    assert ((laplace(1) + 3 * laplace(1) + a) * GRID).denominator == 1
+    assert abs(0.1 + laplace(Fraction(1, 2**60)) - 0.1) < 2**-40

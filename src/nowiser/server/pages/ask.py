@@ -159,12 +159,13 @@ def _beside(seat: Seat) -> dict[str, Any]:
         "per_day": float(seat.account.per_day),
         "history": mine[::-1][:HISTORY],
         "tables": seat.tables().facts,
+        "columns": {t.name: [c.name for c in t.columns] for t in seat.tables().facts},
         "usual": float(policy.spend),
     }
 
 
 async def _explained(desk: Desk, seat: Seat, asked: Asked) -> dict[str, Any]:
-    answer = await desk.quickly(seat.explain, asked.sql, **asked.wish())
+    answer = await desk.weighed(seat.account.name, seat.explain, asked.sql, **asked.wish())
     return await desk.quickly(_foretold, answer, seat)
 
 
