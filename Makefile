@@ -18,10 +18,10 @@ $(BIN)/uv:
 	@$(BIN)/python -m pip install --quiet --requirement requirements/uv.txt
 
 # One stamp per set of packages, so that a changed lock file is installed again and nothing else is.
-$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/uv
+$(VENV)/.run: requirements/run.txt pyproject.toml vendor.lock.json | $(BIN)/uv
 	@$(UV) --requirement requirements/run.txt && $(UV) --no-deps --editable . && $(BIN)/python -m compileall -q src && touch $@
 
-$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/uv
+$(VENV)/.dev: requirements/dev.txt pyproject.toml vendor.lock.json | $(BIN)/uv
 	@$(UV) --requirement requirements/dev.txt && $(UV) --no-deps --editable . && $(BIN)/python -m compileall -q src && touch $@
 
 demo: $(VENV)/.run
