@@ -181,6 +181,9 @@ def forgetful() -> object:
         def stored(self, *_):
             return None
 
+        def abandoned(self, *_):
+            return Charge()
+
         def reserve(self, charge, admit, *, question, data_version, **_):
             admit(Charge(), Charge())
             return Reservation(1, question, data_version, charge)

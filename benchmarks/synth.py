@@ -23,6 +23,10 @@ RHO = 0.01497
 RUNS = 3
 STEP = 5
 WIDE = ("age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week")
+NAMES = (
+    "age", "workclass", "fnlwgt", "education-num", "marital-status", "occupation", "relationship", "race", "sex",
+    "capital-gain", "capital-loss", "hours-per-week", "native-country", "income>50K",
+)  # fmt: skip
 TARGET = {  # TV1, TV2, TV3 at most, AUC at least, seconds and MB at most
     "aim": (0.007, 0.026, 0.055, 0.900, 60, 200),
     "mst": (0.005, 0.038, 0.083, 0.82, 2, 150),
@@ -31,20 +35,23 @@ METHODS = ("aim", "mst", "independent", "all")
 
 
 def adult():
-    """Cells of every column, how many each has, and their names; the last column is what is predicted."""
+    """Cells of every column, the five wide ones in steps of 5, and how many each has; the last column is predicted."""
+    data, sizes, names = adult_as_it_is()
+    steps = [STEP if name in WIDE else 1 for name in names]
+    return data // steps, [-(-size // step) for size, step in zip(sizes, steps, strict=True)]
+
+
+def adult_as_it_is():
+    """Whole numbers, how many each column may have, and the names of the columns."""
     home = Path(os.environ.get("NOWISER_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
     folder = home / "adult_coded"
     if not folder.is_dir():
-        return made_up(48_842, [17, 9, 20, 16, 7, 15, 6, 5, 2, 20, 20, 20, 42, 2])
+        sizes = dict(zip(NAMES, (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2), strict=True))
+        return (*made_up(48_842, list(sizes.values())), list(sizes))
     sizes = json.loads((folder / "adult-domain.json").read_text())
     data = np.loadtxt(folder / "adult.csv", delimiter=",", skiprows=1, dtype=np.int64)
     names = (folder / "adult.csv").read_text().splitlines()[0].split(",")
-    columns, many = [], []
-    for i, name in enumerate(names):
-        step = STEP if name in WIDE else 1
-        columns.append(data[:, i] // step)
-        many.append(-(-sizes[name] // step))
-    return np.column_stack(columns), many
+    return data, [sizes[name] for name in names], names
 
 
 def made_up(rows, sizes, seed=0):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from support import look_alikes
 
@@ -19,9 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 # The same examples in every run, so that a failure is about the change; `make test-long` looks for new ones.
-# No example has a time limit: how long it takes depends on what else the machine does.
-settings.register_profile("same", derandomize=True, deadline=None)
-settings.register_profile("new", deadline=None)
+# No example has a time limit, nor has drawing one: how long it takes depends on what else the machine does.
+SLOW = [HealthCheck.too_slow]
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=SLOW)
+settings.register_profile("new", deadline=None, suppress_health_check=SLOW)
 settings.load_profile("same")
 
 

@@ -36,6 +36,10 @@ def test_proved_is_0_and_its_certificate_is_accepted_for_this_program_only(progr
     accepted = nowiser(tmp_path, "verify", str(program), "--check", str(kept), "--json")
     assert accepted.returncode == 0
     assert json.loads(accepted.stdout)["accepted"] is True
+    for other in (["--neighbours", "all"], ["--eps", "eps/2"], ["--rho", "1"], ["--delta", "0.1"], ["--whole"]):
+        rejected = nowiser(tmp_path, "verify", str(program), "--check", str(kept), *other)
+        assert rejected.returncode == 1
+        assert "Rejected: it answers another question" in rejected.stdout
     program.write_text(PROGRAMS.replace("1/eps", "1/(2*eps)"), encoding="utf-8")
     rejected = nowiser(tmp_path, "verify", str(program), "--check", str(kept))
     assert rejected.returncode == 1

@@ -98,3 +98,18 @@ def test_persons_stay_apart(world, sql):
     policy, engine = world(POLICY, {n: as_text(n) for n in ROWS})
     (row,) = engine.run(plan(read(sql, policy), policy).tally).to_pylist()
     assert row["c0"] == 2 * 2 * 3 + 0 + 1 * 1 * 2
+
+
+def test_the_mean_of_one_value_is_that_value(world):
+    rows = "".join(f"{k},{k},a,a,{v}\n" for k, v in enumerate((0.1, 1.1, 2.3, -0.7, 3.9)))
+    policy, engine = world(POLICY, {n: as_text(n) for n in "tvd"} | {
+        "t": "p,g,s,w\n" + "".join(f"{p},a,a,0\n" for p in range(5)),
+        "u": "q,k,h,c,x\n" + rows + "0,9,b,b,0.1\n",  # twice the same
+    })  # fmt: skip
+    mean = "(SELECT AVG(b.x) FROM u b WHERE b.q = a.q)"
+    over = "(SELECT x, AVG(x) OVER (PARTITION BY q) AS m FROM u) r"
+    for sql in (
+        f"SELECT COUNT(*) FILTER (WHERE x = {mean}), COUNT(*) FILTER (WHERE x <> {mean}) FROM u a",
+        f"SELECT COUNT(*) FILTER (WHERE x = m), COUNT(*) FILTER (WHERE x <> m) FROM {over}",
+    ):
+        assert list(engine.run(plan(read(sql, policy), policy).tally).to_pylist()[0].values())[:2] == [6, 0]

@@ -22,6 +22,9 @@ COMMANDS = {
 }
 
 
+HALF_WRITTEN = shutil.ignore_patterns(".*.json.*")  # what is remembered about prices is written beside, then moved
+
+
 @pytest.fixture
 def kept(canteen_folder, tmp_path):
     """Two copies of a ledger of twelve entries: while it was open, most of it in the log, and after it was closed."""
@@ -31,7 +34,7 @@ def kept(canteen_folder, tmp_path):
             gate.query(ASKED, spend=f"{share}%", anyway=True)
         with pytest.raises(NotEvaluated):
             fail(gate)
-        shutil.copytree(state, tmp_path / "open")
+        shutil.copytree(state, tmp_path / "open", ignore=HALF_WRITTEN)
     shutil.copytree(state, tmp_path / "closed")
     return policy, tmp_path
 
@@ -54,6 +57,8 @@ def outcome(policy, command):
         return "ok", (left, said.get("stored"), said.get("head"))
     if "newer version" in f"{found.exception}{found.output}":  # the flip is in the version of the ledger: refused
         return "broken", None
+    if isinstance(found.exception, NotEvaluated) and command in {"stored", "query"}:
+        return "broken", None  # what is stored reads as under way: it was waited for, and nothing was told
     assert isinstance(found.exception, LedgerBroken | SystemExit), repr(found.exception)
     if isinstance(found.exception, SystemExit):  # `check` says what is wrong, and goes on
         assert found.exit_code == 8

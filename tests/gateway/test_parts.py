@@ -71,6 +71,35 @@ def test_a_condition_names_cells_only_by_their_values(folder, where, found):
     assert about(f"SELECT COUNT(*) FROM visits WHERE {where}", policy) == found
 
 
+DAYS = POLICY.format(rows=1).replace("person: student", "person: [student, day]").replace(
+    "partition: faculty", "partition: day"
+).replace("columns:\n", "columns:\n      day: {public: {range: [2026-01-01, 2026-01-31]}}\n")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ("day = '2026-01-03'", [3]),
+        ("day BETWEEN '2026-01-03' AND '2026-01-05'", [3, 4, 5]),
+        ("day > '2026-01-03' AND day < '2026-01-06'", [4, 5]),
+        ("day >= '2026-01-30'", [30, 31]),
+        ("'2026-01-02' >= day", [1, 2]),
+        ("day < '2026-01-02' OR '2026-01-30' < day", [1, 31]),
+        ("day <= '2026-01-02' AND day <> '2026-01-01'", [1, 2]),
+        ("day > '2025-01-01'", None),  # everybody
+        ("day > '2027-01-01'", None),  # nobody
+        ("day < '2026-01-02' OR time > 3", None),
+        ("NOT day > '2026-01-02'", None),
+        ("day + 1 < '2026-01-03'", None),
+    ],
+)
+def test_days_are_named_by_ranges(tmp_path, where, found):
+    policy = parse(DAYS, tmp_path / "nowiser.yaml")
+    first = next(int(about(f"SELECT COUNT(*) FROM visits WHERE {w}", policy)[0]) for w in ["day = '2026-01-01'"])
+    named = about(f"SELECT COUNT(*) FROM visits WHERE {where}", policy)
+    assert (named and sorted(int(n) - first + 1 for n in named)) == found
+
+
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.data())
 def test_nobody_of_another_cell_moves_anything(data):

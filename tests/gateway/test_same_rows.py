@@ -10,6 +10,7 @@ import nowiser.gateway
 from nowiser.engines.aligned import aligned
 from nowiser.errors import NotAnswerable
 from nowiser.sql.answer import results as release
+from nowiser.sql.canonical import canonical
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.read.select import read
 
@@ -42,7 +43,17 @@ ANSWERED = [
     "SELECT SUM(cost) * 1.0 / (SELECT COUNT(DISTINCT id) FROM stays) FROM stays WHERE late",
     "WITH total AS (SELECT COUNT(*) AS n FROM stays WHERE late) SELECT ward, COUNT(*) * 1.0 / (SELECT n FROM total) FROM stays GROUP BY ward",
     "WITH total AS (SELECT COUNT(*) AS n FROM stays) SELECT COUNT(*) * 1.0 / (SELECT total.n FROM total) FROM stays WHERE late",
-]  # fmt: skip
+    # in FROM, beside the rows
+    "WITH total AS (SELECT COUNT(*) AS n FROM stays WHERE late) SELECT ward, COUNT(*) * 1.0 / n FROM stays, total GROUP BY ward, n",
+    "SELECT s.ward, 100.0 * COUNT(*) / t.n AS share FROM stays s CROSS JOIN (SELECT COUNT(*) AS n FROM stays) t GROUP BY s.ward, t.n ORDER BY 2",
+    "SELECT ward, SUM(cost) * 1.0 / MAX(t.c) FROM (SELECT SUM(cost) AS c, COUNT(*) AS n FROM stays) AS t, stays GROUP BY ward HAVING COUNT(*) * 5 > AVG(t.n)",
+    "SELECT COUNT(*) * 1.0 / t.n FROM stays JOIN (SELECT COUNT(*) AS n FROM stays) AS t ON TRUE WHERE late GROUP BY t.n",
+    # beside an answer
+    "WITH x AS (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward), t AS (SELECT COUNT(*) AS m FROM stays) SELECT ward, n, n * 1.0 / m FROM x, t",
+    "SELECT x.ward, x.n - t.n FROM (SELECT ward, COUNT(*) AS n FROM stays WHERE late GROUP BY ward) x CROSS JOIN (SELECT COUNT(*) AS n FROM stays) t",
+]
+# totals of an answer, beside it: the groups that are shown
+OF_GROUPS = "WITH x AS (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward), t AS (SELECT SUM(n) AS m FROM x) SELECT ward, n * 1.0 / {} FROM x{}"  # fmt: skip
 REFUSED = [
     "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays GROUP BY ward) FROM stays",
     "SELECT COUNT(*) FROM stays WHERE cost > (SELECT AVG(cost) FROM stays)",
@@ -52,6 +63,13 @@ REFUSED = [
     "SELECT (SELECT COUNT(*) FROM stays) FROM stays",
     "SELECT a.ward, COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays b WHERE b.ward = a.ward) FROM stays a GROUP BY a.ward",
     "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM stays LIMIT 1) FROM stays",
+    "SELECT COUNT(*) FROM stays, (SELECT AVG(cost) AS m FROM stays) t WHERE cost > m",
+    "SELECT COUNT(*) FROM stays CROSS JOIN (SELECT AVG(cost) AS m FROM stays) t WHERE stays.cost > t.m",
+    "SELECT COUNT(*) FROM stays JOIN (SELECT AVG(cost) AS m FROM stays) t ON stays.cost > t.m",
+    "SELECT cost > m, COUNT(*) FROM stays, (SELECT AVG(cost) AS m FROM stays) t GROUP BY 1",
+    "SELECT SUM(cost - m) FROM stays, (SELECT AVG(cost) AS m FROM stays) t",
+    "SELECT COUNT(*) / t.n FROM stays, (SELECT COUNT(*) AS n FROM stays GROUP BY ward) t GROUP BY t.n",
+    "SELECT cost FROM stays, (SELECT COUNT(*) AS n FROM stays) t",
 ]
 
 
@@ -91,6 +109,15 @@ def test_it_costs_what_the_groups_cost(world):
     alone = gate.query("SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward", anyway=True)
     assert {row[1] for row in beside.errors()} == {row[1] for row in alone.errors()}
     assert len({row[2] for row in beside.errors()}) == len({row[2] for row in beside.rows}) == 1
+
+
+def test_a_total_of_an_answer_may_stand_beside_it(world):
+    gate, _ = world
+    meant = read(OF_GROUPS.format("(SELECT SUM(n) FROM x)", ""), gate.policy)
+    for source in (" CROSS JOIN t", ", t", " JOIN t ON 1 = 1"):
+        for name in ("m", "t.m"):
+            found = read(OF_GROUPS.format(name, source), gate.policy)
+            assert canonical(found) == canonical(meant)
 
 
 @pytest.mark.parametrize("sql", REFUSED)

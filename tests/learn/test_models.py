@@ -8,7 +8,7 @@ import pytest
 import nowiser as nw
 from nowiser.errors import Misconfigured
 from nowiser.learn.wrong import Unsuitable
-from support.learning import every_model, some_rows
+from support.learning import aimed_at, every_model, some_rows
 
 NAMES = sorted(every_model())
 CLASSIFIERS = [n for n in NAMES if every_model()[n].kind == "classifier"]
@@ -20,7 +20,7 @@ def fitted(name, rho=2.0):
     model = every_model(rho)[name]
     if name == "LogisticRegression":
         model.set_params(steps=40)
-    return model.fit(TABLE, TARGETS if name == "LinearRegression" else LABELS)
+    return model.fit(TABLE, aimed_at(every_model()[name], LABELS, TARGETS))
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -38,7 +38,7 @@ def test_a_regression_predicts():
 def test_so_much_noise_that_nothing_can_be_learned_is_no_error():
     for name in NAMES:
         model = fitted(name, rho=1e-9)
-        assert model.rho_ == every_model(1e-9)[name].fit(TABLE, TARGETS if name == "LinearRegression" else LABELS).rho_
+        assert model.rho_ == every_model(1e-9)[name].fit(TABLE, aimed_at(every_model()[name], LABELS, TARGETS)).rho_
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -85,8 +85,14 @@ def test_a_file_holds_no_rows(name):
     """Somebody's values, so many digits that they would be found."""
     table, labels, targets = some_rows(50)
     table["a"] = table["a"] + 1.23456789e-5
-    text = every_model()[name].fit(table, targets if name == "LinearRegression" else labels).to_json()
+    text = every_model()[name].fit(table, aimed_at(every_model()[name], labels, targets)).to_json()
     assert not any(repr(float(v)) in text for v in table["a"])
+
+
+def test_no_value_of_a_column_makes_a_fit_fail():
+    strange = np.array([10**400, -(10**400), "x", None, float("nan"), True, 3], dtype=object)
+    model = nw.learn.PCA(rho=1, bounds={"a": (0, 10), "b": (0, 1)}).fit({"a": strange, "b": strange})
+    assert np.isfinite(model.transform({"a": strange, "b": strange})).all()
 
 
 # -- nothing is read from the data for free ---------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Answers as frames, intervals and pictures: every number keeps its error bar."""
 
 import importlib
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import nowiser
 from nowiser import extras
 from nowiser.errors import Misconfigured
-from nowiser.report.answer import Answer
+from nowiser.report.answer import Answer, bar_of
 from nowiser.sql.answer.vectors import vector
 
 
@@ -34,6 +35,22 @@ def test_frames_have_a_column_of_errors_behind_each_noisy_one():
     assert WARDS.to_polars()["mean_error"].to_list() == [0.5, None, None]
     assert WARDS.to_pandas()["n_error"].tolist() == [12.0] * 3
     assert list(WARDS.to_pandas(errors=False).columns) == ["ward", "n", "mean"]
+
+
+def test_bars_of_dates_are_days_and_of_times_seconds():
+    found = answer({"d": (["2024-02-27", None], 3.2), "t": (["2024-02-28 23:59:00", None], 90.0)})
+    found = replace(found, kinds=("date", "timestamp"))
+    assert found.interval() == {
+        "d": [("2024-02-23", "2024-03-02"), None],
+        "t": [("2024-02-28 23:57:30", "2024-02-29 00:00:30"), None],
+    }
+    assert found.cells()[0] == ("2024-02-27 ± 3.2 days", "2024-02-28 23:59:00 ± 90 seconds")
+    assert [bar_of(bar, "timestamp") for bar in (0.5, 300, 8_000, 400_000)] == [
+        "0.5 seconds",
+        "5 minutes",
+        "2.22 hours",
+        "4.63 days",
+    ]
 
 
 def test_a_name_that_is_taken_gets_another():

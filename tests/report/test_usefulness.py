@@ -9,6 +9,7 @@ import pytest
 from nowiser import policy as policies
 from nowiser.report.levers import Case, levers, people_needed
 from nowiser.report.usefulness import ASSUMED, USELESS, Size, judged, size_of
+from nowiser.report.useless import useless
 from nowiser.sql.answer.expected import expected, share
 from nowiser.sql.plan.choice import choose
 from nowiser.sql.plan.plan import plan
@@ -124,6 +125,45 @@ def test_what_is_expected_is_what_the_release_gives(tmp_path):
     assert mean.scales[0] == pytest.approx(500, rel=1e-6), "the middle of a range from 0"
     assert count.bars[0] == pytest.approx(bottom)
     assert count.scales[0] == 20_000
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        ("SELECT COUNT(DISTINCT sick) FROM t", 2),  # declared values, not rows
+        ("SELECT COUNT(DISTINCT vip) FROM t", 2),
+        ("SELECT COUNT(DISTINCT age) FROM t", 100),
+        ("SELECT VAR_POP(pay) FROM t", 1000**2 / 12),  # evenly over the range
+        ("SELECT STDDEV(pay) FROM t", 1000 / 12**0.5),
+    ],
+)
+def test_what_numbers_are_measured_by(tmp_path, sql, wanted):
+    policy = policy_of(tmp_path)
+    planned = plan(read(sql, policy), policy)
+    chosen = choose(policy, planned, Wish(spend=Fraction(1, 2)), policies_free())
+    (column,) = expected(planned, chosen.noise, np.array([40_000.0]))
+    assert column.scales[0] == pytest.approx(wanted, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("sql", "part"),
+    [
+        ("SELECT SUM(CAST(vip AS INTEGER)) / COUNT(*) FROM t", True),
+        ("SELECT 100 * (COUNT(*) FILTER (WHERE vip) / COUNT(*)) AS share FROM t", True),
+        ("SELECT ward, COUNT(*) FILTER (WHERE vip) / COUNT(*) FROM t GROUP BY ward", True),
+        ("SELECT 100 * COUNT(*) FILTER (WHERE vip) / COUNT(*) FROM t", False),
+        ("SELECT 1.0 * COUNT(*) FILTER (WHERE vip) / COUNT(*) FROM t", False),
+        ("SELECT SUM(age) / COUNT(*) FROM t", False),
+    ],
+)
+def test_a_part_divided_by_the_whole_is_nothing_where_numbers_are_whole(tmp_path, sql, part):
+    found = case_of(policy_of(tmp_path), sql, 10**9)
+    assert found.now.useless is part
+    assert ("would be 0 or 1" in str(found.now)) is part
+    if part:
+        refusal = useless(found.now, found)
+        assert "1.0 * " in refusal.hint
+        assert refusal.levers == []
 
 
 def policies_free():

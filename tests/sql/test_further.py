@@ -102,9 +102,9 @@ AS_SQL_SAYS = [
 REWRITTEN = [
     ("SELECT ward, n / (SELECT SUM(n) FROM q) FROM (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward) q",
      "SELECT ward, n / SUM(n) OVER () FROM (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward) q"),
-    (("WITH a AS (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward), b AS (SELECT COUNT(*) AS n FROM stays)"
-     " SELECT ward, a.n / b.n FROM a CROSS JOIN b"),
-     "SELECT ward, COUNT(*) / SUM(COUNT(*)) OVER () FROM stays GROUP BY ward"),
+    (("WITH a AS (SELECT ward, floor, COUNT(*) AS n FROM stays GROUP BY ward, floor), b AS (SELECT ward, COUNT(*) AS n"
+      " FROM stays GROUP BY ward) SELECT ward, a.n / b.n FROM a JOIN b ON a.ward = b.ward"),
+     "SELECT ward, floor, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY ward) FROM stays GROUP BY ward, floor"),
     (("SELECT s.ward, COUNT(*) FROM stays s JOIN (SELECT ward, AVG(cost) AS m FROM stays GROUP BY ward) a ON a.ward = s.ward"
      " WHERE s.cost > a.m GROUP BY s.ward"),
      "SELECT id, ward, AVG(cost) AS m FROM stays GROUP BY id, ward"),

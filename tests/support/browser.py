@@ -24,6 +24,20 @@ def chromium() -> str | None:
     return os.environ.get("NOWISER_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def box(page) -> Any:
+    """Where SQL is written: the editor, or the text area where there is none."""
+    page.wait_for_load_state()  # modules have run
+    return page.locator("#sql:visible, .cm-content")
+
+
+def write(page, sql: str) -> None:
+    """In place of whatever stands there. (`fill` leaves Chromium's own style in an editor, which the pages forbid.)"""
+    place = box(page)
+    place.press("Control+a")
+    place.press("Delete")
+    page.keyboard.insert_text(sql)
+
+
 @contextlib.contextmanager
 def browser() -> Iterator[Any]:
     """Started once, for several windows; its folder is new and goes with it."""

@@ -157,6 +157,8 @@ SOURCES = [
     ("u a WHERE EXISTS (SELECT 1 FROM u b WHERE b.q = a.q AND b.x > a.x) AND NOT EXISTS (SELECT 1 FROM u b WHERE b.q = a.q AND b.k < a.k)", ["x"], ["h", "c"], ["x > 0"]),
     ("u WHERE k IN (SELECT uk FROM v GROUP BY uk HAVING SUM(y) > 3)", ["x"], ["h", "c"], ["x > 0"]),
     ("u WHERE k NOT IN (SELECT uk FROM v WHERE y > 2)", ["x"], ["h", "c"], ["x > 0"]),
+    ("u WHERE (q, x) IN (SELECT q, MAX(x) FROM u GROUP BY q)", ["x"], ["h", "c"], ["c = 'a'"]),
+    ("u WHERE x > 3 OR (q, k) IN (SELECT p, w FROM t)", ["x"], ["h", "c"], ["x > 0"]),
     ("u WHERE c IN (SELECT h FROM d WHERE z > 1)", ["x"], ["h"], ["x > 0"]),
     ("u WHERE c NOT IN (SELECT h FROM d WHERE z > 1)", ["x"], ["h"], ["x > 0"]),
     ("u a WHERE x = (SELECT MAX(b.x) FROM u b WHERE b.q = a.q)", ["x"], ["h", "c"], ["c = 'a'"]),

@@ -17,6 +17,7 @@ from nowiser.sql.aggregates.picked import of_nobody
 from nowiser.sql.answer import results as release
 from nowiser.sql.answer.expected import cells_of
 from nowiser.sql.answer.vectors import vector
+from nowiser.sql.columns import columns_of
 from nowiser.sql.plan.choice import FREE, Chosen
 from nowiser.sql.plan.plan import Plan
 from nowiser.sql.read.bi import Setting
@@ -62,6 +63,7 @@ class Telling:
             stored=False,
             bounding=planned.bounding,
             ranges=release.ranges(planned),
+            kinds=tuple(c.kind.value for c in columns_of(planned.query)),
             notes=derivation(planned, chosen.name, chosen.noise, chosen.nats) + self._loose(chosen.charge),
         )
         return self.standing(answer, totals + chosen.charge, chosen.charge)

@@ -17,7 +17,9 @@ WIDTH = 118  # a line of the table that is not broken
 
 
 def attack(  # noqa: PLR0917 (typer passes options by name)
-    released: Annotated[Path | None, typer.Argument(help="The released table.", readable=False)] = None,
+    released: Annotated[
+        Path | None, typer.Argument(help="The released table; or a model that nowiser learn wrote.", readable=False)
+    ] = None,
     graph: Annotated[Path | None, typer.Option(help="A released edge list: attack links between people.")] = None,
     people: Annotated[Path | None, typer.Option(help="With --graph: a table of the original's people.")] = None,
     names: Annotated[Path | None, typer.Option(help="With --graph: a table of old and new names.")] = None,
@@ -79,6 +81,14 @@ def attack(  # noqa: PLR0917 (typer passes options by name)
         check_page(out)  # before minutes are spent
     secrets, within = precise(sensitive)
     limit = None if fail_above is None else float(_share(fail_above, "--fail-above"))
+    if released is not None and released.suffix.lower() == ".json" and graph is None:
+        from nowiser.cli.attack_model import membership_of
+
+        tried = membership_of(released, original, control, secrets, seed)
+        output.emit(tried.to_json()) if as_json else typer.echo(str(tried))
+        if tried.refuted or (limit is not None and tried.after.low > limit):
+            raise typer.Exit(REFUTED)
+        return
     if graph is not None and released is not None:
         raise Misconfigured("--graph names the released links: leave the released table out")
     found = attacked(

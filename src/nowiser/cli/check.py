@@ -200,7 +200,6 @@ class _Report:
         from rich.table import Table
 
         from nowiser.cli.check_questions import free
-        from nowiser.report.answer import rounded
 
         if self.left is None:
             console.print("\nHow much of the allowance is left is not known.")
@@ -214,13 +213,11 @@ class _Report:
         other = self.allowance.alternatives
         if other is None or not other.levers:
             return
-        console.print(f"\n{other.sql}: ± {rounded(other.error)}.", markup=False, end=" ")
+        console.print(f"\n{other.sql}: {other.figure.width}.", markup=False, end=" ")
         console.print(f"`{other.binding}` binds." if other.binding else "", "Alternatives:", markup=False)
         shown = Table(box=None, pad_edge=False, show_header=False)
         for lever in other.levers:
-            shown.add_row(
-                f"  {escape(in_flags(lever.what))}", f"± {rounded(lever.bar)}", "" if lever.useful else "useless"
-            )
+            shown.add_row(f"  {escape(in_flags(lever.what))}", lever.figure.width, "" if lever.useful else "useless")
         console.print(shown)
 
     def _show_data(self, console: Any) -> None:

@@ -17,7 +17,9 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Protect
 from nowiser.policy.draft.round_numbers import percent
 from nowiser.report import levers, usefulness
+from nowiser.report.answer import bar_of
 from nowiser.report.levers import Case, Lever
+from nowiser.report.usefulness import Figure
 from nowiser.sql.plan.plan import plan
 from nowiser.sql.plan.precision import Wish
 from nowiser.sql.read.select import read
@@ -42,22 +44,26 @@ class Purchase:
     error: float
     alone: float
     useful: bool
+    holds: str = ""  # the kind of its values: bars of dates are days
     default: bool = True  # whether the policy's default is spent
     needed: int | None = None
 
     def __str__(self) -> str:
         spend = f" with --spend {percent(self.spend)}" if not self.default else ""
         if self.questions > 1:
-            said = f"about {self.questions} {self.what} over {self.rows:,} rows{spend}, each ±{_short(self.error)}"
-            said += f"; or a single one, ±{_short(self.alone)}"
+            said = f"about {self.questions} {self.what} over {self.rows:,} rows{spend}, each ±{self._bar(self.error)}"
+            said += f"; or a single one, ±{self._bar(self.alone)}"
         else:
             first, _, rest = self.what.partition(" ")
-            said = f"one {first.removesuffix('s')} {rest} over {self.rows:,} rows{spend}, ±{_short(self.error)}"
+            said = f"one {first.removesuffix('s')} {rest} over {self.rows:,} rows{spend}, ±{self._bar(self.error)}"
         if self.needed is not None:
             said += f" (useless: it takes some {self.needed:,} rows)"
         elif not self.useful:
             said += " (useless)"
         return said
+
+    def _bar(self, error: float) -> str:
+        return bar_of(float(f"{error:.2g}"), self.holds)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -78,14 +84,14 @@ class Alternatives:
     """What would make the first question more precise than it is: who binds, and real alternatives."""
 
     sql: str
-    error: float
+    figure: Figure
     binding: str | None
     levers: tuple[Lever, ...]
 
     def to_json(self) -> dict[str, Any]:
         return {
             "sql": self.sql,
-            "error": self.error,
+            "error": self.figure.bar,
             "binding": self.binding,
             "levers": [lever.to_json() for lever in self.levers],
         }
@@ -96,11 +102,6 @@ class Allowance:
     purchases: tuple[Purchase, ...] = ()
     alternatives: Alternatives | None = None
     hidden: tuple[str, ...] = ()  # columns of texts whose groups are too small ever to be shown
-
-
-def _short(value: float) -> str:
-    """Two digits that count, written out: 15, 0.079, 1,500."""
-    return f"{float(f'{value:.2g}'):,.12g}"
 
 
 def buys(policy: Policy, totals: Charge, rows: Mapping[str, int]) -> Allowance:
@@ -125,14 +126,14 @@ def buys(policy: Policy, totals: Charge, rows: Mapping[str, int]) -> Allowance:
     )
 
 
-def bars(policy: Policy, rows: Mapping[str, int], asked: Iterable[Question]) -> dict[str, tuple[float, bool]]:
+def bars(policy: Policy, rows: Mapping[str, int], asked: Iterable[Question]) -> dict[str, tuple[str, bool]]:
     """For each question the bar it has for the default spend of an untouched allowance, and whether that is useful."""
     found = {}
     for question in asked:
         case = _case(policy, Charge(), question, rows, Fraction(1))
         now = case.now if case is not None else None
         if now is not None and now.worst is not None:
-            found[question.sql] = now.worst.bar, not now.useless
+            found[question.sql] = now.worst.width, not now.useless
     return found
 
 
@@ -200,6 +201,7 @@ def _purchase(case: Case, question: Question, spend: Fraction, *, useful: bool) 
         each.worst.bar,
         alone.worst.bar,
         useful,
+        each.worst.holds,
         spend == case.policy.spend,
         None if useful else levers.people_needed(case),
     )
@@ -211,4 +213,4 @@ def _alternatives(case: Case, sql: str) -> Alternatives | None:
         return None
     binding = case.binding
     changes = levers.levers(case)[: levers.MOST]
-    return Alternatives(sql, case.now.worst.bar, None if binding is None else binding.text, changes)
+    return Alternatives(sql, case.now.worst, None if binding is None else binding.text, changes)

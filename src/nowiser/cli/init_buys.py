@@ -15,7 +15,6 @@ from nowiser.policy.draft.prior_text import at_first
 from nowiser.policy.draft.profile import Profile
 from nowiser.policy.draft.round_numbers import decimal
 from nowiser.policy.draft.text import Wishes, draft
-from nowiser.report.answer import rounded
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Belief:
 
     answer: str
     meaning: str
-    bars: dict[str, tuple[float, bool]]  # by question; and whether it is useful
+    bars: dict[str, tuple[str, bool]]  # by question; and whether it is useful
 
 
 def beliefs(profile: Profile, wishes: Wishes, rows: int, reading: Callable[[str], Policy] = parse) -> list[Belief]:
@@ -81,8 +80,8 @@ def shown(found: list[Belief]) -> Any:
     return table
 
 
-def _bar(found: tuple[float, bool] | None) -> str:
+def _bar(found: tuple[str, bool] | None) -> str:
     if found is None:
         return "–"
     bar, useful = found
-    return f"± {rounded(bar)}" if useful else f"useless: ± {rounded(bar)}"
+    return bar if useful else f"useless: {bar}"

@@ -3,7 +3,7 @@
 import json
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -17,17 +17,20 @@ def verify(  # noqa: PLR0917 (typer passes options by name)
     program: Annotated[str, typer.Argument(help="program.py, or program.py:function.")] = "",
     private: Annotated[str | None, typer.Option(help="The private argument. Default: the first.")] = None,
     neighbours: Annotated[
-        str, typer.Option(help="one, one by 2, one arbitrary, all, all by 1/2, length.", metavar="TEXT")
-    ] = "one",
+        str | None,
+        typer.Option(help="one (the default), one by 2, one arbitrary, all, all by 1/2, length.", metavar="TEXT"),
+    ] = None,
     eps: Annotated[str | None, typer.Option(help="The claim: eps, 2*eps, 0.5, ln(3).")] = None,
     rho: Annotated[str | None, typer.Option(help="A claim of concentrated privacy instead, as in 0.5.")] = None,
-    delta: Annotated[str, typer.Option(help="With --eps: the δ of the claim, as in 1e-6.")] = "0",
+    delta: Annotated[str | None, typer.Option(help="With --eps: the δ of the claim, as in 1e-6.")] = None,
     public: Annotated[list[str] | None, typer.Option(help="A number for a public argument, as in N=2.")] = None,
     whole: Annotated[bool, typer.Option("--whole", help="Private values are whole numbers.")] = False,
     sizes: Annotated[int | None, typer.Option(help="Lists of up to so many elements. Default: up to 6.")] = None,
     seconds: Annotated[float, typer.Option(help="Stop after so long, and say what was reached.")] = 60.0,
     certificate: Annotated[Path | None, typer.Option(help="Write the proof here, as JSON.")] = None,
-    check: Annotated[Path | None, typer.Option(help="Check this certificate against the program, and no more.")] = None,
+    check: Annotated[
+        Path | None, typer.Option(help="Check this certificate against the program and the options given.")
+    ] = None,
     audit: Annotated[str | None, typer.Option(help="module:function: look at a black box instead.")] = None,
     inputs: Annotated[str | None, typer.Option(help="With --audit: two neighbours as JSON, as in [10, 11].")] = None,
     samples: Annotated[int, typer.Option(help="With --audit: at most so many runs on each input.")] = 100_000,
@@ -46,13 +49,21 @@ def verify(  # noqa: PLR0917 (typer passes options by name)
 
         checked(plot)
     if audit is not None:
-        _audit(audit, inputs, eps, rho, float(delta), samples, seconds, plot, as_json=as_json)
+        _audit(audit, inputs, eps, rho, _delta(delta) or 0.0, samples, seconds, plot, as_json=as_json)
         return
     if not program:
         raise Misconfigured("say which program", hint="nowiser verify program.py --private d --neighbours one")
     path, text, function = _program(program)
     if check is not None:
-        _check(check, text, as_json=as_json)
+        stated: dict[str, Any] = {
+            "private": private,
+            "neighbours": neighbours,
+            "epsilon": eps,
+            "rho": rho,
+            "delta": _delta(delta),
+        }
+        stated |= {"public": _numbers(public) if public else None, "whole": True if whole else None}
+        _check(check, text, function, stated, as_json=as_json)
         return
     from nowiser.verify.verdict import Proved
     from nowiser.verify.verify import verify as verified
@@ -60,10 +71,10 @@ def verify(  # noqa: PLR0917 (typer passes options by name)
     verdict = verified(
         text,
         private,
-        neighbours,
+        neighbours or "one",
         eps,
         rho=rho,
-        delta=_delta(delta),
+        delta=_delta(delta) or 0.0,
         public=_numbers(public or []),
         function=function,
         whole=True if whole else None,
@@ -105,16 +116,18 @@ def _numbers(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _delta(text: str) -> float:
+def _delta(text: str | None) -> float | None:
     try:
-        return float(text)
+        return None if text is None else float(text)
     except ValueError:
         raise Misconfigured(f"--delta must be a number, not {text!r}") from None
 
 
-def _check(path: Path, program: str, *, as_json: bool) -> None:
+def _check(path: Path, program: str, function: str | None, stated: dict[str, Any], *, as_json: bool) -> None:
     from nowiser.verify.check.certificate import check
     from nowiser.verify.check.follow import Rejected
+    from nowiser.verify.language.read import read
+    from nowiser.verify.question import difference
 
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
@@ -123,15 +136,23 @@ def _check(path: Path, program: str, *, as_json: bool) -> None:
     try:
         said = check(given, program)
     except Rejected as no:
-        if as_json:
-            output.emit({"accepted": False, "reason": str(no)})
-        else:
-            typer.echo(f"Rejected: {no}.")
-        raise typer.Exit(REJECTED) from None
+        _rejected(str(no), as_json=as_json)
+    theirs = given["question"]["function"]
+    other = "function" if function not in {None, theirs} else difference(given, read(program, theirs), stated)
+    if other:
+        _rejected(f"it answers another question ({other}). It shows: {said}", as_json=as_json)
     if as_json:
         output.emit({"accepted": True, "proves": said})
     else:
         typer.echo(f"Accepted: {said}.")
+
+
+def _rejected(reason: str, *, as_json: bool) -> NoReturn:
+    if as_json:
+        output.emit({"accepted": False, "reason": reason})
+    else:
+        typer.echo(f"Rejected: {reason}.")
+    raise typer.Exit(REJECTED)
 
 
 def _audit(  # noqa: PLR0917 (the options that concern audits)

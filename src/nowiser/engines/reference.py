@@ -208,7 +208,7 @@ def folded(f: Fold, rows: Sequence[Row]) -> Any:
     if f.function == "sum" and f.argument.type.kind is Kind.INTEGER:
         return total
     real = float(total) * float(f.unit)
-    return real if f.function == "sum" else real / len(values)
+    return real if f.function == "sum" else max(min(values), min(max(values), real / len(values)))
 
 
 def _pick(cells: list[int], i: int, cell: Cell, row: Row, *, first: bool) -> None:

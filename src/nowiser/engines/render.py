@@ -294,4 +294,10 @@ def fold(f: Fold, dialect: Dialect, over: str = "") -> str:
     if f.function == "sum" and f.argument.type.kind is Kind.INTEGER:
         return f"CAST({total} AS {dialect.integer})"
     real = f"(CAST({total} AS {dialect.real}) * {literal(float(f.unit), Kind.REAL, dialect)})"
-    return real if f.function == "sum" else f"({real} / count({units}){these})"
+    if f.function == "sum":
+        return real
+    mean = f"({real} / count({units}){these})"
+    if f.argument.type.kind is Kind.INTEGER:
+        return mean
+    # Whole units are rounded: the mean of one value is that value, and no mean leaves its values.
+    return f"greatest(min({inner}){these}, least(max({inner}){these}, {mean}))"

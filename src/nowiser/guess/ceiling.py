@@ -73,14 +73,14 @@ def _found(prior: Priors, goal: Goal, costs: Costs, victim: Any) -> Found:
     of, parts = parts_of(prior, goal, costs)
     if victim is None:
         return _worst(of, parts)
-    if len(parts) == 1 and len(parts[0].names) > 1:
+    if len(parts) == 1 and parts[0].together:
         return parts[0].found(victim)
     return found_of_victim(of, [Part(part.names, _victims(part)) for part in parts], victim)
 
 
 @lru_cache(maxsize=64)  # calibration ends where guess asks
 def _worst(of: Formula, parts: "tuple[Question, ...]") -> Found:
-    if len(parts) == 1 and len(parts[0].names) > 1:
+    if len(parts) == 1 and parts[0].together:
         return parts[0].found(None)
     told = any(part.costs for part in parts)
     return found_of_worst(of, [Part(part.names, _victims(part)) for part in parts], told=told)
@@ -89,7 +89,7 @@ def _worst(of: Formula, parts: "tuple[Question, ...]") -> Found:
 @lru_cache(maxsize=64)  # they hold priors that are cut into pieces
 def _victims(asked: "Question") -> Victims:
     """Everybody, as seen by a part of the goal."""
-    if len(asked.names) > 1:
+    if asked.together:
         return _Dependent(asked)
     present = any(isinstance(leaf, Present) for leaf in simple_goals(asked.goal))
     room = numbers if asked.priors[0].kind == "line" and not present else labels
@@ -107,6 +107,11 @@ class Question:
     priors: tuple[Prior, ...]  # one for each, or one for all
     goal: Goal
     costs: Cost | tuple[tuple[str, Cost], ...]
+
+    @property
+    def together(self) -> bool:
+        """Whether it is asked by a joint prior, of one attribute or more."""
+        return len(self.names) > 1 or isinstance(self.priors[0], JOINT)
 
     def found(self, victim: Any) -> Found:
         """The answer for attributes that depend on each other, or cannot be told apart in the goal."""

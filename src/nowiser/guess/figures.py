@@ -68,6 +68,10 @@ class Found:
 
 def lifted(odds: Any, jump: float) -> Any:
     """The posterior from odds that a jump multiplies; rounded up (down for a negative jump)."""
+    if isinstance(odds, float) and jump < 709:  # plain floats, ten times faster: prices ask for hundreds
+        many = odds * math.exp(jump)
+        one = 1.0 if math.isinf(odds) or math.isinf(many) else many / (1 + many)
+        return min(max(one * (1 + math.copysign(8 * EPS, jump or 1.0)), 0.0), 1.0)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         scaled = odds * np.exp(min(jump, 709.0)) if jump < 709 else np.where(np.asarray(odds) > 0, np.inf, 0.0)
         share = np.where(np.isinf(scaled), 1.0, scaled / (1 + np.where(np.isinf(scaled), 0.0, scaled)))
@@ -75,6 +79,8 @@ def lifted(odds: Any, jump: float) -> Any:
 
 
 def odds_of(share: Any) -> Any:
+    if isinstance(share, float):
+        return share / (1 - share) if share != 1 else math.inf
     with np.errstate(divide="ignore"):
         return np.asarray(share) / (1 - np.asarray(share))
 

@@ -227,6 +227,8 @@ def numbers(values: Any) -> Floats:
 def _number(value: Any) -> float:
     try:
         return float(value)
+    except OverflowError:  # a whole number beyond all floats
+        return float("inf") if value > 0 else float("-inf")
     except (TypeError, ValueError):
         return float("nan")
 

@@ -39,6 +39,7 @@ class Estimator:
 
     kind = "transformer"
     jump = 4  # what μ² is multiplied by where a person is replaced: 2 where rows are only counted
+    tried_on = 10_000  # made-up rows, before it is paid for
 
     # -- scikit-learn's manners ------------------------------------------------------------------------------
 

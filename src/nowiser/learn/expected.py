@@ -17,7 +17,6 @@ from nowiser.learn.estimator import Classifier, Estimator, Regressor
 from nowiser.learn.rows import Floats
 
 ROWS = 10_000  # where the policy does not say how many people there are
-MOST = 10_000
 HELD = 3_000  # rows that the models are tried on
 LITTLE_NOISE = 1000
 STEEP = 3.0  # of the rule
@@ -28,7 +27,7 @@ def expected(model: Estimator, domain: Domain, rho: Fraction, people: int | None
     if not isinstance(model, Classifier | Regressor):
         return {}
     random = np.random.default_rng(1859)  # no secret depends on it
-    rows = min(people or ROWS, MOST)
+    rows = min(people or ROWS, model.tried_on)
     # fewer rows are looked at with the noise they would have, that of all rows of a person: ρ counts squares
     rho = rho * Fraction((people or ROWS) ** 2, (rows * model.rows_per_person) ** 2)
     table = {n: _drawn(k, rows + HELD, random) for n, k in zip(domain.names, domain.kinds, strict=True)}

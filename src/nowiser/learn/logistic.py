@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nowiser.learn.descent import Descent
+from nowiser.learn.descent import Descent, linear_sums, reach_of
 from nowiser.learn.estimator import Classifier, same_length
 from nowiser.learn.rows import WEIGHT, Floats, Whole
 from nowiser.learn.wrong import Unsuitable
@@ -53,9 +53,13 @@ class LogisticRegression(Classifier):
         count = float(spending.noisy("number of rows", people, 1, spending.share(COUNTING))[0])
         clip = rows.longest**0.5 if self.clip is None else float(self.clip)
         outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
-        descent = Descent(int(self.steps), float(self.rate) * 4 / clip**2, self.momentum, self.ridge, clip)
+        descent = Descent(int(self.steps), float(self.rate) * 4 / clip**2, self.momentum, self.ridge)
+        rho, reach = spending.left / int(self.steps), reach_of(clip)
         self.coefficients_ = descent.run(
-            rows, lambda scores: residuals(scores, labels, share), outputs, max(1.0, count), spending
+            np.zeros((rows.width, outputs)),
+            linear_sums(rows, lambda scores: residuals(scores, labels, share), clip),
+            lambda sums: spending.noisy("gradients", sums, reach, rho),
+            max(1.0, count),
         )
         self.domain_ = domain
         return self._closed(spending)

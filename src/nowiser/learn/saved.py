@@ -1,7 +1,7 @@
 """Models as JSON: parameters and what fitting released, with the version of the format. Nothing in it is executed."""
 
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -69,9 +69,26 @@ def written(value: Any) -> Any:
             return [written(v) for v in value]
         case dict():
             return {"map": [[written(k), written(v)] for k, v in value.items()]}
+        case Function():
+            return {"function": value.name}
     if is_dataclass(value) and type(value).__name__ in KINDS:
         return {"kind": type(value).__name__, "is": {f.name: written(getattr(value, f.name)) for f in fields(value)}}
+    if callable(value):
+        return {"function": getattr(value, "__name__", type(value).__name__)}
     raise Misconfigured(f"a {type(value).__name__} cannot be kept in a file")
+
+
+@dataclass(frozen=True)
+class Function:
+    """In the place of a function, which no file holds."""
+
+    name: str
+
+    def __call__(self, *_given: Any) -> Any:
+        raise Misconfigured(
+            f"the function {self.name!r} is not in the file of the model: files hold numbers, and nothing that is run",
+            hint="Give it again, as in model.set_params(predicts=…).",
+        )
 
 
 KINDS: dict[str, Any] = {k.__name__: k for k in (Number, Category, Domain, Bins, Grown, Card)}
@@ -88,6 +105,8 @@ def read(value: Any) -> Any:
             return tuple(read(v) for v in values)
         case {"map": pairs}:
             return {read(k): read(v) for k, v in pairs}
+        case {"function": name}:
+            return Function(str(name))
         case {"kind": kind, "is": content}:
             return KINDS[kind](**{n: read(v) for n, v in content.items()})
         case list():

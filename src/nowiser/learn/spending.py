@@ -57,12 +57,19 @@ class Spending:
 
         reach_squared: one row moves `exact` by a vector of at most this squared length.
         """
+        self.buy(what, rho)
+        self.told(float(self.spent / self.total), what)
+        return self.blurred(exact, reach_squared / (2 * rho))
+
+    def buy(self, what: str, rho: Fraction) -> None:
+        """Book it. Raises ValueError where the purse does not hold so much."""
         if rho <= 0 or rho > self.left:
             raise ValueError(f"{what} would spend {float(rho):.4g} of {float(self.left):.4g} left")
-        variance = reach_squared * self.rows**2 / (2 * rho)
         self.bought.append((what, rho))
-        self.told(float(self.spent / self.total), what)
-        noise = rounded_gaussian(_rounded_up(variance), exact.size, self.entropy)
+
+    def blurred(self, exact: Whole, variance: Fraction) -> NDArray[Any]:
+        """With noise of this variance for a person of one row; rows of a person may all lie in one direction."""
+        noise = rounded_gaussian(_rounded_up(variance * self.rows**2), exact.size, self.entropy)
         return add(exact.reshape(-1), noise).astype(np.float64).reshape(exact.shape)
 
     def deviation(self, reach_squared: int | Fraction, rho: Fraction) -> float:

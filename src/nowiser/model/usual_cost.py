@@ -45,7 +45,7 @@ def is_within(goal: Goal, name: str | None) -> bool:
 
 
 def kind_of(prior: Any, name: str | None) -> str:
-    return str(getattr(prior[name] if isinstance(prior, Mapping) else prior, "kind", ""))
+    return str(getattr(prior.get(name) if isinstance(prior, Mapping) else prior, "kind", ""))
 
 
 def _simple(goal: Goal) -> list[Goal]:

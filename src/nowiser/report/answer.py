@@ -15,6 +15,9 @@ from nowiser.model.attacker import ON_AVERAGE
 from nowiser.percent import percent
 from nowiser.sql.answer.vectors import Vector, listed
 
+MOMENTS = ("date", "timestamp")  # kinds whose bars are days, or seconds
+_UNITS = ((86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))
+
 Error = float | None | list[float | None]
 
 
@@ -105,10 +108,17 @@ class Answer:
         """The declared range of a column, where it is an average or a quantile."""
         return self.ranges[column] if column < len(self.ranges) else None
 
+    def kind_of(self, column: int) -> str:
+        """What a column holds, where that is known: date, real, …"""
+        return self.kinds[column] if column < len(self.kinds) else ""
+
     def cells(self) -> list[tuple[str, ...]]:
         """The rows as people write them: every number with its error bar."""
         return [
-            tuple(with_bar(v, e, self.range_of(i)) for i, (v, e) in enumerate(zip(row, errors, strict=True)))
+            tuple(
+                with_bar(v, e, self.range_of(i), self.kind_of(i))
+                for i, (v, e) in enumerate(zip(row, errors, strict=True))
+            )
             for row, errors in zip(self.rows or (), self.errors(), strict=True)
         ]
 
@@ -130,8 +140,8 @@ class Answer:
 
         return polars(self, errors=errors)
 
-    def interval(self) -> dict[str, list[tuple[float, float] | None]]:
-        """For each column of numbers, row by row: lowest and highest of the 95 % error bar; None where not known."""
+    def interval(self) -> dict[str, list[tuple[Any, Any] | None]]:
+        """For each column of numbers or noisy dates, row by row: both ends of the 95 % bar; None if unknown."""
         from nowiser.report.frames import interval
 
         return interval(self)
@@ -247,7 +257,7 @@ def _bar(g: dict[str, Any]) -> str:
     return f'<svg width="200" height="14" role="img">{parts}{limit}</svg>'
 
 
-def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None = None) -> str:
+def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None = None, kind: str = "") -> str:
     """A value with its error bar, as people write it; in words where the bar covers all of its range.
 
     An exact number of four digits is often a year: 2024, not 2,024.
@@ -255,7 +265,7 @@ def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None =
     if value is None:
         return "–"
     if not isinstance(value, int | float) or isinstance(value, bool):
-        return str(value)
+        return f"{value} ± {bar_of(error, kind)}" if error and kind in MOMENTS else str(value)
     whole = isinstance(value, int)
     shown = str(value) if whole and not error and abs(value) < 10_000 else f"{value:,}" if whole else f"{value:,.12g}"
     if error is None:
@@ -265,6 +275,15 @@ def with_bar(value: Any, error: float | None, ends: tuple[float, float] | None =
     spare = 0.01 * (ends[1] - ends[0]) if ends is not None else 0.0  # values are rounded
     covered = ends is not None and value - error <= ends[0] + spare and value + error >= ends[1] - spare
     return f"{shown} ± {rounded(error)}" + (" (no information)" if covered else "")
+
+
+def bar_of(error: float, kind: str = "") -> str:
+    """A half-width as people write it: of dates in days, of timestamps in days, hours, minutes or seconds."""
+    if kind not in MOMENTS:
+        return rounded(error)
+    many = error if kind == "timestamp" else error * 86_400.0
+    size, unit = next(((s, u) for s, u in _UNITS if many >= 2 * s), _UNITS[-1]) if kind == "timestamp" else _UNITS[0]
+    return f"{rounded(many / size)} {unit}"
 
 
 def rounded(number: float, significant: int = 3) -> str:

@@ -1,11 +1,13 @@
 """An answer as a data frame, with its error bars as columns of their own."""
 
-from math import inf
+from math import ceil, inf
 from typing import Any
+
+import numpy as np
 
 from nowiser.errors import Misconfigured
 from nowiser.extras import extra
-from nowiser.report.answer import Answer
+from nowiser.report.answer import MOMENTS, Answer
 from nowiser.sql.answer.vectors import listed
 
 
@@ -34,16 +36,25 @@ def bars(answer: Answer, i: int) -> list[float | None]:
     return [None if v is None or e is None else float(e) for v, e in zip(column, every, strict=True)]
 
 
-def interval(answer: Answer) -> dict[str, list[tuple[float, float] | None]]:
-    """Lowest and highest of each number; where two columns share a name, of the last one."""
-    found: dict[str, list[tuple[float, float] | None]] = {}
+def interval(answer: Answer) -> dict[str, list[tuple[Any, Any] | None]]:
+    """Lowest and highest of each number and noisy date; where two columns share a name, of the last one."""
+    found: dict[str, list[tuple[Any, Any] | None]] = {}
     for i, name in enumerate(answer.columns):
         column = values(answer, i)
         if any(_is_number(v) for v in column):
             pairs = zip(column, bars(answer, i), strict=True)
             low, high = answer.range_of(i) or (-inf, inf)
             found[name] = [None if e is None else (max(low, float(v) - e), min(high, float(v) + e)) for v, e in pairs]
+        elif answer.kind_of(i) in MOMENTS and _has_bar(answer, i):
+            pairs = zip(column, bars(answer, i), strict=True)
+            found[name] = [None if e is None else _around(v, e, answer.kind_of(i)) for v, e in pairs]
     return found
+
+
+def _around(value: str, bar: float, kind: str) -> tuple[str, str]:
+    """The dates so many days, or the times so many seconds, before and after one."""
+    at, away = np.datetime64(value.replace(" ", "T")), np.timedelta64(ceil(bar), "D" if kind == "date" else "s")
+    return str(at - away).replace("T", " "), str(at + away).replace("T", " ")
 
 
 def arrow(answer: Answer, *, errors: bool = True) -> Any:

@@ -21,7 +21,6 @@ from nowiser.model.policy import Policy
 from nowiser.model.prior import Unknown
 from nowiser.model.schema import Protect
 from nowiser.policy.priors import uniform
-from nowiser.report.answer import rounded
 from nowiser.report.usefulness import Figure, Size, Usefulness, judged
 from nowiser.sql.answer.expected import spread
 from nowiser.sql.plan.choice import FREE, Chosen, choose
@@ -60,7 +59,7 @@ class Lever:
 
     def __str__(self) -> str:
         shown = self.figure.kind == "threshold"
-        return f"{self.what}: {f'shown from {self.bar:,.0f} persons on' if shown else f'± {rounded(self.bar)}'}"
+        return f"{self.what}: {f'shown from {self.bar:,.0f} persons on' if shown else self.figure.width}"
 
     def to_json(self) -> dict[str, Any]:
         return {

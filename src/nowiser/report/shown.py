@@ -3,7 +3,7 @@
 from html import escape
 
 from nowiser.percent import percent
-from nowiser.report.answer import Answer, binding_first, drawn, points_used, rounded, spoken_guess
+from nowiser.report.answer import Answer, bar_of, binding_first, drawn, points_used, rounded, spoken_guess
 from nowiser.report.visible import on_one_line, visible
 
 MOST = 20  # rows of an answer that are printed
@@ -66,13 +66,14 @@ def free_words(answer: Answer) -> str:
 def bar_words(answer: Answer) -> list[tuple[str, str]]:
     """For each column what is known of its error bar before any data is read."""
     found = []
-    for name, bar in zip(answer.columns, answer.error, strict=True):
+    for i, (name, bar) in enumerate(zip(answer.columns, answer.error, strict=True)):
+        kind = answer.kind_of(i)
         if bar == 0.0:
             found.append((name, "exact"))
         elif isinstance(bar, float):
-            found.append((name, f"± {rounded(bar)}"))
+            found.append((name, f"± {bar_of(bar, kind)}"))
         elif name in answer.expected:
-            found.append((name, f"about ± {rounded(answer.expected[name])} {answer.expected_for}"))
+            found.append((name, f"about ± {bar_of(answer.expected[name], kind)} {answer.expected_for}"))
         else:
             found.append((name, "depends on the rows" if not advice(answer) else "depends on the rows: see the advice"))
     return found

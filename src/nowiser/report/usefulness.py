@@ -4,9 +4,11 @@ A number is useless if its error bar (95 %, half-width) is a fifth or more of wh
 
 * averages, quantiles: the middle of a declared range that begins at 0 or near it (quantiles above the median: their
   place in it), else its width;
-* MIN and MAX, moments: the width of their declared range;
+* MIN and MAX, correlations and covariances: the width of the range they can have;
+* variances and standard deviations: what values give that lie evenly over their range;
 * counts: the number of rows that is expected; sums: what so many rows add up to in the middle of their range;
-* other expressions: the value they have for such rows.
+* other expressions: the value they have for such rows; a whole number of a part divided by that of the whole is
+  useless whatever its bar is: it is 0.
 
 An answer is useless if more than half of its noisy numbers are. One that shows only the groups it finds in the data is
 useless if only a group of a fifth or more of all persons would be shown.
@@ -21,7 +23,7 @@ at a secret, so neither a judgement nor its words tell anything.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import inf, isinf, isnan
+from math import inf, isinf, isnan, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +32,7 @@ from nowiser.model.policy import Policy
 from nowiser.model.schema import Table
 from nowiser.noise.laplace import Laplace
 from nowiser.percent import percent
-from nowiser.report.answer import rounded
+from nowiser.report.answer import bar_of, rounded
 from nowiser.sql.answer.expected import Expected, Floats, expected, share, spread
 from nowiser.sql.plan.groups import Listed
 from nowiser.sql.plan.plan import Noise, Plan
@@ -113,16 +115,23 @@ def _rows_of(policy: Policy, name: str, rows: dict[str, tuple[float, Source]]) -
 class Figure:
     """One noisy column: its middle group, and how many groups are useless.
 
-    bar, scale: of the group in the middle; scale is the width of the `range`, or the expected `size`. For groups found
-    in the data: the `threshold` from which on a group is shown, and how many persons are expected in all.
+    bar, scale: of the group in the middle; scale is the width of the `range`, or the expected `size`. holds: the kind
+    of its values: bars of dates are days. For groups found in the data: the `threshold` from which on a group is shown,
+    and how many persons are expected in all.
     """
 
     name: str
     bar: float
     scale: float
-    kind: Literal["range", "size", "threshold"]
+    kind: Literal["range", "size", "threshold", "part"]
     groups: int
     useless: int
+    holds: str = ""
+
+    @property
+    def width(self) -> str:
+        """The bar as people write it."""
+        return f"± {bar_of(self.bar, self.holds)}"
 
     @property
     def share(self) -> float:
@@ -143,13 +152,15 @@ class Figure:
         if self.kind == "threshold":
             least = f"a group is shown from {self.bar:,.0f} persons on, and about {rounded(self.scale)} are expected"
             return f"{least} in all: {'nothing' if self.share > 1 else 'next to nothing'} would be shown"
+        if self.kind == "part":
+            return f"{self.name} would be 0 or 1: whole numbers are divided as whole numbers"
         where = f" in {self.useless:,} of {self.groups:,} groups" if self.groups > 1 else ""
         if isinf(self.bar):
             return f"{self.name} would have no error bar at all{where}: there are too few rows for it"
-        by = f"± {rounded(self.bar)}{where}"
+        by = f"{self.width}{where}"
         if self.kind == "range":
             told = "no information" if self.share >= 0.5 else f"{percent(self.share, 0)} of it"
-            return f"{self.name} would be {by} on a range of width {rounded(self.scale)}: {told}"
+            return f"{self.name} would be {by} on a range of width {bar_of(self.scale, self.holds)}: {told}"
         told = "no information" if self.share >= 1 else f"{percent(self.share, 0)} of it"
         return f"{self.name} would be {by} where about {rounded(self.scale)} is expected: {told}"
 
@@ -197,6 +208,8 @@ def judged(plan: Plan, noise: Sequence[Noise], size: Size, nats: Fraction = Frac
 
 
 def _figure(column: Expected) -> Figure | None:
+    if column.part:
+        return Figure(column.name, inf, nan, "part", len(column.bars), len(column.bars))
     shares = column.shares
     known = np.flatnonzero(~np.isnan(shares))
     if not len(known):
@@ -205,4 +218,4 @@ def _figure(column: Expected) -> Figure | None:
     middle = order[len(order) // 2]
     bar, scale = float(column.bars[middle]), float(column.scales[middle])
     useless = int((shares[known] >= USELESS * (1 - 1e-9)).sum())
-    return Figure(column.name, bar, scale, "size" if column.size else "range", len(known), useless)
+    return Figure(column.name, bar, scale, "size" if column.size else "range", len(known), useless, column.kind)

@@ -19,6 +19,8 @@ def useless(found: Usefulness, case: Case) -> Useless:
 def advice(case: Case) -> Advice:
     if case.wish.error is not None:
         return Advice(f"A smaller error= makes it useful, and explain says what that costs.\n{ANYWAY}")
+    if case.now is not None and any(f.kind == "part" for f in case.now.figures):
+        return Advice(f"Multiply by 1.0 first, as in 1.0 * COUNT(*) FILTER (WHERE x = 1) / COUNT(*).\n{ANYWAY}")
     found, needed, attacker = levers(case), people_needed(case), case.binding
     lines = []
     if attacker is not None:

@@ -1,15 +1,18 @@
-"""The desk: what every surface of the server talks to. One gateway, many people, three pools of threads.
+"""The desk: what every surface of the server talks to. One gateway, many people, four pools of threads.
 
     seat = desk.seat(account)              what one account may do
     await desk.answered(seat, sql, …)      a question: in a thread, and told on the grid of times
-    await desk.quickly(f, …)               explain, catalogue, board: in the second pool; log-ins in the third
+    await desk.weighed(name, f, …)         explain, catalogue: in the second pool, where texts of people are worked on
+    await desk.quickly(f, …)               accounts, board: in the third; log-ins in the fourth
 
+In the first two no account has all threads, so nobody's questions hold up everybody's.
 *The clock.* How long a new answer takes depends a little on the rows. So it is told `at_least` after it was asked, or
 twice, four, eight … times that; failures too. Stored answers, refusals and explanations depend on no row: at once,
 but for stored ones while an answer that was just kept is not told yet (`ledger/untold.py`).
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -30,6 +33,7 @@ from nowiser.server.people.register import Register
 from nowiser.server.problems import TooMany
 from nowiser.server.seat import Seat
 from nowiser.server.settings import Settings
+from nowiser.server.turns import Turns
 
 T = TypeVar("T")
 
@@ -45,10 +49,11 @@ class Desk:
         self._lock = Lock()
         self.register = Register(self._gate.ledger)
         self.attempts = Attempts()
-        self._slow = ThreadPoolExecutor(settings.threads, thread_name_prefix="question")
+        self._slow = Turns(settings.threads, max(1, settings.threads - 1), "question")
+        self._weighing = Turns(4, 2, "explain")
         self._quick = ThreadPoolExecutor(4, thread_name_prefix="quick")
         self._door = ThreadPoolExecutor(2, thread_name_prefix="log-in")
-        self._waiting = self._telling = 0
+        self._waiting, self._telling = Counter[str](), 0
         self.jobs = Jobs(settings.policy)
         self.ready = False  # for load balancers
 
@@ -89,19 +94,20 @@ class Desk:
         """Accounts as this one may change them."""
         return Office(self.register, by, self.settings.four_eyes)
 
-    async def answered(self, seat: Seat | Callable[[], Seat], sql: Any, **wish: Any) -> Answer:
-        """The answer to a question, told when the grid of times says so. `seat`: or what finds it, in that thread."""
+    async def answered(self, seat: Seat | Callable[[], Seat], sql: Any, *, who: str = "", **wish: Any) -> Answer:
+        """The answer to a question, told when the grid of times says so.
+
+        `seat`: or what finds it, in that thread; `who` then says whose it is.
+        """
         loop = asyncio.get_running_loop()
-        arrived = loop.time()
-        if self._waiting >= self.settings.waiting:
+        arrived, most = loop.time(), self.settings.waiting
+        who = seat.account.name if isinstance(seat, Seat) else who
+        if self._waiting.total() >= most or self._waiting[who] >= most // 2:
             raise TooMany("Too many questions are waiting. Nothing was charged.", hint="Ask again in a moment.")
-        self._waiting += 1
-        try:
-            work = loop.run_in_executor(self._slow, partial(self._walled, self._ask, seat, sql, **wish))
-            work.add_done_callback(self._done)
-        except RuntimeError:
-            self._waiting -= 1
-            raise
+        begun = self._slow.submit(who, partial(self._walled, self._ask, seat, sql, **wish))
+        self._waiting[who] += 1
+        work = asyncio.wrap_future(begun)
+        work.add_done_callback(partial(self._done, who))
         self._telling += 1
         try:
             return await self._told(asyncio.shield(work), arrived)
@@ -127,8 +133,10 @@ class Desk:
         old = answer.stored or answer.follows
         return answer, seat.gate.ledger.until_told(self.at_least) if old else 0.0
 
-    def _done(self, work: "asyncio.Future[Any]") -> None:
-        self._waiting -= 1
+    def _done(self, who: str, work: "asyncio.Future[Any]") -> None:
+        self._waiting[who] -= 1
+        if not self._waiting[who]:
+            del self._waiting[who]
         if not work.cancelled():
             work.exception()  # seen, also where whoever asked has gone
 
@@ -138,8 +146,13 @@ class Desk:
             wait *= 2
         await asyncio.sleep(max(0.0, arrived + wait - loop.time()))
 
+    async def weighed(self, who: str, work: Callable[..., T], *args: Any, **named: Any) -> T:
+        """Something that reads no secret and takes as long as a text of this account makes it."""
+        found: T = await asyncio.wrap_future(self._weighing.submit(who, partial(self._walled, work, *args, **named)))
+        return found
+
     async def quickly(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
-        """Something that reads no secret, in the small pool."""
+        """Something that reads no secret and takes little."""
         return await self._in(self._quick, work, *args, **named)
 
     async def at_the_door(self, work: Callable[..., T], *args: Any, **named: Any) -> T:
@@ -155,12 +168,13 @@ class Desk:
 
     async def idle(self) -> None:
         """Until no question runs, waits, or is to be told."""
-        while self._waiting or self._telling:  # noqa: ASYNC110 (counted down in callbacks; it is waited for once, at the end)
+        while self._waiting.total() or self._telling:  # noqa: ASYNC110 (counted down in callbacks; it is waited for once, at the end)
             await asyncio.sleep(0.02)
 
     def close(self) -> None:
         """Questions that run are finished first."""
-        self._slow.shutdown(wait=True, cancel_futures=True)
+        self._slow.close()
+        self._weighing.close()
         self._quick.shutdown(wait=True, cancel_futures=True)
         self._door.shutdown(wait=True, cancel_futures=True)
         self._gate.close()

@@ -12,7 +12,7 @@ it is confirmed or withdrawn, or when any policy was declared after it.
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -26,7 +26,7 @@ from nowiser.model.policy import Policy
 from nowiser.percent import percent
 from nowiser.policy import compare, parse
 from nowiser.policy.changes import Changes
-from nowiser.policy.tree import Entries, Items, Leaf, parse_tree
+from nowiser.policy.tree import Entries, Items, Leaf, Node, parse_tree
 from nowiser.server.problems import Conflict
 
 _ONE = Lock()  # change at a time: whoever comes second looks at what the first one made
@@ -230,6 +230,10 @@ def _done(gate: Gateway, text: str, reason: str) -> None:
 
 
 def _read(gate: Gateway, text: str) -> Policy:
+    """Whoever sends a text does not say which files are read: a prior that is the data would tell them, exactly."""
+    named = "the policy"
+    if not set(_prior_files(parse_tree(text, named))) <= set(_prior_files(parse_tree(written(gate), named))):
+        raise Misconfigured("Another file of a prior is not taken up while serving.", hint="Change the policy file.")
     new = parse(text, _file(gate))
     for key in ("engine", "ledger"):
         if getattr(new, key) != getattr(gate.policy, key):
@@ -238,6 +242,17 @@ def _read(gate: Gateway, text: str) -> Policy:
     if any(t.source not in sources for t in new.tables):
         raise Misconfigured("Another source is not taken up while serving.", hint="Change the file and restart.")
     return new
+
+
+def _prior_files(node: Node | None) -> Iterator[str]:
+    """What stands under `empirical`, wherever it does."""
+    if isinstance(node, Entries):
+        said = node.get("empirical")
+        file = said.get("file") if isinstance(said, Entries) else said
+        if isinstance(file, Leaf):
+            yield file.raw
+    for inner in node.entries.values() if isinstance(node, Entries) else node.items if isinstance(node, Items) else ():
+        yield from _prior_files(inner)
 
 
 def _file(gate: Gateway) -> Path:

@@ -19,7 +19,7 @@ class Settings:
     certificate: Path | None = None
     key: Path | None = None
     threads: int = 4  # questions answered at once
-    waiting: int = 64  # questions waiting or running, at most
+    waiting: int = 128  # questions waiting or running, at most; half of them of one account
     at_least: float | None = None  # instead of the policy's
     proxied: bool = False  # behind a proxy on this machine that speaks TLS
     connections: int = 200  # of the wire

@@ -286,3 +286,25 @@ def claim_json(question: Question) -> dict[str, Any]:
     c = question.claim
     ratio = None if c.ratio is None else str(c.ratio)
     return {"kind": c.kind, "factor": str(c.factor), "symbol": c.symbol, "ratio": ratio, "delta": str(c.delta)}
+
+
+def difference(certificate: Mapping[str, Any], program: t.Program, options: Mapping[str, Any]) -> str:
+    """In which of the options that were given (others are None) a certificate answers another question, or nothing."""
+    theirs, claim = certificate["question"], certificate["claim"]
+    stated = {name: value for name, value in options.items() if value is not None}
+    claimed = stated.keys() & {"epsilon", "rho", "delta"}
+    asked = ask(
+        program,
+        stated.get("private", theirs["private"]),
+        stated.get("neighbours", theirs["neighbours"]),
+        stated.get("epsilon", None if claimed else 1),
+        stated.get("rho"),
+        stated.get("delta", 0),
+        stated.get("public", theirs["public"]),
+        whole=stated.get("whole", theirs["whole"]),
+    )
+    ours = asked.to_json()
+    found = [name for name in ("private", "neighbours", "whole") if ours[name] != theirs[name]]
+    if "public" in stated and any(theirs["public"].get(n) != v for n, v in ours["public"].items()):
+        found.append("public")
+    return ", ".join([*found, *(["claim"] if claimed and claim_json(asked) != claim else [])])

@@ -2,7 +2,8 @@
 
 Continuous noise is drawn on the grid of 2^-40: `laplace(b)` is 2^-40·K with K integer Laplace noise of scale b·2^40, so
 Pr[X = x] ∝ e^(−|x|/b) for every x of the grid, with no float in between. A proof moves noise by whole multiples of
-differences of data; data on the grid stay on the grid, and every step of the proof holds there too.
+differences of data; data on the grid stay on the grid, and every step of the proof holds there too. Other data are
+rounded to the grid where they meet noise (`grid`).
 """
 
 from collections.abc import Sequence
@@ -17,15 +18,16 @@ from nowiser.noise.discrete_laplace import discrete_laplace as integer_laplace, 
 from nowiser.noise.entropy import OS, Entropy
 from nowiser.noise.rounded_gaussian import rounded_gaussian
 from nowiser.noise.uniform import below
+from nowiser.verify.grid import GRID, Noisy
 from nowiser.verify.outside import Outside
 from nowiser.verify.symbolic.forms import Form
 
-GRID = 1 << 40
+STEP = Fraction(1, GRID)
 
 
 def laplace(scale: Fraction | float) -> Fraction:
     """Laplace noise, on the grid of 2^-40."""
-    return draw("laplace", [scale])  # type: ignore[no-any-return]
+    return Noisy.on(STEP, draw("laplace", [scale]))
 
 
 def discrete_laplace(scale: Fraction | float) -> int:
@@ -40,17 +42,17 @@ def geometric(scale: Fraction | float) -> int:
 
 def exponential(scale: Fraction | float) -> Fraction:
     """One-sided noise X ≥ 0 with Pr[X ≥ x] = e^(−x/scale), on the grid of 2^-40."""
-    return draw("exponential", [scale])  # type: ignore[no-any-return]
+    return Noisy.on(STEP, draw("exponential", [scale]))
 
 
 def gaussian(sigma: Fraction | float) -> Fraction:
     """Gaussian noise, rounded to the grid of 2^-40."""
-    return draw("gaussian", [sigma])  # type: ignore[no-any-return]
+    return Noisy.on(STEP, draw("gaussian", [sigma]))
 
 
 def uniform() -> Fraction:
     """A number of the grid of 2^-40 in [0, 1)."""
-    return draw("uniform", [])  # type: ignore[no-any-return]
+    return Noisy.on(STEP, draw("uniform", []))
 
 
 def flip(probability: Fraction | float = Fraction(1, 2)) -> bool:

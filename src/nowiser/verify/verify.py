@@ -7,6 +7,7 @@
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import log
 from typing import Any
 
 from nowiser.verify.bounded.bound import Bound, bound
@@ -121,8 +122,7 @@ def _every(
     try:
         found = every_length(question, epsilon, limits)
     except Outside as stop:
-        where = f" (line {stop.line})" if stop.line else ""
-        return None, f"no proof for every length: {stop.reason}{where}"
+        return None, f"no proof for every length: {stop.reason}"  # its line is one of the program written out
     if found is None or not within(claim_json(question), cost=found[0], epsilon=epsilon):
         return None, "no proof for every length was found"
     certificate = certificate_of(question, [], epsilon) | {"every": found[1]}
@@ -147,7 +147,7 @@ def _every_size(
     question: Question, sizes: int | None, epsilon: Fraction | None, limits: Limits
 ) -> tuple[list[Bound], str]:
     found: list[Bound] = []
-    gaussian = (question.claim.kind == "rho" or question.claim.delta > 0) and gaussian_noise(question, limits)
+    gaussian = (question.claim.kind == "rho" or question.claim.delta > 0) and gaussian_noise(question)
     most = (sizes or SIZES) if question.listed else 1
     for size in range(1, most + 1):
         try:
@@ -165,8 +165,6 @@ def _every_size(
 def cost_of(b: Bound) -> float | None:
     """The least ε, at ε = 1."""
     if b.ratio is not None:
-        from math import log
-
         return None if b.ratio.value is None else log(b.ratio.value)
     return None if b.cost is None else float(b.cost)
 
@@ -199,7 +197,9 @@ def _proved(  # noqa: PLR0917
     stopped: list[str],
 ) -> Proved:
     ratios = [b.ratio.value for b in bounds if b.ratio is not None and b.ratio.value is not None]
-    smallest = f"ln {max(ratios)}" if ratios else str(max((b.cost for b in bounds if b.cost is not None), default=0))
+    cost = max((b.cost for b in bounds if b.cost is not None), default=None)
+    counted = bool(ratios) and (cost is None or log(max(ratios)) > cost)  # some lengths may have no noise but coins
+    smallest = f"ln {max(ratios)}" if counted else str(cost or 0)
     notes = []
     if epsilon is not None:
         notes.append("noise that is not in proportion to 1/ε, so nothing is said about any other ε")
@@ -218,7 +218,7 @@ def _proved(  # noqa: PLR0917
         certificate=certificate,
         curve=curve,
         nats=question.claim.guess_nats,
-        engine="invariants of its loops" if every else "coins counted" if ratios else "linear programmes",
+        engine="invariants of its loops" if every else "coins counted" if counted else "linear programmes",
         notes=tuple(notes),
     )
 

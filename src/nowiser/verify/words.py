@@ -14,7 +14,8 @@ def told(verdict: Verdict) -> str:
 
 
 def _proved(v: Proved) -> str:
-    where = "for every input" if v.sizes is None else f"for lists of up to {v.sizes} elements"
+    upto = "one element" if v.sizes == 1 else f"up to {v.sizes} elements"
+    where = "for every input" if v.sizes is None else f"for lists of {upto}"
     before, then = v.guess
     lines = [
         f"Proved: {v.claim}, {where} ({v.engine}; the checker accepted the certificate).",

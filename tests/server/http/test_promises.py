@@ -165,3 +165,35 @@ def test_a_proposal_is_over_when_the_policy_changed_meanwhile(eyes):
 )
 def test_with_four_eyes_nobody_makes_a_second_pair(method, path, body, eyes):
     assert eyes["cleo"].request(method, f"/api/v1{path}", json=body).status_code == 403
+
+
+@pytest.mark.parametrize("who", ["cleo", "odo"])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        "{empirical: canteen.csv}",
+        "{empirical: ./canteen.csv}",
+        "{empirical: {file: canteen.csv, column: time}}",
+        '{"empirical": "canteen.csv"}',
+        "{empirical: ../other.csv}",
+    ],
+)
+def test_a_look_at_a_policy_reads_no_file_that_the_policy_does_not_name(who, prior, by_token, desk):
+    """With the data as the prior, "before" would be an exact count of them: free, and in no account."""
+    text = promises.written(desk.gate).replace("{normal: {mean: 20, sd: 5}}", prior)
+    text = text.replace("visits.time within 2", '"visits.time in [10, 12]"')
+    told = by_token(who).post("/api/v1/policy/preview", json={"text": text})
+    assert told.status_code == 400
+    assert "file of a prior" in told.json()["detail"]
+    assert "guesses" not in told.json()
+
+
+def test_a_file_of_a_prior_that_the_policy_names_may_stay(folder):
+    import nowiser as nw
+
+    (folder / "census.csv").write_text("time\n" + "\n".join(str(10 + i % 20) for i in range(200)) + "\n")
+    file = folder / "nowiser.yaml"
+    file.write_text(file.read_text().replace("{normal: {mean: 20, sd: 5}}", "{empirical: census.csv}"))
+    with nw.open(file) as gate:
+        (moved,) = promises.preview(gate, promises.with_limits(promises.written(gate), {GUESS: "8%"})).moved
+        assert moved.new.limit > moved.old.limit

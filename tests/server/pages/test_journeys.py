@@ -12,7 +12,7 @@ from nowiser.examples import canteen
 from nowiser.server.desk import Desk
 from nowiser.server.people.account import Role
 from nowiser.server.settings import Settings
-from support.browser import browser, chromium
+from support.browser import box, browser, chromium, write
 from support.serving import serving
 
 pytestmark = pytest.mark.skipif(
@@ -115,10 +115,10 @@ def test_a_custodian_lets_an_analyst_in_who_asks_and_the_board_shows_it(chrome, 
         page.get_by_role("button", name="Log out").click()
         log_in(page, fresh, "dora", token)
         assert page.url.endswith("/ask")
-        page.locator("#sql").fill(AVERAGE)
+        write(page, AVERAGE)
         page.get_by_text("Before you ask").wait_for()
         assert "5.0 %" in page.locator(".foretold").inner_text()
-        page.locator("#sql").press("Control+Enter")
+        box(page).press("Control+Enter")
         page.get_by_role("heading", name="Answer").wait_for()
         assert "±" in page.locator(".answer table").inner_text()
         with page.expect_download() as file:
@@ -134,11 +134,11 @@ def test_a_custodian_lets_an_analyst_in_who_asks_and_the_board_shows_it(chrome, 
 def test_a_mistake_is_underlined_while_one_writes(chrome, served):
     with window(chrome, served) as page:
         log_in(page, served, "ana")
-        page.locator("#sql").fill("SELECT '🦉', AVG(tim) FROM visits")
+        write(page, "SELECT '🦉', AVG(tim) FROM visits")
         page.locator(".mirror mark").wait_for(state="attached")
         assert page.locator(".mirror mark").text_content() == "tim"
         assert page.get_by_text("Did you mean time?").is_visible()
-        page.locator("#sql").fill(AVERAGE)
+        write(page, AVERAGE)
         page.get_by_text("Before you ask").wait_for()
         assert page.locator(".mirror mark").count() == 0
 
@@ -147,9 +147,9 @@ def test_what_was_written_is_never_markup(chrome, served):
     with window(chrome, served) as page:
         log_in(page, served, "ana")
         evil = "SELECT AVG(time) FROM visits -- </textarea><img src=x onerror=alert(1)><script>alert(2)</script>"
-        page.locator("#sql").fill(evil)
+        write(page, evil)
         page.get_by_text("Before you ask").wait_for()
-        page.locator("#sql").press("Control+Enter")
+        box(page).press("Control+Enter")
         page.get_by_role("heading", name="Answer").wait_for()
         assert page.locator("#sql").input_value() == evil
         page.get_by_role("button", name="Log out").click()
@@ -164,7 +164,7 @@ def test_what_was_written_is_never_markup(chrome, served):
 def test_a_draft_outlives_the_session(chrome, served, sent):
     with window(chrome, served) as page:
         log_in(page, served, "ana")
-        page.locator("#sql").fill(AVERAGE)
+        write(page, AVERAGE)
         page.get_by_text("Before you ask").wait_for()
         page.context.clear_cookies()
         if sent:
@@ -201,7 +201,7 @@ def test_by_keyboard_alone(chrome, served):
 def test_without_javascript(chrome, served):
     with window(chrome, served, java_script_enabled=False) as page:
         log_in(page, served, "ana")
-        page.locator("#sql").fill(AVERAGE)
+        write(page, AVERAGE)
         page.get_by_role("button", name="Explain").click()
         assert page.get_by_text("Before you ask").is_visible()
         page.get_by_role("button", name="Ask", exact=True).click()
@@ -222,13 +222,13 @@ def test_every_page_is_accessible_and_fits_a_page_enlarged_four_times(chrome, se
             assert (address, sideways(page)) == (address, 0)
             page.set_viewport_size({"width": 1200, "height": 800})
         page.goto("/ask")
-        page.locator("#sql").fill(AVERAGE)
+        write(page, AVERAGE)
         page.get_by_text("Before you ask").wait_for()
         assert (violations(page), sideways(page)) == ([], 0)
         page.get_by_role("button", name="Ask", exact=True).click()
         page.get_by_role("heading", name="Answer").wait_for()
         assert (violations(page), sideways(page)) == ([], 0)
-        page.locator("#sql").fill("SELECT nothing")
+        write(page, "SELECT nothing")
         page.locator("#explained .failed").wait_for()
         assert violations(page) == []
         page.goto("/limits")
@@ -312,3 +312,11 @@ def test_a_custodian_publishes_a_table_and_reads_its_report(chrome, fresh):
         page.get_by_role("link", name="Read").click()
         assert page.get_by_role("heading", level=1).is_visible()
     assert (fresh.settings.policy.parent / "releases" / "first.csv").is_file()
+
+
+@pytest.mark.long
+def test_the_pictures_of_the_docs_can_be_taken_anew(tmp_path):
+    import page_pictures
+
+    page_pictures.main(tmp_path)
+    assert {f.name for f in tmp_path.iterdir()} == {f.name for f in page_pictures.PICTURES.iterdir()}

@@ -16,7 +16,7 @@ def attackers(guesses: Sequence[Standing]) -> Any:
     """One bar per attacker, from nothing gained to the gain that was promised."""
     kept = all(g["after"] <= g["limit"] for g in guesses)
     title = "Every attacker is within his limit" if kept else "A limit is passed"
-    return themed(panel(guesses), title, "Blue: gained so far, at most. Red: the limit that was promised.")
+    return themed(panel(guesses), title, "Blue: gained so far, at most. Orange: the limit that was promised.")
 
 
 def panel(guesses: Sequence[Standing], *, width: int = 330, row: int = ROW) -> Any:

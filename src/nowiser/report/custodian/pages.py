@@ -93,7 +93,7 @@ def _attackers(content: Content) -> Section:
         blocks.append(
             Text(
                 "Probability of a correct guess about the most exposed person: before any answer → now, at most "
-                "(limit). Blue: points gained so far. Red: the promise ends there.",
+                "(limit). Blue: points gained so far. Orange: the promise ends there.",
                 "quiet",
             )
         )

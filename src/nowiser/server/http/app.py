@@ -14,7 +14,7 @@ from nowiser.server.http.guard import Guard
 from nowiser.server.http.metrics import metrics
 from nowiser.server.http.provider import Provider
 from nowiser.server.http.sessions import Sessions
-from nowiser.server.pages import routes
+from nowiser.server.pages import editor, routes
 
 API = "/api/v1"
 PARTS = (login, asking, board, people, policy, jobs)
@@ -55,5 +55,5 @@ def application(desk: Desk) -> FastAPI:
 
     routes.mount(app, desk)
     handlers(app)
-    app.add_middleware(Guard, desk=desk, sessions=sessions)
+    app.add_middleware(Guard, desk=desk, sessions=sessions, inline=editor.allowed())
     return app

@@ -26,11 +26,10 @@ PATIENCE = 30.0  # seconds until a body must have come
 SAFE = ("GET", "HEAD", "OPTIONS")
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "default-src 'none'; script-src {scripts}; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
-    "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
@@ -43,15 +42,18 @@ HEADERS = {
 class Guard:
     """Around the application."""
 
-    def __init__(self, app: ASGIApp, desk: Desk, sessions: Sessions) -> None:
+    def __init__(self, app: ASGIApp, desk: Desk, sessions: Sessions, inline: str = "") -> None:
+        """`inline`: the hash of the one script that may stand in a page."""
         self._app, self._desk, self._sessions = app, desk, sessions
+        policy = POLICY.format(scripts=f"'self' {inline}".rstrip())
+        self._headers = HEADERS | {"content-security-policy": policy}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         scope["state"] = {}  # of this request alone
-        send = Sent(scope, Counted(scope, send))
+        send = Sent(scope, Counted(scope, send), self._headers)
         request = Request(scope)
         try:
             await self._looked_at(request, receive, send)
@@ -156,9 +158,9 @@ def _check_csrf(headers: Headers, body: bytes, session: Session) -> None:
 class Sent:
     """Sends with our headers, and knows whether anything was sent."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
+    def __init__(self, scope: Scope, send: Send, headers: dict[str, str]) -> None:
         self._send, self.begun = send, False
-        self._extra = dict(HEADERS)
+        self._extra = dict(headers)
         if scope.get("scheme") == "https":
             self._extra["strict-transport-security"] = "max-age=31536000"
 

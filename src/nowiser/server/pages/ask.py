@@ -67,7 +67,9 @@ def _number(text: str) -> float | None:
 @router.get("/ask")
 async def form(request: Request, desk: TheDesk, account: Anybody, entry: int = 0, table: str = "") -> Response:
     """Empty, or with an earlier question of one's own, or with a table's example."""
-    return await shown(request, desk, account, await desk.quickly(_begun, desk.seat(account), entry, table))
+    return await shown(
+        request, desk, account, await desk.weighed(account.name, _begun, desk.seat(account), entry, table)
+    )
 
 
 @router.post("/ask")
@@ -126,7 +128,7 @@ async def shown(
 ) -> HTMLResponse:
     """The page, with what came of the question."""
     seat = desk.seat(account)
-    beside = await desk.quickly(_beside, seat)
+    beside = await desk.weighed(account.name, _beside, seat)
     return drawing.page(
         request,
         "ask.html",
@@ -159,12 +161,13 @@ def _beside(seat: Seat) -> dict[str, Any]:
         "per_day": float(seat.account.per_day),
         "history": mine[::-1][:HISTORY],
         "tables": seat.tables().facts,
+        "columns": {t.name: [c.name for c in t.columns] for t in seat.tables().facts},
         "usual": float(policy.spend),
     }
 
 
 async def _explained(desk: Desk, seat: Seat, asked: Asked) -> dict[str, Any]:
-    answer = await desk.quickly(seat.explain, asked.sql, **asked.wish())
+    answer = await desk.weighed(seat.account.name, seat.explain, asked.sql, **asked.wish())
     return await desk.quickly(_foretold, answer, seat)
 
 

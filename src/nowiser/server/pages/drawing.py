@@ -1,6 +1,5 @@
 """Templates: where they are, what they may say, and how a page or a failure is drawn."""
 
-import hashlib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from nowiser.errors import NowiserError, Useless
 from nowiser.report.document import html
 from nowiser.report.useless import ANYWAY
 from nowiser.server.http.sessions import csrf_token, current
-from nowiser.server.pages import words
+from nowiser.server.pages import editor, words
 from nowiser.server.people.account import Account, Role
 from nowiser.server.problems import Problem, problem_of
 
@@ -42,7 +41,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(words.FILTERS)
-    made.globals.update(static=static_address)
+    made.globals.update(static=static_address, editor=editor)
     return made
 
 
@@ -115,9 +114,9 @@ def _levers(error: Useless) -> list[dict[str, Any]]:
 
 @cache
 def static(name: str) -> bytes | None:
-    """A file of ours; the style sheet with the rules that paint charts in its colours."""
-    if name not in {"style.css", "nowiser.js", "icon.svg"}:
-        return None
+    """A file of ours, the style sheet with the rules that paint charts in its colours; or a module of the editor."""
+    if name not in {"style.css", "nowiser.js", "editor.js", "icon.svg"}:
+        return editor.modules().get(name)
     content = (HERE / "static" / name).read_bytes()
     return content + html.painted().encode() if name == "style.css" else content
 
@@ -126,4 +125,4 @@ def static(name: str) -> bytes | None:
 def static_address(name: str) -> str:
     content = static(name)
     assert content is not None
-    return f"/static/{name}?{hashlib.sha256(content).hexdigest()[:12]}"
+    return editor.address(name, content)

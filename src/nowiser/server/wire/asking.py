@@ -12,7 +12,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.percent import percent
 from nowiser.report import failure
-from nowiser.report.answer import Answer, binding_first, points_used, rounded
+from nowiser.report.answer import Answer, bar_of, binding_first, points_used
 from nowiser.report.printed import print_explanation
 from nowiser.report.shown import free_words
 from nowiser.server.desk import Desk
@@ -88,20 +88,22 @@ class Asker:
             return constant
         settings = options.every()
         if self._catalogue is not None and not self._catalogue.passes_on(self.account, text, settings):
-            seat, found = await self._desk.quickly(self._looked_up, text, settings)
+            seat, found = await self._desk.weighed(self.account, self._looked_up, text, settings)
             if seat is None:
                 raise _gone()
             if found is not None:
                 return Result(tuple(Column(*c) for c in found.columns), found.rows)
         try:
-            answer = await self._desk.answered(self._present, asked.text, parameters=asked.values, **wish)
+            answer = await self._desk.answered(
+                self._present, asked.text, who=self.account, parameters=asked.values, **wish
+            )
         except LoggedOut:
             raise _gone() from None
         return _result(answer, options)
 
     async def typed(self, text: str, oids: Sequence[int]) -> tuple[int, ...]:
         """Types of parameters. Where nobody says them (0), that of what they stand beside; else text."""
-        kinds = await self._desk.quickly(self._kinds, text)
+        kinds = await self._desk.weighed(self.account, self._kinds, text)
         beside = [v.TEXT if kind is None else v.KINDS[kind.value] for kind in kinds[: len(oids)]]
         beside += [v.TEXT] * (len(oids) - len(beside))
         return tuple(oid or found for oid, found in zip(oids, beside, strict=True))
@@ -112,7 +114,7 @@ class Asker:
         if (constant := _ping(text)) is not None:
             assert constant.columns is not None
             return constant.columns
-        found = await self._desk.quickly(self._columns, asked, options.bars)
+        found = await self._desk.weighed(self.account, self._columns, asked, options.bars)
         if found is None:
             raise _gone()
         return found
@@ -120,7 +122,7 @@ class Asker:
     async def explained(self, asked: Asked, options: Options, *, as_json: bool) -> Result:
         """What a question would cost, as rows of text."""
         wish = {name: value for name, value in options.wish.items() if name not in ("anyway", "clipped")}
-        answer = await self._desk.quickly(self._explained, asked, wish)
+        answer = await self._desk.weighed(self.account, self._explained, asked, wish)
         if answer is None:
             raise _gone()
         if as_json:
@@ -225,7 +227,11 @@ def _kinds(rows: Sequence[Sequence[Any]], number: int) -> tuple[str, ...]:
 
 def _notices(answer: Answer) -> tuple[str, ...]:
     """The error bars, what was used, and what was not said before."""
-    bars = [f"{name} ± {said}" for name, bar in zip(answer.columns, answer.error, strict=True) if (said := _bar(bar))]
+    bars = [
+        f"{name} ± {said}"
+        for i, (name, bar) in enumerate(zip(answer.columns, answer.error, strict=True))
+        if (said := _bar(bar, answer.kind_of(i)))
+    ]
     found = [f"{', '.join(bars)} (95 % error bars)"] if bars else []
     left = f"{percent(answer.left)} of the allowance is left"
     if answer.stored:
@@ -238,11 +244,11 @@ def _notices(answer: Answer) -> tuple[str, ...]:
     return (*found, *(f"Note: {in_settings(note)}" for note in answer.news))
 
 
-def _bar(bar: Any) -> str:
+def _bar(bar: Any, kind: str) -> str:
     if not isinstance(bar, list):
-        return rounded(bar) if bar else ""
+        return bar_of(bar, kind) if bar else ""
     known = [b for b in bar if b is not None]
     if not any(known):
         return ""
-    low, high = rounded(min(known)), rounded(max(known))
+    low, high = bar_of(min(known), kind), bar_of(max(known), kind)
     return low if low == high else f"{low} to {high}"

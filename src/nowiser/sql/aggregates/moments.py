@@ -13,6 +13,7 @@ are carried through the formula.
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,12 @@ def possible(aggregate: Aggregate) -> tuple[float, float]:
         most = size * half(aggregate.second)
         return -most, most
     return 0.0, size if aggregate.function.startswith("stddev") else size * size
+
+
+def evenly(aggregate: Aggregate) -> float:
+    """A variance or standard deviation where values lie evenly over their range."""
+    most = possible(aggregate)[1]
+    return most / sqrt(3) if aggregate.function.startswith("stddev") else most / 3
 
 
 def _away(argument: Expression) -> Expression:

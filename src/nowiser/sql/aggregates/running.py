@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from nowiser.sql.aggregates.histograms import Histogram
 from nowiser.sql.read.expressions.bind import Binder, spelled
-from nowiser.sql.read.expressions.reasons import WINDOWS
+from nowiser.sql.read.expressions.reasons import ROW_WINDOWS, WINDOWS
 from nowiser.sql.read.text.parse import place
 from nowiser.sql.tree import Aggregate, Expression, Grouped
 
@@ -27,8 +27,10 @@ def read(node: exp.Expr, after: Binder, rows: Binder, condition: Expression | No
         return None
     total = node.this
     if not isinstance(total, exp.Sum) or not isinstance(total.this, exp.Count):
-        name = spelled(total).lower()
+        name = spelled(total.this if isinstance(total, exp.WithinGroup) else total).lower()
         hint = WINDOWS.get(name, "GROUP BY; SUM(COUNT(*)) OVER (ORDER BY key) is answered.")
+        if node.args.get("partition_by") and node.args.get("order"):
+            hint = ROW_WINDOWS
         raise after.refuse(node, "Window functions look at single rows and are not answered.", hint)
     after.only(node, "this", "order", "over", "spec")
     spec, order = node.args.get("spec"), node.args.get("order")

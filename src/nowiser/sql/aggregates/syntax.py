@@ -27,7 +27,8 @@ ONE: dict[type[exp.Expr], str] = {
 }
 TWO: dict[type[exp.Expr], str] = {exp.Corr: "corr", exp.CovarPop: "covar_pop", exp.CovarSamp: "covar_samp"}
 ENDS: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
-MOMENTUM = frozenset({*ONE.values(), *TWO.values()})
+SPREADS = frozenset(ONE.values())
+MOMENTUM = SPREADS | frozenset(TWO.values())
 QUANTILES = frozenset({"quantile", "quantile_disc", "min", "max"})
 SAMPLES = frozenset({"var_samp", "stddev_samp", "covar_samp"})
 

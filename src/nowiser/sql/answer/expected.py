@@ -19,7 +19,7 @@ from nowiser.sql.aggregates import moments, quantiles
 from nowiser.sql.aggregates.grids import grid_of
 from nowiser.sql.aggregates.picked import evenly_between, foreseen
 from nowiser.sql.aggregates.picking import Picking
-from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES
+from nowiser.sql.aggregates.syntax import MOMENTUM, QUANTILES, SPREADS
 from nowiser.sql.answer.results import columns_of
 from nowiser.sql.answer.vectors import listed
 from nowiser.sql.evaluate import evaluate
@@ -27,7 +27,7 @@ from nowiser.sql.plan.cells import Cell, Reading
 from nowiser.sql.plan.groups import Listed, SetGroups
 from nowiser.sql.plan.keys import effort
 from nowiser.sql.plan.plan import Noise, Plan
-from nowiser.sql.tree import Aggregate, Expression, Grouped, Released, columns, conjuncts, existing, parts
+from nowiser.sql.tree import Aggregate, Call, Column, Expression, Grouped, Released, columns, conjuncts, existing, parts
 
 Floats = NDArray[np.float64]
 
@@ -48,12 +48,15 @@ class Expected:
     """One noisy column of an answer: in each group the half-width of its bar, and what it is to be measured by.
 
     size: whether that is the expected size of a count or sum; otherwise it is the width of the range.
+    kind: of its values. part: a whole number of a part, divided by the whole: 0, or 1 where the part is all of it.
     """
 
     name: str
     bars: Floats  # infinite where only more rows would give one; NaN where there is none at all
     scales: Floats
     size: bool
+    kind: str = ""
+    part: bool = False
 
     @property
     def shares(self) -> Floats:
@@ -185,8 +188,29 @@ def _expected(
         scales, size = _scales(plan, output.expression, values, rows)
         if not size:  # MIN and MAX are NULL where nothing stands clear of the noise: that says nothing about the range
             wide = np.where(np.isnan(wide) & (rows > 0), scales, wide)
-        found.append(Expected(output.name, wide, scales, size))
+        found.append(
+            Expected(
+                output.name, wide, scales, size, output.expression.type.kind.value, _is_part(plan, output.expression)
+            )
+        )
     return tuple(found)
+
+
+def _is_part(plan: Plan, e: Expression) -> bool:
+    """Whether an expression divides whole numbers, of some rows by that of all: SUM(zero or one) / COUNT(*)."""
+    for p in parts(e):
+        if not (isinstance(p, Call) and p.function == "div"):
+            continue
+        top, bottom = p.args
+        if not (isinstance(top, Released) and isinstance(bottom, Released)):
+            continue
+        part, whole = plan.readings[top.index].aggregate, plan.readings[bottom.index].aggregate
+        if whole.function != "count" or whole.argument is not None or whole.condition is not None:
+            continue
+        most = part.argument.type.bounds if part.function == "sum" and part.argument is not None else None
+        if part.function == "count" or (most is not None and most.low >= -1 and most.high <= 1):
+            return True
+    return False
 
 
 def _released(e: Expression) -> list[int]:
@@ -200,7 +224,20 @@ def _typical(cell: Cell, rows: Floats) -> Floats:
 
 
 def _counted(cell: Cell, rows: Floats) -> Floats:
-    return rows * (share([cell.condition]) if cell.condition is not None else 1.0)
+    held = rows * (share([cell.condition]) if cell.condition is not None else 1.0)
+    return np.minimum(held, prod(map(_different, cell.distinct))) if cell.distinct else held
+
+
+def _different(e: Expression) -> float:
+    """How many values an expression can have at most."""
+    if isinstance(e, Column) and e.declared.domain is not None:
+        return len(e.declared.domain)
+    if e.type.kind is Kind.BOOLEAN:
+        return 2.0
+    if e.type.kind not in (Kind.INTEGER, Kind.DATE):
+        return inf
+    ends = e.type.bounds
+    return float(getattr(ends, "high", inf)) - float(getattr(ends, "low", -inf)) + 1
 
 
 def _squares(reading: Reading) -> tuple[int, ...]:
@@ -242,6 +279,8 @@ def _scales(plan: Plan, e: Expression, values: Floats, rows: Floats) -> tuple[Fl
             return np.maximum(np.abs(values), 1.0), True
         low, high = float(cell.low * cell.unit), float(cell.high * cell.unit)
         return np.maximum(_counted(cell, rows), 1.0) * max(abs(low + high), high - low) / 2, True
+    if reading.aggregate.function in SPREADS:
+        return np.full(len(values), moments.evenly(reading.aggregate)), True
     width = _range(plan, reading)
     if (above := _above_middle(reading.aggregate)) is not None and reading.aggregate.argument is not None:
         bounds = reading.aggregate.argument.type.bounds

@@ -8,7 +8,7 @@ from nowiser.errors import NotAnswerable
 from nowiser.model.schema import Kind
 from nowiser.sql.bound import bounds
 from nowiser.sql.read import hints
-from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.bind import Binder, truth
 from nowiser.sql.read.expressions.reasons import ASK_FIRST
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context
@@ -115,7 +115,7 @@ def named_output(select: exp.Select, scope: Scope, node: exp.Column) -> exp.Expr
 
 
 def condition(context: Context, binder: Binder, node: exp.Expr) -> Expression:
-    found = binder.bind(node)
+    found = truth(binder.bind(node))
     if found.type.kind is not Kind.BOOLEAN:
         raise context.refuse(
             node, f"A condition is true or false, not {found.type.kind.value}.", hints.condition(found.type.kind)

@@ -23,7 +23,8 @@ ASKED = (
 )  # fmt: skip
 _MARKS = "‘’‚“”„´`«»"
 _QUOTES = re.compile(f"[{_MARKS}\"']")
-_YES = {"yes", "no", "y", "n", "on", "off", "wahr", "falsch", "true", "false"}
+_TRUE, _FALSE = {"yes", "y", "on", "wahr", "ja", "true", "1"}, {"no", "n", "off", "falsch", "nein", "false", "0"}
+_YES = (_TRUE | _FALSE) - {"0", "1"}
 TRUTH = "Write x, NOT x, or x = TRUE, without quotes."
 
 # The parser's name of an argument → what the analyst wrote
@@ -154,7 +155,8 @@ def column(node: exp.Column, names: Sequence[str], columns: Sequence[Expression]
     written = node.name
     plain = _QUOTES.sub("", written)
     texts = [str(v) for c in columns if isinstance(c, Column) for v in c.declared.domain or () if isinstance(v, str)]
-    meant = next((t for t in (plain, *get_close_matches(plain, texts, 1, 0.8)) if t in texts), None)
+    alike = [t for t in texts if t.lower() == plain.lower()]
+    meant = next((t for t in (plain, *alike, *get_close_matches(plain, texts, 1, 0.8)) if t in texts), None)
     if written.lower() in ("count", "sum", "avg", "min", "max", "median"):
         return f"{written.upper()} takes brackets: {written.upper()}({'*' if written.lower() == 'count' else 'x'})."
     if written.lower() in ("unique", "top"):
@@ -204,6 +206,10 @@ def mismatch(args: Sequence[Expression]) -> str | None:
     """About arguments whose kinds do not meet."""
     kinds = {a.type.kind for a in args}
     numbers = kinds & {Kind.INTEGER, Kind.REAL}
+    truth = next((a.value for a in args if isinstance(a, Literal) and isinstance(a.value, bool)), None)
+    held = next((a for a in args if isinstance(a, Column) and a.type.kind is not Kind.BOOLEAN), None)
+    if truth is not None and held is not None and (numbers or held.type.kind is Kind.TEXT):
+        return _as_truth(held, truth)
     if Kind.BOOLEAN in kinds and numbers:
         if any(isinstance(a, Call) and a.function in ("<", "<=", ">", ">=", "=") for a in args):
             return "Write both conditions: 3 < x AND x < 5."
@@ -216,11 +222,30 @@ def mismatch(args: Sequence[Expression]) -> str | None:
     return None
 
 
+def _as_truth(column: Column, truth: bool) -> str:
+    """How a column of numbers or texts is compared with what was written as TRUE or FALSE."""
+    name = _quoted(column.declared.name)
+    if column.type.kind is not Kind.TEXT:
+        return f"{name} holds numbers: write {name} = {int(truth)}."
+    texts = [str(v) for v in column.declared.domain or ()]
+    meant = next((t for t in texts if t.lower() in (_TRUE if truth else _FALSE)), texts[0] if texts else "yes")
+    return f"{name} holds texts: write {name} = {_text(meant)}."
+
+
+def spaced(text: str, names: Iterable[str]) -> tuple[str, Span] | None:
+    """A name that needs quotes and stands in a text without."""
+    for name in sorted((n for n in names if " " in n), key=len, reverse=True):
+        found = re.search(rf"(?<![\w\"']){re.escape(name)}(?![\w\"'])", text, re.IGNORECASE)
+        if found is not None:
+            return f"Names with spaces stand in double quotes: {in_quotes(name)}.", Span(text, *found.span())
+    return None
+
+
 def condition(kind: Kind) -> str:
     """How something that is neither true nor false becomes a condition."""
     if kind is Kind.TEXT:
         return "Compare it with a text: x = 'a'."
-    return "Compare it with a number: x <> 0." if kind is Kind.INTEGER else "Compare it with something: x > 0."
+    return "Compare it with something: x > 0."
 
 
 def unreadable(text: str, tokens: Sequence[Token], at: int | None) -> tuple[str | None, Span | None]:

@@ -29,10 +29,11 @@ from nowiser.sql.read.clauses import (
     starred,
     whole,
 )
-from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.bind import Binder, truth
 from nowiser.sql.read.expressions.constants import null
 from nowiser.sql.read.names import Scope, column, known, matches
 from nowiser.sql.read.source import Context, From
+from nowiser.sql.read.subselects.crossed_totals import in_brackets
 from nowiser.sql.read.subselects.exists import looked_up, lookups
 from nowiser.sql.read.subselects.joined_totals import items, joined, part
 from nowiser.sql.read.subselects.listed_groups import refuse_counted, without_values
@@ -83,7 +84,14 @@ def read(text: str, policy: Policy, public: Free | None = None, parameters: Sequ
         refuse_long(inner)
         return replace(public(inner), span=place(node, text))
 
-    query = read_select(Context(text, policy, number=None if public is None else number), parse(text, parameters))
+    try:
+        tree = parse(text, parameters)
+    except NotAnswerable as refusal:
+        columns_of_all = (c.name for table in policy.tables for c in table.columns)
+        if refusal.reason == "syntax" and (meant := hints.spaced(text, columns_of_all)) is not None:
+            refusal.hint, refusal.span = meant
+        raise
+    query = read_select(Context(text, policy, number=None if public is None else number), tree)
     refuse_long(query)
     refuse_undeclared(query, policy)
     return query
@@ -109,6 +117,10 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
             return select.query()
         except NotAnswerable as refusal:
             context.count, first = count, refusal
+        if (inside_ := in_brackets(context, tree)) is not None:
+            with suppress(NotAnswerable):
+                return read_select(context, inside_)
+            context.count = count
         if (beside := one_answer(tree, context.named)) is not None:
             with suppress(NotAnswerable):
                 return _Select(context, beside).query()
@@ -134,7 +146,7 @@ def _of_totals(context: Context, tree: exp.Select, refusal: NotAnswerable) -> Qu
     for source in sources:
         found = inside(source, context.named)
         if found is None:
-            raise _beside_public(context, source) or refusal
+            raise (_beside_public(context, source) if len(sources) > 1 else None) or refusal
         context.count = count  # the same tables have the same names in each of them
         try:
             answers.append(_inside(context, *found))
@@ -383,7 +395,7 @@ class _Select:
         return no_aggregate(self.context, node)
 
     def condition(self, binder: Binder, node: exp.Expr, *, total: bool = True) -> Expression:
-        found = binder.bind(node)
+        found = truth(binder.bind(node))
         if found.type.kind is not Kind.BOOLEAN:
             raise self.refuse(
                 node, f"A condition is true or false, not {found.type.kind.value}.", hints.condition(found.type.kind)
@@ -453,11 +465,10 @@ class _Select:
                 if found in keys:
                     return Grouped(keys.index(found), replace(found.type, nullable=True), found.span)
                 name = found.attribute if isinstance(found, Column) and found.derived is None else node.name
-                raise self.refuse(
-                    node,
-                    f"{name} is neither counted, summed nor grouped by.",
-                    "Single rows are never shown. Use COUNT, SUM or AVG, or GROUP BY.",
-                )
+                hint = "Single rows are never shown. Use COUNT, SUM or AVG, or GROUP BY."
+                if node.find_ancestor(exp.Qualify):
+                    hint = "Choose rows of each person inside: SELECT COUNT(*) FROM (SELECT * FROM … QUALIFY …) AS q."
+                raise self.refuse(node, f"{name} is neither counted, summed nor grouped by.", hint)
             if isinstance(node, exp.Star | exp.Column):
                 raise self.refuse(node, "Single rows are never shown.", "Use COUNT(*), SUM or AVG.")
             if isinstance(node, exp.Grouping):

@@ -19,7 +19,7 @@ from nowiser.sql.bound import bounds
 from nowiser.sql.bound.relations import Equal, different, names, rows
 from nowiser.sql.functions import ALLOWED
 from nowiser.sql.read import hints
-from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.bind import Binder, truth
 from nowiser.sql.read.names import SCHEMAS, Scope, column_type, matches, of_database
 from nowiser.sql.read.text.parse import place
 from nowiser.sql.read.written import written
@@ -188,7 +188,12 @@ class From:
             )
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             tables = ", ".join(t.name for t in self.context.policy.tables)
-            raise self.context.refuse(node, "FROM takes the name of a table.", f"There are {tables}.")
+            hint = f"There are {tables}."
+            if isinstance(node, exp.Table) and isinstance(node.this, exp.Func):
+                hint = (
+                    "A list of groups is (VALUES (1), (2)) AS g (m). Without one, GROUP BY shows all declared groups."
+                )
+            raise self.context.refuse(node, "FROM takes the name of a table.", hint)
         self._only(node, "this", "alias", "db", *(("catalog",) if of_database(node) else ()))
         home = node.args.get("db")
         if home is not None and home.name.lower() not in SCHEMAS and self._of_source(node) is None:
@@ -276,7 +281,7 @@ class From:
         using = node.args.get("using") or []
         on = node.args.get("on")
         if on is not None:
-            found = Binder(self.scope(), self._no_aggregate).bind(on)
+            found = truth(Binder(self.scope(), self._no_aggregate).bind(on))
             if found.type.kind is not Kind.BOOLEAN:
                 raise self.context.refuse(
                     on, f"A condition is true or false, not {found.type.kind.value}.", hints.condition(found.type.kind)

@@ -9,31 +9,34 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from nowiser.verify import tree as t
 from nowiser.verify.bounded.bound import Bound, Worst, localise
 from nowiser.verify.bounded.cases import Case, cases, partners
 from nowiser.verify.bounded.step import Solution, solve
 from nowiser.verify.outside import Outside
-from nowiser.verify.question import Question
+from nowiser.verify.question import Question, walk
 from nowiser.verify.symbolic.forms import Form
 from nowiser.verify.symbolic.paths import Limits, Path, entries, paths, tree_of
 
 
-def gaussian_noise(question: Question, limits: Limits) -> bool:
-    """Whether the program draws Gaussian noise."""
-    for path in paths(question, 1, Fraction(1), limits):
-        kinds = {n.kind for n in path.noises}
-        if "gaussian" in kinds and (len(kinds) > 1 or path.samples):
-            line = next(n.line for n in path.noises if n.kind == "gaussian")
-            raise Outside("gaussian noise beside other noise", line, "gaussian", "one kind of noise in a program")
-        if "gaussian" in kinds:
-            return True
-    return False
+def gaussian_noise(question: Question) -> bool:
+    """Whether the program may draw Gaussian noise, for lists of whatever length."""
+    programs = (question.program, *question.program.functions)
+    return any(isinstance(n, t.Sample) and n.kind == "gaussian" for p in programs for n in walk(p.body))
+
+
+def _alone(path: Path) -> None:
+    if any(n.kind != "gaussian" for n in path.noises) or path.samples:
+        line = next((n.line for n in path.noises if n.kind != "gaussian"), None)
+        raise Outside("gaussian noise beside other noise", line, "gaussian", "one kind of noise in a program")
 
 
 def gaussian_bound(question: Question, size: int, limits: Limits) -> Bound:
     """The least ρ that constant shifts give."""
     lengths = (size - 1, size) if question.neighbours.kind == "length" else (size,)
     found = {n: paths(question, n, None, limits) for n in lengths}
+    for path in (p for each in found.values() for p in each):
+        _alone(path)
     listed: list[Solution] = []
     pairs: list[Any] = []
     cost, worst = Fraction(0), None

@@ -50,7 +50,8 @@ def used(module: ast.Module, name: str) -> Used:
         function = functions[current] = top[current]
         _once(current, bound)
         own = local_names(function)
-        _shape(function, own, {*SAMPLES, *FUNCTIONS, *top}, bound)
+        called = {n.func.id for n in ast.walk(function) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        _shape(function, own, {*SAMPLES, *FUNCTIONS, *called}, bound)
         for node in [n for s in function.body for n in ast.walk(s)]:
             if not isinstance(node, ast.Name) or node.id in own:
                 continue

@@ -55,14 +55,14 @@ async def query(request: Request, desk: TheDesk, account: Anybody, asked: Query)
 async def explain(desk: TheDesk, account: Anybody, asked: Wish) -> dict[str, Any]:
     """What a question would cost and how precise it would be. Charges nothing."""
     seat = await desk.quickly(desk.seat, account)
-    return sent(await desk.quickly(seat.explain, asked.sql, **asked.wish()))
+    return sent(await desk.weighed(account.name, seat.explain, asked.sql, **asked.wish()))
 
 
 @router.post("/describe")
 async def describe(desk: TheDesk, account: Anybody, asked: Question) -> dict[str, Any]:
     """Names and kinds of the columns of an answer. Charges nothing."""
     seat = await desk.quickly(desk.seat, account)
-    found = await desk.quickly(seat.describe, asked.sql)
+    found = await desk.weighed(account.name, seat.describe, asked.sql)
     return {"columns": [{"name": d.name, "kind": d.kind.value, "nullable": d.nullable} for d in found]}
 
 
@@ -70,7 +70,7 @@ async def describe(desk: TheDesk, account: Anybody, asked: Question) -> dict[str
 async def remaining(desk: TheDesk, account: Anybody, asked: Wish) -> dict[str, Any]:
     """How many questions of this price still fit; `null`: any number does."""
     seat = await desk.quickly(desk.seat, account)
-    many = await desk.quickly(seat.remaining, asked.sql, **asked.wish())
+    many = await desk.weighed(account.name, seat.remaining, asked.sql, **asked.wish())
     return {"remaining": None if many == float("inf") else int(many)}
 
 
@@ -93,5 +93,5 @@ async def allowance(desk: TheDesk, account: Anybody) -> dict[str, Any]:
 async def questions(desk: TheDesk, account: Anybody) -> dict[str, Any]:
     """What I asked; what everybody asked, for custodians and auditors."""
     seat = await desk.quickly(desk.seat, account)
-    lines = await desk.quickly(seat.history)
+    lines = await desk.weighed(account.name, seat.history)
     return {"questions": [line.to_json() for line in lines]}

@@ -94,11 +94,14 @@ function asking(form) {
     const start = Number(place.dataset.start), end = Math.max(start + 1, Number(place.dataset.end));
     const mark = document.createElement("mark");
     mark.textContent = text.slice(start, end).join("") || " ";
+    tell({ from: text.slice(0, start).join("").length, to: text.slice(0, end).join("").length });
     mirror.replaceChildren(text.slice(0, start).join(""), mark, text.slice(end).join(""));
     mirror.scrollTop = sql.scrollTop;
   }
 
-  function clear() { mirror.replaceChildren(); }
+  function clear() { mirror.replaceChildren(); tell(null); }
+
+  function tell(place) { sql.marked = place; sql.dispatchEvent(new Event("marked")); } // to the editor, if there is one
 
   function grow() { sql.rows = Math.min(24, Math.max(5, sql.value.split("\n").length + 1)); }
 }

@@ -15,7 +15,7 @@ from nowiser.sql.read.around import windows
 from nowiser.sql.read.around.grouping import MOST_KEYS
 from nowiser.sql.read.around.whole_answer import WholeAnswer
 from nowiser.sql.read.clauses import aggregates as has_aggregates, named, named_output, number, starred, whole
-from nowiser.sql.read.expressions.bind import DEEPEST, Binder
+from nowiser.sql.read.expressions.bind import DEEPEST, Binder, truth
 from nowiser.sql.read.names import Scope, known, matches
 from nowiser.sql.read.source import Context
 from nowiser.sql.read.text.parse import place
@@ -142,7 +142,7 @@ class Further:
         return self._number(node) if isinstance(node, exp.Subquery) else None
 
     def _condition(self, binder: Binder, node: exp.Expr) -> Expression:
-        found = binder.bind(node)
+        found = truth(binder.bind(node))
         if found.type.kind is not Kind.BOOLEAN:
             kind = found.type.kind
             raise self.refuse(node, f"A condition is true or false, not {kind.value}.", hints.condition(kind))

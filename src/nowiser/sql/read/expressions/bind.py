@@ -88,6 +88,8 @@ class Binder:
 
     def call(self, function: str, node: exp.Expr, *args: Expression) -> Expression:
         """A call of an allowed function, at the place of the node."""
+        if function in ("and", "or", "not"):
+            args = tuple(map(truth, args))
         try:
             return functions.call(function, args, self.place(node))
         except NotAnswerable as refusal:
@@ -175,6 +177,13 @@ class Binder:
             value = float(expression.value)
             return Literal(value, Type(Kind.REAL, bounds=point(Fraction(value))), expression.span)
         return functions.call("to_real", (expression,), expression.span)
+
+
+def truth(e: Expression) -> Expression:
+    """A whole number as a condition: whether it is not zero."""
+    if e.type.kind is not Kind.INTEGER:
+        return e
+    return functions.call("<>", (e, Literal(0, Type(Kind.INTEGER, bounds=point(0)))), e.span)
 
 
 def spelled(node: exp.Expr) -> str:

@@ -87,7 +87,9 @@ def read_as(literal: Literal, kind: Kind) -> Literal:
         value, bounds = quoted(str(literal.value), kind)
     except (ValueError, OverflowError):
         raise NotAnswerable(
-            f"This quoted text is not a {kind.value}.", hint=_EXAMPLE.get(kind), span=literal.span
+            f"This quoted text is not {'an' if kind is Kind.INTEGER else 'a'} {kind.value}.",
+            hint=_EXAMPLE.get(kind),
+            span=literal.span,
         ) from None
     return Literal(value, Type(kind, bounds=bounds), literal.span)
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from nowiser.errors import NotAnswerable, Span
 from nowiser.model.schema import Kind
 from nowiser.sql import functions
-from nowiser.sql.read.expressions.bind import Binder
+from nowiser.sql.read.expressions.bind import Binder, truth
 from nowiser.sql.read.expressions.constants import constant, null, read_as
 from nowiser.sql.read.names import column
 from nowiser.sql.tree import Expression, Literal, Type
@@ -191,7 +191,7 @@ def case(b: Binder, node: exp.Case) -> Expression:
     for arm in node.args["ifs"]:
         b.only(arm, "this", "true")
         test = b.bind(arm.this)
-        conditions.append(test if base is None else b.call("=", node, *b.meet(base, test)))
+        conditions.append(truth(test) if base is None else b.call("=", node, *b.meet(base, test)))
         values.append(b.bind(arm.args["true"]))
     default = node.args.get("default")
     values.append(b.bind(default) if default else null(Kind.TEXT))

@@ -184,15 +184,24 @@ class _Looking:
         return Looked(deeper.relation, across, inside)
 
     def _member(self, node: exp.Expr, x: exp.Expr, query: exp.Expr, *, negated: bool) -> None:
-        source = self._listed(query)
-        (y,) = source.columns.values()
-        a, b = self.binder.meet(self.binder.bind(x), y)
-        equal = self.binder.call("=", node, a, b)
+        inner = x.unnest()
+        several = inner.expressions if isinstance(inner, exp.Tuple) else [x]
+        source = self._listed(query, len(several))
+        pairs = [
+            self.binder.meet(self.binder.bind(one), y) for one, y in zip(several, source.columns.values(), strict=True)
+        ]
+        equal = [self.binder.call("=", node, a, b) for a, b in pairs]
         if negated and any(
-            e.type.nullable and not self._names_person(e, of) for e, of in ((a, self.relation), (b, source.relation))
+            e.type.nullable and not self._names_person(e, of)
+            for a, b in pairs
+            for e, of in ((a, self.relation), (b, source.relation))
         ):
-            self._nothing_missing(node, source.relation, a, b)
-        self._filter(node, source.relation, [equal], negated=negated)
+            if len(pairs) > 1:
+                raise self.context.refuse(
+                    node, "NOT IN is not true where a value is missing, and these values may be.", "Use NOT EXISTS."
+                )
+            self._nothing_missing(node, source.relation, *pairs[0])
+        self._filter(node, source.relation, equal, negated=negated)
 
     def _names_person(self, e: Expression, of: Relation) -> bool:
         """Whether it says whose a row is, which is never missing: rows of nobody are left out."""
@@ -211,11 +220,12 @@ class _Looking:
             nothing = Exists(inner, TRUE, negated=True, span=place(node, self.context.text))
             self.relation = Filter(self.relation, self.binder.call("or", node, there, nothing))
 
-    def _listed(self, query: exp.Expr) -> Source:
+    def _listed(self, query: exp.Expr, wanted: int) -> Source:
         found = self.sub(self.context, query.this if isinstance(query, exp.Subquery) else query)
-        several = "EXISTS (SELECT 1 FROM … WHERE a = x AND b = y) compares several."
-        if len(found.columns) != 1:
-            raise self.context.refuse(query, f"IN takes one column, not {len(found.columns)}.", several)
+        if len(found.columns) != wanted:
+            columns_ = "one column" if wanted == 1 else f"{wanted} columns"
+            several = "(a, b) IN (SELECT x, y FROM …) compares several."
+            raise self.context.refuse(query, f"IN takes {columns_} here, not {len(found.columns)}.", several)
         return found
 
     def _compared(self, node: exp.Expr) -> None:

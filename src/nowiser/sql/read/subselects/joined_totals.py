@@ -32,7 +32,7 @@ from nowiser.sql.tree import (
 
 REWRITE = (
     "One SELECT has several totals side by side: SELECT key, COUNT(*) FILTER (WHERE …), AVG(x) FROM t GROUP BY key."
-    " The total of all groups beside them: SUM(COUNT(*)) OVER ()."
+    " Totals of groups beside them: SUM(COUNT(*)) OVER (PARTITION BY key), of all: OVER ()."
 )
 _SIDES = ("", "LEFT", "RIGHT", "FULL")
 

@@ -91,7 +91,7 @@ class Lookups:
             raise self.context.refuse(
                 node,
                 "A sub-select in an expression gives one number: an aggregate over rows of the same person.",
-                "Join the table instead: JOIN … ON …, or aggregate: MAX(x).",
+                "Write x IN (SELECT y …), or aggregate: (SELECT MAX(y) …), or join the table.",
             )
         found = self.look(select)
         if not found.across:
@@ -145,19 +145,26 @@ class Lookups:
         """`x IN (SELECT y …)` is `EXISTS (SELECT 1 FROM (SELECT y …) AS q WHERE q.y = x)`, but for missing values."""
         query = node.args["query"]
         inner = query.this if isinstance(query, exp.Subquery) else query
-        one = isinstance(inner, exp.Query) and len(inner.selects) == 1
-        if not one:
-            raise self.context.refuse(node, "IN takes a SELECT of one column here.", "EXISTS (SELECT 1 … WHERE …)")
-        name, column = (exp.to_identifier(f"{_LISTED}{part}", quoted=True) for part in ("", ":x"))
-        alias = exp.TableAlias(this=name, columns=[column])
-        source = exp.Subquery(this=inner.copy(), alias=alias)
-        equal = exp.EQ(this=exp.Column(this=column.copy(), table=name.copy()), expression=node.this.copy())
+        row = node.this.unnest()
+        several = row.expressions if isinstance(row, exp.Tuple) else [node.this]
+        if not isinstance(inner, exp.Query) or len(inner.selects) != len(several):
+            raise self.context.refuse(
+                node, "IN takes a SELECT of as many columns as are compared.", "(a, b) IN (SELECT x, y FROM …)"
+            )
+        name = exp.to_identifier(_LISTED, quoted=True)
+        names_ = [exp.to_identifier(f"{_LISTED}:{i}", quoted=True) for i in range(len(several))]
+        source = exp.Subquery(this=inner.copy(), alias=exp.TableAlias(this=name, columns=names_))
+        pairs = [
+            exp.EQ(this=exp.Column(this=n.copy(), table=name.copy()), expression=e.copy())
+            for n, e in zip(names_, several, strict=True)
+        ]
+        equal = exp.and_(*pairs, copy=False)
         select = exp.Select(
             expressions=[exp.Literal.number(1)],
             from_=exp.From(this=source),
             where=exp.Where(this=equal),
         )
-        for part in (select, equal):
+        for part in (select, equal, *pairs):
             part.meta.update({k: node.meta[k] for k in ("from", "to") if k in node.meta})
         if not _positive(node):
             self._nothing_missing(node, select)

@@ -207,7 +207,7 @@ def typed(
     cell = sum_cell(argument, only, centred=False)
     low, high = cell.low * cell.unit, cell.high * cell.unit
     if function == "avg":
-        ends = Interval(low, high)
+        ends = hull([low, high, argument.type.interval.low, argument.type.interval.high])
         if most * cell.largest > MOST_UNITS:  # the sum is rounded to a double before it is divided
             ends = ends.widened(ROUNDED["nearest"])
         return Fold("avg", argument, only, cell.unit), Type(Kind.REAL, missing, ends.in_doubles())

@@ -18,7 +18,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from nowiser.errors import NotAnswerable, Span
 from nowiser.sql.read.hints import unreadable
 from nowiser.sql.read.text.parameters import UNKNOWN, known_places, places, put
-from nowiser.sql.read.text.spellings import marked, respelled, topped
+from nowiser.sql.read.text.spellings import excepted, marked, respelled, topped
 from nowiser.sql.read.text.tokens import tokens as cut
 
 MOST_CHARACTERS = 20_000
@@ -79,7 +79,7 @@ def parse(text: str, parameters: Sequence[Any] | None = None) -> exp.Expr:
     if parameters is not None:
         tokens = put(tokens, parameters)
     try:
-        tokens = marked(topped(text, tokens))
+        tokens = marked(excepted(topped(text, tokens)))
         statements = sqlglot.Dialect.get_or_raise("postgres").parser().parse(tokens, text)
     except (SqlglotError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _unreadable(text, error, tokens) from None

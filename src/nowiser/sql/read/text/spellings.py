@@ -10,7 +10,8 @@
 | IF(c, a, b), IIF(c, a, b)                    | CASE WHEN c THEN a ELSE b END                    |
 | ISNULL(x), ISNULL(x, y)                      | x IS NULL, COALESCE(x, y)                        |
 | YEAR(d), MONTH(d), DAY(d), QUARTER(d)        | EXTRACT(YEAR FROM d), …                          |
-| TRY_CAST(x AS t)                             | CAST(x AS t), which never fails here             |
+| TRY_CAST(x AS t), DATE(d)                    | CAST(x AS t), which never fails here; as a date  |
+| MINUS                                        | EXCEPT                                           |
 
 Every rule keeps the place of what it replaces, so that refusals underline what was written.
 """
@@ -37,6 +38,16 @@ def marked(tokens: list[Token]) -> list[Token]:
         called = after.token_type is TokenType.L_PAREN and token.token_type is TokenType.VAR
         if called and token.text.upper() in names:
             found[i] = Token(TokenType.VAR, token.text + MARK, token.line, token.col, token.start, token.end)
+    return found
+
+
+def excepted(tokens: list[Token]) -> list[Token]:
+    """`SELECT … MINUS SELECT …` with EXCEPT."""
+    found = list(tokens)
+    for i, (token, after) in enumerate(pairwise(tokens)):
+        minus = token.token_type is TokenType.VAR and token.text.upper() == "MINUS"
+        if minus and after.token_type in (TokenType.SELECT, TokenType.L_PAREN):
+            found[i] = Token(TokenType.EXCEPT, "EXCEPT", token.line, token.col, token.start, token.end)
     return found
 
 
@@ -155,6 +166,12 @@ def _cast(node: exp.Expr) -> exp.Expr | None:
     return exp.Cast(this=node.this, to=node.args["to"])
 
 
+def _date(node: exp.Expr) -> exp.Expr | None:
+    if any(v for k, v in node.args.items() if k != "this") or node.this is None:
+        return None
+    return exp.Cast(this=node.this, to=exp.DataType(this=exp.DType.DATE))
+
+
 Rule = Callable[[exp.Expr], exp.Expr | None]
 _NAMED: dict[str, Rule] = {
     "mean": _same(exp.Avg),
@@ -179,4 +196,5 @@ _RULES: dict[type[exp.Expr], Rule] = {
     exp.Month: _part,
     exp.Day: _part,
     exp.TryCast: _cast,
+    exp.Date: _date,
 }
