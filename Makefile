@@ -18,10 +18,10 @@ $(BIN)/uv:
 	@$(BIN)/python -m pip install --quiet --requirement requirements/uv.txt
 
 # One stamp per set of packages, so that a changed lock file is installed again and nothing else is.
-$(VENV)/.run: requirements/run.txt pyproject.toml | $(BIN)/uv
+$(VENV)/.run: requirements/run.txt pyproject.toml vendor.lock.json | $(BIN)/uv
 	@$(UV) --requirement requirements/run.txt && $(UV) --no-deps --editable . && $(BIN)/python -m compileall -q src && touch $@
 
-$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/uv
+$(VENV)/.dev: requirements/dev.txt pyproject.toml vendor.lock.json | $(BIN)/uv
 	@$(UV) --requirement requirements/dev.txt && $(UV) --no-deps --editable . && $(BIN)/python -m compileall -q src && touch $@
 
 demo: $(VENV)/.run
@@ -34,11 +34,14 @@ serve-demo: $(VENV)/.run
 test: $(VENV)/.dev
 	@$(BIN)/pytest -n $(JOBS) -m "not long"
 
-# Left out: attacks, fuzzers, other engines' servers, oracles of the calculus, the site. `make test` runs them.
-FAST := $(filter-out $(addprefix tests/,attacks bounding engines fuzz gateway guess pums support tpch), $(wildcard tests/[a-z]*))
-FAST := $(filter-out tests/conftest.py tests/test_docs.py tests/test_site.py tests/__pycache__, $(FAST)) \
+# Left out: what attacks, proves, trains, draws, or starts servers, kernels and engines; oracles of the calculus; the site.
+# Whoever works there runs that folder. `make test` runs all of them.
+FAST := attacks bounding classical engines examples fuzz gateway graphs guess learn notebook pums red_team server support synth tpch verify
+FAST := $(filter-out $(FAST:%=tests/%), $(wildcard tests/[a-z]*))
+FAST := $(filter-out tests/conftest.py tests/test_docs.py tests/test_platforms.py tests/test_site.py tests/__pycache__, $(FAST)) \
         tests/gateway/test_gateway.py tests/gateway/test_account.py tests/guess/test_ceiling.py
-SLOW := report/test_charts.py ledger/test_many_processes.py microdata/risk microdata/perturb microdata/test_adult.py
+SLOW := report/test_charts.py ledger/test_many_processes.py microdata/risk microdata/perturb microdata/releases \
+        microdata/test_adult.py microdata/test_attacked.py microdata/test_suppressed.py noise/test_above_threshold.py
 
 test-fast: $(VENV)/.dev
 	@$(BIN)/pytest -n $(JOBS) -q -m "not long" $(wildcard $(FAST)) $(SLOW:%=--ignore=tests/%)

@@ -33,7 +33,7 @@ attackers: [{guess: present in t, gain: 10%}]
 QUESTIONS = {
     "count, one row": "SELECT COUNT(*) FROM t WHERE name = 'Alice'",
     "sum with a condition": "SELECT SUM(cost) FROM t WHERE sick = 'HIV' AND name LIKE '%lic%'",
-    "work on her rows": "SELECT SUM(CASE WHEN name = 'Alice' THEN SQRT(LN(EXP(cost / 1000) + 1)) ELSE 0 END) FROM t",
+    "work on her rows": "SELECT SUM(CASE WHEN name = 'Alice' THEN SQRT(SQRT(LN(cost + 2) + 1)) ELSE 0 END) FROM t",
     "histogram": "SELECT sick, COUNT(*), AVG(cost) FROM t GROUP BY sick",
     "median": "SELECT MEDIAN(cost) FROM t",
     "found keys": "SELECT name, COUNT(*) FROM t GROUP BY name",

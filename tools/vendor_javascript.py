@@ -8,6 +8,7 @@ the pages stays a plain text area. A package that is not what the lock says stop
 
 import base64
 import hashlib
+import http.client
 import io
 import json
 import os
@@ -61,7 +62,10 @@ def registry() -> str:
     said, npm, own = os.environ.get("NPM_CONFIG_REGISTRY", ""), shutil.which("npm"), Path.home() / ".npmrc"
     if not said and npm:
         asked = [npm, "config", "get", "registry"]
-        said = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=SECONDS).stdout.strip()  # noqa: S603 (npm itself)
+        try:
+            said = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=SECONDS).stdout.strip()  # noqa: S603 (npm itself)
+        except subprocess.TimeoutExpired:
+            raise Unreachable("npm does not say which registry") from None
     if not said and own.is_file():
         lines = own.read_text(encoding="utf-8").splitlines()
         said = next((line.partition("=")[2].strip() for line in lines if line.startswith("registry")), "")
@@ -79,7 +83,7 @@ def fetched(url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=SECONDS) as answer:  # noqa: S310 (http or https: see `registry`)
             content: bytes = answer.read(LARGEST + 1)
-    except OSError as error:
+    except (OSError, http.client.HTTPException) as error:
         raise Unreachable("the npm registry does not answer") from error
     return content
 

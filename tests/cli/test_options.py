@@ -52,3 +52,17 @@ def test_the_same_help_but_that_nothing_follows_flags():
     assert "<bool>" in typers
     assert "<bool>" not in ours
     assert ours.split() == [word for word in typers.split() if word != "<bool>"]
+
+
+def test_no_help_loses_words_between_brackets():
+    """Rich takes `[default: …]` for a mark and drops it."""
+    from rich.text import Text
+
+    from nowiser.cli.main import app
+
+    commands = typer.main.get_command(app).commands
+    assert len(commands) >= 20
+    for name, command in commands.items():
+        for parameter in command.params:
+            said = getattr(parameter, "help", None) or ""
+            assert Text.from_markup(said).plain == said, (name, parameter.name)

@@ -77,3 +77,17 @@ def test_without_any_output_nothing_fails():
     closed = ["sh", "-c", '"$@" >&-', "sh", *NOWISER, *CANTEEN, "--json"]
     done = subprocess.run(closed, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_words_are_broken_between_words_where_somebody_reads(monkeypatch, capsys):
+    from nowiser.cli import output
+
+    output.say("a word and another " * 8)
+    assert capsys.readouterr().out.count("\n") == 1  # a pipe gets lines as they are
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "30")
+    output.say("  " + "a word and another " * 4 + "\nshort")
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 30
+    assert lines[-1] == "short"
+    assert all(line.startswith("  ") for line in lines[:-1])

@@ -34,6 +34,7 @@ EXCEPTIONS = {
         nw.learn.LogisticRegression(rho=50, bounds=(-10, 10), classes="public", steps=10),
         nw.learn.LinearRegression(rho=50, bounds=(-10, 10), target=(-300, 300)),
         nw.learn.NaiveBayes(rho=50, bounds=(-10, 10), classes="public"),
+        nw.learn.Network(rho=50, bounds=(-10, 10), classes="public", steps=10, hidden=4),
         nw.learn.Standardise(rho=50, bounds=(-10, 10)),
     ],
     ids=lambda m: type(m).__name__,

@@ -12,6 +12,7 @@ from nowiser.bought import rows as bought_rows
 from nowiser.errors import Exhausted, Misconfigured, NotAnswerable, NotEvaluated
 from nowiser.learn.learn import plan
 from support.commands import nowiser
+from support.learning import absolute
 
 POLICY = """
 nowiser: 1
@@ -140,6 +141,18 @@ def test_a_regression_tells_its_error_on_others(policy):
     assert model.card_.quality["error"] < 4000 + model.card_.quality["within"]
     assert "Off by" in str(model.card_)
     assert model.predict({"days": [50]})[0] == pytest.approx(17_000, abs=3000)
+
+
+def test_a_gradient_of_ones_own_is_paid_like_any_model_but_not_on_samples(policy):
+    gw = nw.open(policy)
+    given = {"target": "cost", "features": ["days"], "spend": "50%"}
+    with pytest.raises(Misconfigured, match="all people are in each step"):
+        gw.learn("stays", model=nw.learn.SGD(gradient=absolute, sample=0.1), **given)
+    assert gw.allowance()["left"] == 1
+    model = gw.learn("stays", model=nw.learn.SGD(gradient=absolute, steps=4, rate=4000), **given)
+    assert model.card_.share == pytest.approx(0.5, abs=0.01)
+    assert model.rho_ == pytest.approx(model.card_.rho)
+    assert ", on average" in str(model.card_)
 
 
 def test_a_plan_charges_nothing_and_says_what_a_spend_is_worth(policy):

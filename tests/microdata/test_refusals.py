@@ -112,3 +112,8 @@ def test_noise_that_repeats_the_data_is_refused():
     table = pd.DataFrame({"x": values[0], "y": values[1] + values[0]})
     with pytest.raises(Misconfigured, match="combination of the data"):
         nw.publish(table, steps=[{"correlated_noise": {"columns": ["x", "y"]}}], seed=seeded(5))
+
+
+def test_several_columns_in_one_text_are_named_as_a_list(frame):
+    with pytest.raises(Misconfigured, match=r"Several columns are a list: \['age', 'debt'\]"):
+        nw.publish(frame, quasi="age, debt", sensitive="ill", k=2)

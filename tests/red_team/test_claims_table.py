@@ -54,7 +54,7 @@ NO_CLAIM = (  # questions, examples, captions of what is claimed elsewhere
     "How many points better may an attacker guess",
     "How well each attacker guessed at most",
     "The more is released, the better an attacker guesses",
-    "Dashed: what was promised at most.",
+    "what was promised at most.",
     "Red: the limit that was promised.",
     "The promise itself: before, now and limit",
     "Points: what each answer added to the gain",

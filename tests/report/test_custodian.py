@@ -156,6 +156,7 @@ PRIORS = (
     (nw.Categories({"a": 0.5, "b": 0.3, "c": 0.1, "d": 0.06, "e": 0.04}), "a 50 %, b 30 %, c 10 %, d 6 %, 1 more"),
     (nw.Categories(["a", "b"]), "2 values, equally likely"),
     (nw.Atoms({0: 0.2, 2: 0.8}), "a probability for each of 2 values from 0 to 2"),
+    (nw.Atoms(dict.fromkeys(range(101), 1 / 101)), "equally likely, 101 values from 0 to 100"),
     (nw.Histogram([0, 18, 65], [0.3, 0.7]), "a histogram of 2 bins from 0 to 65"),
 )
 

@@ -104,8 +104,8 @@ class Writer:
         return self.draw.choice([a, a, f"[{a}, {b}]", f"({a}, 1)", self.condition(), f"[{self.condition()}, {a}]", "1"])
 
 
-def chances(text, value):
-    """Output → probability at ε = 1, and what is lost because noise ends at REACH. Python follows the program."""
+def chances(text, value, far=REACH):
+    """Output → probability at ε = 1, and what is lost because noise ends so far away. Python follows the program."""
     reach = {}
     told, weight, widths, at = [], [1.0], [], [0]
 
@@ -120,11 +120,11 @@ def chances(text, value):
 
     def two_sided(scale):
         q = math.exp(-1 / scale)
-        return take([(k, (1 - q) / (1 + q) * q ** abs(k)) for k in range(-REACH, REACH + 1)])
+        return take([(k, (1 - q) / (1 + q) * q ** abs(k)) for k in range(-far, far + 1)])
 
     def one_sided(scale):
         q = math.exp(-1 / scale)
-        return take([(k, (1 - q) * q**k) for k in range(REACH + 1)])
+        return take([(k, (1 - q) * q**k) for k in range(far + 1)])
 
     def coin(p):
         return take([(True, p), (False, 1 - p)])
@@ -166,3 +166,75 @@ def loses_more(text, epsilon, *, listed):
             if over > math.exp(epsilon) * lost + 1e-9:
                 return a, b
     return None
+
+
+def loops(seed):
+    """A program with one loop over its list, counters, truth values and noise in the loop; how it loops; neighbours."""
+    draw = random.Random(seed)
+    how = draw.choice(["for x in d:", "for x in d:", "for i in range(len(d)):", "while i < len(d):"])
+    x = "x" if how.startswith("for x") else "d[i]"
+    simple = [
+        f"s += {x}",
+        f"s = {x}",
+        f"s += min(max({x}, 0), 1)",
+        f"s += {x} - p",
+        f"p = {x}",
+        "c += 1",
+        "c = 1 - c",
+        "b = c >= 2",
+        "b = not b",
+        "b = True",
+        "s += c",
+        "t = s + discrete_laplace(1/(2*eps))",
+        f"t = {x} + discrete_laplace(1/(2*eps))",
+        f"out.append({x} + discrete_laplace(1/(2*eps)))",
+        "out.append(t)",
+        "out.append(c)",
+        "out.append(b)",
+        "out.append(t > 0)",
+    ]
+    tests = ["c >= 2", "b", "not b", f"{x} > 0", "t > 1", "s > 1", "flip(1/3)"]
+    lines = [f"{n} = {v}" for n, v in (("s", 0), ("p", 0), ("c", 0), ("t", 0), ("i", 0), ("b", False), ("out", []))]
+    lines.append(how)
+    noises = 0
+    for _ in range(draw.randint(1, 3)):
+        line = draw.choice(simple)
+        if "laplace" in line:
+            noises += 1
+            line = line if noises == 1 else "c += 1"
+        if draw.random() < 0.35:
+            lines += [f"    if {draw.choice(tests)}:", f"        {draw.choice([line, line, line, 'break'])}"]
+        else:
+            lines.append(f"    {line}")
+    if how.startswith("while"):
+        lines.append("    i += 1")
+    result = draw.choice(
+        ["[out, s + discrete_laplace(1/eps)]", "[out, c]", "[b, out]", "out", "[t, out]", "s + discrete_laplace(1/eps)"]
+    )
+    body = "".join(f"    {line}\n" for line in [*lines, f"return {result}"])
+    return f"def f(d: list[int], eps):\n{body}", draw.choice(["one", "one", "all", "length"])
+
+
+def loses_more_in_loops(text, epsilon, neighbours):
+    """As `loses_more`, for lists of up to three 0s and 1s."""
+    every = [d for n in range(1, 4) for d in product((0, 1), repeat=n)]
+    known = {}
+    for a, b in product(every, repeat=2):
+        if not _neighbours(a, b, neighbours):
+            continue
+        for value in (a, b):
+            if value not in known:
+                known[value] = chances(text, value, 5)
+        (p, _), (q, lost) = known[a], known[b]
+        over = sum(max(0.0, c - math.exp(epsilon) * q.get(o, 0.0)) for o, c in p.items())
+        if over > math.exp(epsilon) * lost + 1e-9:
+            return a, b
+    return None
+
+
+def _neighbours(a, b, kind):
+    if kind == "length":
+        short, long = sorted((a, b), key=len)
+        return len(long) == len(short) + 1 and any(short == long[:i] + long[i + 1 :] for i in range(len(long)))
+    differ = sum(x != y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else 0
+    return differ == 1 or (differ > 1 and kind == "all")

@@ -194,7 +194,10 @@ def test_a_report_holds_the_rows_against_the_real_ones(ward, tmp_path):
     assert found["marginals"]["ward"] < 0.05
     assert 0.8 < found["classifier"]["released"] <= 1  # urgent is the heart's ward
     assert "for the custodian alone" in str(made)
-    assert "<html" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "For the custodian alone" in page
+    assert "Synthetic rows of stays" in page
+    assert "→ at most" in page
     assert made.to_json()["files"] == [str(tmp_path / "r.html")]
 
 

@@ -86,6 +86,10 @@ def test_one_element_more_or_less():
     assert least("def f(d, eps):\n    return len(d) + laplace(1/eps)\n", "length") == 1
     assert least("def f(d, eps):\n    return sum([min(max(x, 0), 3) for x in d]) + laplace(1/eps)\n", "length") == 3
     assert least("def f(d, eps):\n    return [x + laplace(1/eps) for x in d]\n", "length") is None
+    counted = "def f(d, eps):\n    c = 0\n    for i in range(len(d)):\n        c += 1\n    return c + laplace(1/eps)\n"
+    assert least(counted, "length") == 1  # a turn more that looks at no element
+    eighth = "        b = c >= 8\n    return [b, c + laplace(1/eps)]\n"
+    assert least(counted.replace("    return c + laplace(1/eps)\n", eighth), "length") is None
     indexed = "def f(d, eps):\n    s = 0\n    for i in range(len(d)):\n        s += i\n    return s + laplace(1/eps)\n"
     assert least(indexed, "length") is None
     assert least(indexed) == 0

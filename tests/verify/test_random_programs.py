@@ -1,12 +1,20 @@
 """Random programs: none that is proved loses more than was proved, by running it on all numbers that its noise can be."""
 
+import json
 import math
+from fractions import Fraction
 
 import pytest
 
+from nowiser.verify.check.everyn import check_every
+from nowiser.verify.check.follow import Rejected
+from nowiser.verify.everyn.prove import every_length
+from nowiser.verify.language.read import read
 from nowiser.verify.outside import Outside
+from nowiser.verify.question import ask
+from nowiser.verify.symbolic.paths import Limits
 from nowiser.verify.verify import verify
-from support.programs import Writer, loses_more
+from support.programs import Writer, loops, loses_more, loses_more_in_loops
 
 
 def judged(seeds):
@@ -22,16 +30,10 @@ def judged(seeds):
         counts[verdict.verdict] += 1
         if verdict.verdict == "proved":
             least = verdict.smallest
-            epsilon = math.log(float(least.removeprefix("ln "))) if least.startswith("ln") else float(_number(least))
+            epsilon = math.log(float(least.removeprefix("ln "))) if least.startswith("ln") else float(Fraction(least))
             broken = loses_more(text, epsilon + 1e-9, listed=writer.listed)
             assert broken is None, f"seed {seed}: {least} is proved, and it is not so for {broken}\n{text}"
     return counts
-
-
-def _number(text):
-    from fractions import Fraction
-
-    return Fraction(text)
 
 
 def test_no_random_program_loses_more_than_is_proved():
@@ -41,8 +43,35 @@ def test_no_random_program_loses_more_than_is_proved():
 
 @pytest.mark.long
 def test_no_random_program_loses_more_than_is_proved_in_10_000():
-    counts = judged(range(1000, 11_000))
-    print(counts)
+    assert judged(range(1000, 11_000))["proved"] > 2000
+
+
+def every_length_judged(seeds):
+    """The same for proofs for every length, whatever short lists would say, against lists of up to three."""
+    proved = 0
+    for seed in seeds:
+        text, neighbours = loops(seed)
+        question = ask(read(text), None, neighbours, "100*eps")
+        try:
+            found = every_length(question, None, Limits.within(20))
+            if found is None:
+                continue
+            cost = check_every(json.loads(json.dumps(found[1])), text, question.to_json(), None)
+        except (Outside, Rejected):
+            continue
+        proved += 1
+        broken = loses_more_in_loops(text, float(cost) + 1e-9, neighbours)
+        assert broken is None, f"seed {seed}, {neighbours}: {cost} is proved, and it is not so for {broken}\n{text}"
+    return proved
+
+
+def test_no_random_loop_loses_more_than_is_proved():
+    assert every_length_judged(range(150)) > 15
+
+
+@pytest.mark.long
+def test_no_random_loop_loses_more_than_is_proved_in_5_000():
+    assert every_length_judged(range(1000, 6000)) > 500
 
 
 def test_the_enumeration_sees_what_is_wrong():

@@ -16,7 +16,7 @@ from nowiser.verify.language.read import read
 from nowiser.verify.outside import Outside
 from nowiser.verify.samples import laplace
 from nowiser.verify.verify import verify
-from support.mechanisms import SPARSE
+from support.mechanisms import LARGEST, SPARSE
 
 NOISY = "def f(x, eps):\n    return x + laplace({}/eps)\n"
 # name → (text, options); none of them is private, or not for what its text says
@@ -248,6 +248,14 @@ LEAKS = {
     "a truth value that data decide": ("    b = False\n    for x in d:\n        if x > 5:\n            b = True\n    return b\n", "one"),
     "a loop that data end": ("    for x in d:\n        if x > 5:\n            break\n    for x in d:\n        b = 1\n    return 1\n", "one"),
     "a turn more": ("    b = False\n    for x in d:\n        b = not b\n    return b\n", "length"),
+    "a turn more that says something": (
+        "    out = []\n    for x in d:\n        out.append(1)\n    return out\n",
+        "length",
+    ),
+    "a turn more that looks at nothing": (
+        "    b = False\n    for i in range(len(d)):\n        b = not b\n    return b\n",
+        "length",
+    ),
     "a number of the file": ("    s = 0\n    for x in d:\n        s = x\n    return s\n", "one"),
     "a place beyond the end": ("    i = 0\n    while i < 3:\n        x = d[i]\n        i += 1\n    return 1\n", "length"),
 }  # fmt: skip
@@ -312,3 +320,15 @@ def test_what_is_added_to_noise_leaves_no_digits_behind(a):
     assert ((laplace(1) / 3 + a) * 3 * GRID).denominator == 1
     assert ((laplace(1) + 3 * laplace(1) + a) * GRID).denominator == 1
     assert abs(0.1 + laplace(Fraction(1, 2**60)) - 0.1) < 2**-40
+
+
+def test_two_cones_may_not_be_moved_to_one_place():
+    verdict = verify(LARGEST, neighbours="all", sizes=3)
+    forged = json.loads(json.dumps(verdict.certificate))
+    assert check(forged, LARGEST)
+    cones = forged["sizes"][2]["regions"]["3"]
+    several = next(c for c in cones if len(c["paths"]) > 1)
+    cones.append(several | {"paths": several["paths"][1:], "implied": several["implied"][1:]})
+    several["paths"], several["implied"] = several["paths"][:1], several["implied"][:1]
+    with pytest.raises(Rejected, match="two cones"):
+        check(forged, LARGEST)

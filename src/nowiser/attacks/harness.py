@@ -172,6 +172,7 @@ NEEDED = {
     "reference": "people outside the release (--control)",
     "ruled out": "a secret of categories",
     "ask": "a gateway (--gateway)",
+    "two values": "a secret with two values",
     "secret": "a sensitive column (--sensitive)",
     "quasi": "quasi-identifiers (--quasi)",
     "seeds": "people whom he finds for certain (--seeds)",

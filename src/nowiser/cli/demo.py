@@ -28,7 +28,7 @@ def demo(
     example: Annotated[Example, typer.Argument(help="The canteen, or 100,000 hospital stays.")] = Example.CANTEEN,
     *,
     folder: Annotated[
-        Path | None, typer.Option("--folder", help="Where to leave policy, data and ledger. [default: a new one]")
+        Path | None, typer.Option("--folder", help="Where to leave policy, data and ledger; else in a new one.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:

@@ -11,7 +11,7 @@ from nowiser.cli import output
 def graph(  # noqa: PLR0917 (typer passes options by name)
     statistic: Annotated[str | None, typer.Argument(help="What is asked, as in triangles.", show_default=False)] = None,
     policy: Annotated[
-        Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+        Path | None, typer.Option("-p", "--policy", help="The policy; else $NOWISER_POLICY, else nowiser.yaml.")
     ] = None,
     table: Annotated[str | None, typer.Option(help="The table of links, if there are several.")] = None,
     spend: Annotated[str | None, typer.Option(help="The share of the allowance to spend, e.g. 10%.")] = None,
@@ -56,11 +56,11 @@ def graph(  # noqa: PLR0917 (typer passes options by name)
     if as_json:
         output.emit(found.to_json() | {"files": [str(f) for f in files]})
         return
-    typer.echo(str(found))
+    output.say(str(found))
     if files:
-        typer.echo(f"Written: {', '.join(map(str, files))}")
+        output.say(f"Written: {', '.join(map(str, files))}")
     elif found.graph is not None:
-        typer.echo("The graph was not written: name a file with -o. Asking again is free.")
+        output.say("The graph was not written: name a file with -o. Asking again is free.")
 
 
 def _written(found: Any, out: Path) -> list[Path]:

@@ -36,9 +36,9 @@ def hierarchies(
     show(found)
     if files:
         noun = "file" if len(files) == 1 else "files"
-        typer.echo(f"Written: {len(files)} {noun} in {out}. Edit them, then: nowiser publish … --hierarchies {out}")
+        output.say(f"Written: {len(files)} {noun} in {out}. Edit them, then: nowiser publish … --hierarchies {out}")
     else:
-        typer.echo("Change one as in --quasi age:intervals:10:20, or write them all into files to edit with -o FOLDER.")
+        output.say("Change one as in --quasi age:intervals:10:20, or write them all into files to edit with -o FOLDER.")
 
 
 def show(found: "Proposed") -> None:
@@ -54,4 +54,4 @@ def show(found: "Proposed") -> None:
         grid.add_row(name, told["hierarchy"], sizes, " → ".join(told["example"]))
     Console().print(grid)
     for name, why in found.identifiers.items():
-        typer.echo(f"{name} seems to name people: {why}. Remove it with --identifiers.")
+        output.say(f"{name} seems to name people: {why}. Remove it with --identifiers.")

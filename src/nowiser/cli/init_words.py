@@ -6,9 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from nowiser.cli import init_questions as questions
+from nowiser.cli import init_questions as questions, output
 from nowiser.cli.check_ledger import sharing
 from nowiser.model.charge import Charge
 from nowiser.model.schema import Protect, Role
@@ -109,22 +107,22 @@ def written(target: Path, found: "Outcome") -> None:
     wishes = found.wishes
     for guess in standing(found.policy, Charge()):
         before, limit = share(guess.before), share(guess.limit)
-        typer.echo(f"{guess.guess}: guessed right with {before} before any answer, at most {limit} after all.")
+        output.say(f"{guess.guess}: guessed right with {before} before any answer, at most {limit} after all.")
     (table,) = found.policy.tables
     others = [c.name for c in table.columns if c.role is Role.SENSITIVE and c.name not in dict(wishes.secrets)]
     if others:
-        typer.echo(f"Secret as well, without a promise of their own: {', '.join(others)}.")
+        output.say(f"Secret as well, without a promise of their own: {', '.join(others)}.")
     if wishes.protect is Protect.VALUES:
         known = f", and of everybody in it: {', '.join(wishes.public)}" if wishes.public else ""
-        typer.echo(f"Taken as known to everybody: who is in the table{known}.")
+        output.say(f"Taken as known to everybody: who is in the table{known}.")
     else:
-        typer.echo("Even who is in the table is secret.")
-    typer.echo(
+        output.say("Even who is in the table is secret.")
+    output.say(
         f"Each question spends {share(float(wishes.spend), 0)} of the allowance: about {int(1 / wishes.spend)} answers."
     )
     for note in found.warnings:
-        typer.echo(f"! {note}. Everybody who knows the one knows the other: make it secret.", err=True)
+        output.say(f"! {note}. Everybody who knows the one knows the other: make it secret.", err=True)
     if (said := sharing(replace(found.policy, path=target))) is not None:
-        typer.echo(f"! {said}.", err=True)
-    typer.echo(f"\nWrote {target}. {_to_confirm(found.text)} statements in it are marked `{CONFIRM}`: read them,")
-    typer.echo("then run `nowiser check`.")
+        output.say(f"! {said}.", err=True)
+    output.say(f"\nWrote {target}. {_to_confirm(found.text)} statements in it are marked `{CONFIRM}`: read them,")
+    output.say("then run `nowiser check`.")

@@ -32,12 +32,12 @@ MODELS = {
 def learn(  # noqa: PLR0917 (typer passes options by name)
     table: Annotated[str, typer.Argument(help="A table of the policy.")],
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
-    features: Annotated[str, typer.Option(help="Columns to learn from: column, … [default: all others]")] = "",
+    features: Annotated[str, typer.Option(help="Columns to learn from: column, …; else all others.")] = "",
     model: Annotated[str, typer.Option(help=f"One of {', '.join(MODELS)}.")] = "boosting",
     setting: Annotated[list[str] | None, typer.Option("--set", help="A setting of it, as in depth=3; repeat.")] = None,
     spend: Annotated[str | None, typer.Option(help="Share of the allowance to use, as in 20%.")] = None,
     policy: Annotated[
-        Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+        Path | None, typer.Option("-p", "--policy", help="The policy; else $NOWISER_POLICY, else nowiser.yaml.")
     ] = None,
     out: Annotated[Path | None, typer.Option("-o", "--output", help="Where to write the model, as JSON.")] = None,
     analyst: Annotated[str | None, typer.Option(help="Whose share of the allowance pays.")] = None,
@@ -68,10 +68,10 @@ def learn(  # noqa: PLR0917 (typer passes options by name)
         analyst=analyst,
     )
     if dry:
-        output.emit(wanted.to_json()) if as_json else typer.echo(str(wanted))
+        output.emit(wanted.to_json()) if as_json else output.say(str(wanted))
         return
     if not as_json and sys.stderr.isatty():
-        typer.echo(_before(wanted), err=True)
+        output.say(_before(wanted), err=True)
     with progress(quiet=as_json) as bar:
         fitted = fit(wanted, heard=bar)
     assert out is not None
@@ -82,8 +82,8 @@ def learn(  # noqa: PLR0917 (typer passes options by name)
     if as_json:
         output.emit({**fitted.card_.to_json(), "file": str(out)})
         return
-    typer.echo(str(fitted.card_))
-    typer.echo(f"Written to {out}. Read it with nw.learn.from_json.")
+    output.say(str(fitted.card_))
+    output.say(f"Written to {out}. Read it with nw.learn.from_json.")
 
 
 def _before(wanted: "Wanted") -> str:

@@ -92,7 +92,7 @@ def _verified(head: "Head", *, as_json: bool) -> None:
     if as_json:
         output.emit({"verified": True, "entries": head.seq, "head": head.hash})
     else:
-        typer.echo(f"The ledger verifies: {head.seq} entries, head {head.hash}.")
+        output.say(f"The ledger verifies: {head.seq} entries, head {head.hash}.")
 
 
 def _accept(kept: "Ledger", policy: "Policy", reason: str | None, *, as_json: bool) -> None:
@@ -102,7 +102,7 @@ def _accept(kept: "Ledger", policy: "Policy", reason: str | None, *, as_json: bo
     if as_json:
         output.emit({"accepted": news, "digest": policy.digest})
     else:
-        typer.echo("The policy is in force from now on; costs so far stay." if news else "This policy is in force.")
+        output.say("The policy is in force from now on; costs so far stay." if news else "This policy is in force.")
 
 
 def _accept_lost(policy: "Policy", reason: str, *, as_json: bool) -> None:
@@ -116,8 +116,8 @@ def _accept_lost(policy: "Policy", reason: str, *, as_json: bool) -> None:
     if as_json:
         output.emit({"lost": many})
     else:
-        typer.echo(f"{many} entries are lost; what they charged is booked as spent. Lost answers are charged anew.")
-        typer.echo("Accounts are as they were in the copy: see `nowiser user list`.")
+        output.say(f"{many} entries are lost; what they charged is booked as spent. Lost answers are charged anew.")
+        output.say("Accounts are as they were in the copy: see `nowiser user list`.")
 
 
 def _backup(kept: "Ledger", file: Path, *, as_json: bool) -> None:
@@ -125,7 +125,7 @@ def _backup(kept: "Ledger", file: Path, *, as_json: bool) -> None:
     if as_json:
         output.emit({"file": str(file), "entries": head.seq, "head": head.hash})
     else:
-        typer.echo(f"{file}: a copy of at least {head.seq} entries, verified before. Keep it as you keep the data.")
+        output.say(f"{file}: a copy of at least {head.seq} entries, verified before. Keep it as you keep the data.")
 
 
 def _reopen(kept: "Ledger", analyst: str | None, reason: str | None, *, as_json: bool) -> None:
@@ -136,7 +136,7 @@ def _reopen(kept: "Ledger", analyst: str | None, reason: str | None, *, as_json:
         output.emit({"reopened": bool(forgiven), "analyst": analyst, "failures": forgiven})
     else:
         whose = "anybody" if analyst is None else analyst or "anybody unnamed"
-        typer.echo(
+        output.say(
             f"Access is open again; {forgiven} failed questions stay charged."
             if forgiven
             else f"Nothing to open: no question of {whose} has failed since the last look."

@@ -1,8 +1,12 @@
 """How commands speak: words for people, one JSON object under --json, errors on standard error."""
 
 import json
+import shutil
 import sys
+import textwrap
 from typing import Any
+
+import typer
 
 from nowiser.cli.refusals import in_flags
 from nowiser.errors import NowiserError
@@ -11,6 +15,21 @@ from nowiser.report.visible import visible
 
 def wants_json() -> bool:
     return "--json" in sys.argv
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Words on standard output, or error. A terminal breaks lines within words: there they are broken between them."""
+    if (sys.stderr if err else sys.stdout).isatty():
+        wide = shutil.get_terminal_size().columns
+        text = "\n".join(line if len(line) <= wide else _broken(line, wide) for line in text.split("\n"))
+    typer.echo(text, err=err)
+
+
+def _broken(line: str, wide: int) -> str:
+    start = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line, wide, subsequent_indent=start, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
 
 
 def failed(error: NowiserError) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def prepare(
     *,
     policy: Annotated[
-        Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+        Path | None, typer.Option("-p", "--policy", help="The policy; else $NOWISER_POLICY, else nowiser.yaml.")
     ] = None,
     share: Annotated[
         str | None, typer.Option("--synopsis", help="Also buy a synopsis for this share of the allowance, e.g. 40%.")
@@ -29,7 +29,7 @@ def prepare(
     columns: Annotated[str, typer.Option(help="Its columns, between commas; default: all but identifiers.")] = "",
     cells: Annotated[list[str] | None, typer.Option(help="Cells of a range, as in age=100, or age=18:30:65.")] = None,
     together: Annotated[
-        list[str] | None, typer.Option(help="Count these together, as in age*ward*urgent; repeat. [default: all pairs]")
+        list[str] | None, typer.Option(help="Count these together, as in age*ward*urgent; repeat. Else all pairs.")
     ] = None,
     method: Annotated[str, typer.Option(help="all, or one of `nowiser synth` that chooses by itself.")] = "all",
     dry: Annotated[bool, typer.Option("--dry", help="Only say where and how much it would take, or cost.")] = False,

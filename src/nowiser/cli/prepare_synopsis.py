@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
 from nowiser.cli import output
 
 
@@ -42,4 +40,4 @@ def buy(
     if as_json:
         output.emit({"synopsis": made.to_json()})
     else:
-        typer.echo(str(made))
+        output.say(str(made))

@@ -112,8 +112,8 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         output.emit(made.to_json())
         return
     show(made.candidates, made.chosen.title)
-    if choose is None and made.chosen.title == made.candidates[0].title:
-        typer.echo(why_first(made.candidates), nl=len(made.candidates) > 1)
+    if choose is None and made.chosen.title == made.candidates[0].title and len(made.candidates) > 1:
+        output.say(why_first(made.candidates))
     tell(made)
 
 
@@ -172,7 +172,7 @@ def chooser(choose: str | None, *, ask: bool, bar: "Bar") -> Callable[[Sequence[
             return 0
         with bar.hidden():
             show(offered)
-            typer.echo(why_first(offered))
+            output.say(why_first(offered))
             return pick(str(typer.prompt(f"Which one? 1-{len(offered)}, or best", default="1")).strip(), offered)
 
     return select
@@ -318,19 +318,19 @@ def tell(made: Any) -> None:
     content = made.report()
     chosen = content["candidates"][content["chosen"]]
     if chosen["levels"]:
-        typer.echo("levels: " + ", ".join(f"{name} {level}" for name, level in chosen["levels"].items()))
-    typer.echo(sentence(content, chosen))
+        output.say("levels: " + ", ".join(f"{name} {level}" for name, level in chosen["levels"].items()))
+    output.say(sentence(content, chosen))
     for told in learnt(made):
-        typer.echo(told.words)
+        output.say(told.words)
     if made.left_out:
         why = "they seem to name people" if "*" in made.recipe.keep else "nobody gave them a role"
-        typer.echo(f"Left out, because {why}: {', '.join(made.left_out)} (see --keep).")
+        output.say(f"Left out, because {why}: {', '.join(made.left_out)} (see --keep).")
     if made.beyond:
-        typer.echo(
+        output.say(
             f"{made.beyond:,} rows do not count and are not released: they are nobody's, or more than the policy's "
             "rows_per_person."
         )
     if made.files:
-        typer.echo(f"Written, and every claim found again in the file: {', '.join(str(f) for f in made.files)}")
+        output.say(f"Written, and every claim found again in the file: {', '.join(str(f) for f in made.files)}")
     else:
-        typer.echo("Nothing was written: name a file with -o.")
+        output.say("Nothing was written: name a file with -o.")

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
 
@@ -39,8 +37,8 @@ def publish_graph(
     if as_json:
         output.emit(made.to_json())
         return
-    typer.echo(str(made))
+    output.say(str(made))
     if report is not None:
-        typer.echo(f"The report is in {report}. It was made from true values: it is for the custodian only.")
+        output.say(f"The report is in {report}. It was made from true values: it is for the custodian only.")
     if out is None:
-        typer.echo("Nothing was written: name a file with -o.")
+        output.say("Nothing was written: name a file with -o.")

@@ -21,11 +21,11 @@ Sql = Annotated[
 ]
 SqlFile = Annotated[Path | None, typer.Option("-f", "--file", help="A file with the question, or with several.")]
 PolicyFile = Annotated[
-    Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+    Path | None, typer.Option("-p", "--policy", help="The policy; else $NOWISER_POLICY, else nowiser.yaml.")
 ]
 Wanted = Annotated[float | None, typer.Option("--error", help="The 95 % error bar wanted, e.g. 1.5.")]
 Spend = Annotated[str | None, typer.Option("--spend", help="The share of the allowance to spend, e.g. 5%.")]
-Analyst = Annotated[str | None, typer.Option("--analyst", help="Who asks. [default: $NOWISER_ANALYST]")]
+Analyst = Annotated[str | None, typer.Option("--analyst", help="Who asks; else $NOWISER_ANALYST.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
 

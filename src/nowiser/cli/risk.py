@@ -69,4 +69,4 @@ def identifiers(data: Path, small_zip3: str, beside: Mapping[str, Any], *, as_js
     if as_json:
         output.emit(found.to_json())
         return
-    typer.echo(rule.words(found))
+    output.say(rule.words(found))

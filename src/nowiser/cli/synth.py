@@ -20,7 +20,7 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
         str | None, typer.Argument(help="A table of the policy, or a model kept in a .json file.", show_default=False)
     ] = None,
     policy: Annotated[
-        Path | None, typer.Option("-p", "--policy", help="The policy. [default: $NOWISER_POLICY, else nowiser.yaml]")
+        Path | None, typer.Option("-p", "--policy", help="The policy; else $NOWISER_POLICY, else nowiser.yaml.")
     ] = None,
     spend: Annotated[str | None, typer.Option(help="The share of the allowance to spend, e.g. 30%.")] = None,
     rows: Annotated[int | None, typer.Option(help="How many rows; without it about as many as there are.")] = None,
@@ -116,9 +116,9 @@ def synth(  # noqa: PLR0917 (typer passes options by name)
     if as_json:
         output.emit(made.to_json())
     else:
-        typer.echo(str(made))
+        output.say(str(made))
         if not made.files:
-            typer.echo("Nothing was written: name a file with -o or --model.")
+            output.say("Nothing was written: name a file with -o or --model.")
 
 
 def before(*, dry: bool, as_json: bool) -> Callable[..., None]:
@@ -130,7 +130,7 @@ def before(*, dry: bool, as_json: bool) -> Callable[..., None]:
             told = {"single": expected.single, "pair": expected.pair, "deviation": expected.deviation}
             output.emit({"rho": float(offer.rho), "spend": float(offer.share), "guesses": guesses, "expected": told})
         elif not as_json:
-            typer.echo(beforehand(offer.guesses, float(offer.share), float(offer.rho), expected))
+            output.say(beforehand(offer.guesses, float(offer.share), float(offer.rho), expected))
         if dry:
             raise typer.Exit
 
@@ -146,7 +146,7 @@ def _again(model: Path, rows: int | None, out: Path | None, *, force: bool, as_j
     if as_json:
         output.emit({"rows": len(drawn), "files": [str(out)], "spent": 0.0})
     else:
-        typer.echo(f"{len(drawn):,} rows drawn from {model}, for free. Written: {out}")
+        output.say(f"{len(drawn):,} rows drawn from {model}, for free. Written: {out}")
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -4,8 +4,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from nowiser.cli import output
 from nowiser.cli.column_list import split_columns
 from nowiser.cli.compare import listed, precise
@@ -64,9 +62,9 @@ def classical_rows(
     if as_json:
         output.emit(made.to_json())
     else:
-        typer.echo(str(made))
+        output.say(str(made))
         if not made.files:
-            typer.echo("Nothing was written: name a file with -o.")
+            output.say("Nothing was written: name a file with -o.")
 
 
 def _say(message: Any) -> None:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nowiser.percent import percent
+from nowiser.report.synthetic import guess_line
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,7 @@ class Card:
         lines = [
             f"{about} from {', '.join(self.features)}",
             f"Cost {percent(self.share)} of the allowance (ρ = {self.rho:.4g}); {percent(self.left)} is left.",
-            *(
-                f"  {g['guess']}: {percent(g['before'])} → at most {percent(g['after'])} (limit {percent(g['limit'])})"
-                for g in self.guesses
-            ),
+            *map(guess_line, self.guesses),
             *quality_words(self.quality),
             *expected_words(self.expected),
         ]
@@ -58,8 +56,13 @@ def quality_words(quality: Mapping[str, float]) -> list[str]:
             )
         ]
     if "error" in quality:
-        return [f"Off by {quality['error']:.4g} ± {quality['within']:.4g} on average for people it was not fitted on."]
+        off, within = (_plain(quality[what]) for what in ("error", "within"))
+        return [f"Off by {off} ± {within} on average for people it was not fitted on."]
     return []
+
+
+def _plain(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.4g}"
 
 
 def expected_words(expected: Mapping[str, float]) -> list[str]:

@@ -30,6 +30,7 @@ from nowiser.model.schema import Table
 from nowiser.noise.entropy import OS
 from nowiser.percent import percent
 from nowiser.report import failure
+from nowiser.report.synthetic import guess_line
 from nowiser.sql.plan.precision import wish
 
 FAILED = "The model could not be fitted. It is charged, because what a failure tells is not known."
@@ -55,7 +56,10 @@ class Wanted:
         about = f"{type(self.model).__name__} of {self.table.name}"
         about += f", to predict {self.target}" if self.target else ""
         cost = f"would cost {percent(float(self.offer.share))} of the allowance (ρ = {float(self.offer.rho):.4g})"
-        lines = [f"{about}, from {', '.join(self.domain.names)}, {cost}.", *(f"  {g}" for g in self.offer.guesses)]
+        lines = [
+            f"{about}, from {', '.join(self.domain.names)}, {cost}.",
+            *(guess_line(g.to_json()) for g in self.offer.guesses),
+        ]
         return "\n".join([*lines, *expected_words(self.expected), "Nothing was charged."])
 
     def to_json(self) -> dict[str, Any]:

@@ -100,7 +100,14 @@ def sentences(content: Mapping[str, Any]) -> list[str]:
                 " release teaches about people like them"
             )
         out.append(f"{words}. Others may do better.")
-    out += [passed for o in content["outcomes"] if (passed := taught(o))]
+    passed = [
+        f"{name}, {said}" for name, o in zip(called(content), content["outcomes"], strict=True) if (said := taught(o))
+    ]
+    if passed:
+        out.append(
+            f"The ceiling is passed for people outside too ({'; '.join(passed)}): that is what the release teaches"
+            " about people in general, which counting look-alikes does not bound."
+        )
     return out
 
 
@@ -112,11 +119,7 @@ def taught(outcome: Mapping[str, Any]) -> str:
     if outcome["verdict"] != "refuted" or not above:
         return ""
     share, found = max(above, key=lambda pair: pair[1]["low"])
-    return (
-        f"{outcome['attack']} passes the ceiling for people outside too ({rate(found)} of the surest"
-        f" {100 * float(share):g} %): that is what the release teaches about people in general, which counting"
-        " look-alikes does not bound."
-    )
+    return f"{rate(found)} of the surest {100 * float(share):g} %"
 
 
 def named(content: Mapping[str, Any]) -> list[str]:
@@ -208,11 +211,16 @@ def ladder(content: Mapping[str, Any]) -> Any:
         ),
         base.mark_circle(size=70, opacity=1).encode(x=x, y=y, color=colour, yOffset=shift),
     ]
-    ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"]]
-    if ceilings:
-        layers.append(alt.Chart(data(ceilings)).mark_rule(color=LIMIT, strokeDash=[4, 3]).encode(x="ceiling:Q"))
+    ceilings = [
+        {"attack": name, "ceiling": o["ceiling"]}
+        for name, o in zip(order, content["outcomes"], strict=True)
+        if o["ceiling"] is not None and o["verdict"] != "not comparable"
+    ]
+    if ceilings:  # each beside the attacks it is held against
+        tick = alt.Chart(data(ceilings)).mark_tick(color=LIMIT, thickness=1.5, size=50)
+        layers.append(tick.encode(x="ceiling:Q", y=y))
     subtitle = f"Bars: intervals, each with {100 * content['level']:.4g} %."
-    subtitle += " Dashed: what was promised at most." if ceilings else ""
+    subtitle += " Upright lines: what was promised at most." if ceilings else ""
     title = "How often attackers guess right" if points else "No attack was run"
     return themed(alt.layer(*layers).properties(width=520, height=max(80, 56 * len(order))), title, subtitle)
 
@@ -221,10 +229,10 @@ def surest(content: Mapping[str, Any]) -> Any:
     """Right guesses among the victims an attacker is surest of, members and people outside."""
     alt = altair()
     points = [
-        {"line": f"{name}{who}", "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
+        {"attack": name, "who": who, "share": float(s), **{k: r[k] for k in ("value", "low", "high")}}
         for o, name in zip(content["outcomes"], called(content), strict=True)
-        if o["goal"] == "value"
-        for who, cuts in (("", o["surest"]), (", outside", o["surest_outside"]))
+        if o["goal"] == "value" and o["verdict"] != "not comparable"
+        for who, cuts in (("outside", o["surest_outside"]), ("members", o["surest"]))
         for s, r in sorted(cuts.items(), key=lambda cut: float(cut[0]))
     ]
     base = alt.Chart(data(points))
@@ -235,18 +243,20 @@ def surest(content: Mapping[str, Any]) -> Any:
         axis=percent_axis(values=sorted({p["share"] for p in points})),
     )
     y = alt.Y("value:Q", title="right guesses", scale=alt.Scale(domain=[0, 1]), axis=percent_axis())
-    dash = alt.StrokeDash("who:N", scale=alt.Scale(domain=["", ", outside"], range=[[1, 0], [5, 3]]), legend=None)
-    colour, names = named_lines(points, "line", "share", "value", 1.0)
-    layers = [
-        base.mark_rule(opacity=0.4).encode(x=x, y=alt.Y("low:Q", title="right guesses"), y2="high:Q", color=colour),
-        base.mark_line(point=True).encode(x=x, y=y, color=colour, strokeDash=dash),
-        *names,
-    ]
-    ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"]]
+    dash = alt.StrokeDash("who:N", scale=alt.Scale(domain=["members", "outside"], range=[[1, 0], [5, 3]]), legend=None)
+    inside = [p for p in points if p["who"] == "members"]
+    colour, names = named_lines(inside, "attack", "share", "value", 1.0)
+    lines = base.mark_line(point=True).encode(x=x, y=y, color=colour, strokeDash=dash, detail="who:N")
+    bars = alt.Chart(data(inside)).mark_rule(opacity=0.4)
+    layers = [bars.encode(x=x, y=alt.Y("low:Q", title="right guesses"), y2="high:Q", color=colour), lines, *names]
+    ceilings = [{"ceiling": c["ceiling"]} for c in content["claims"] if c["goal"] == "value"]
     if ceilings:
         layers.append(alt.Chart(data(ceilings)).mark_rule(color=LIMIT, strokeDash=[4, 3]).encode(y="ceiling:Q"))
     chart = alt.layer(*layers).properties(width=520, height=320)
-    return themed(chart, "The victims an attacker is surest of", "He orders them himself, without knowing the truth.")
+    subtitle = "He orders them himself, without knowing the truth."
+    if any(p["who"] == "outside" for p in points):
+        subtitle += " Dashed curves: people outside."
+    return themed(chart, "The victims an attacker is surest of", subtitle)
 
 
 def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
@@ -263,9 +273,9 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
         return "".join(parts)
     if content["outcomes"]:
         parts.append(svg_of(ladder(content)))
-    if any(o["goal"] == "value" and (o["surest"] or o["surest_outside"]) for o in content["outcomes"]):
+    if any(o["goal"] == "value" and len(o["surest"]) > 1 for o in content["outcomes"]):
         parts.append(svg_of(surest(content)))
-    parts += [svg_of(picture) for picture in pictures(content)]
+    parts += [svg_of(picture) for picture in pictures(content, called(content))]
     note = "<p>Made from true values: for the custodian only.</p>"
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>What attackers reach</title>'

@@ -8,9 +8,9 @@ from nowiser.report.theme import GREY, LIMIT, altair, data, named_lines, percent
 LEAST = 1e-3  # the left end of a logarithmic axis of false claims
 
 
-def pictures(content: Mapping[str, Any]) -> list[Any]:
-    """Those there is something to show in."""
-    outcomes = content["outcomes"]
+def pictures(content: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """Those there is something to show in. names: of the outcomes, as they are called elsewhere."""
+    outcomes = [{**o, "attack": name} for name, o in zip(names, content["outcomes"], strict=True)]
     makers = (
         (who_was_in, [o for o in outcomes if o["goal"] == "presence" and o["curve"]]),
         (named, [o for o in outcomes if o["goal"] == "row" and o["curve"]]),
@@ -20,17 +20,21 @@ def pictures(content: Mapping[str, Any]) -> list[Any]:
 
 
 def who_was_in(outcomes: Sequence[Mapping[str, Any]]) -> Any:
-    """Members named over strangers named; the grey line is tossing a coin."""
-    coin = [{"attack": "by chance", "x": x, "y": x} for x in (LEAST, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.6, 1.0)]
-    title = "Who was in the release?"
+    """Members named over strangers named; the grey line is tossing a coin, the other one what a ceiling allows."""
+    grid = (LEAST, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.6, 1.0)
+    beside = {GREY: [{"x": x, "y": x} for x in grid]}
     subtitle = "Members named over strangers named. Grey: tossing a coin."
-    return _curves(outcomes, title, subtitle, ("strangers named", "members named"), coin)
+    ceiling = next((o["ceiling"] for o in outcomes if o["ceiling"] is not None), None)
+    if ceiling is not None:  # right about half of both: members named − strangers named is at most 2 · ceiling − 1
+        beside[LIMIT] = [{"x": x, "y": min(1.0, x + 2 * ceiling - 1)} for x in grid]
+        subtitle += " Red: what was promised at most."
+    return _curves(outcomes, "Who was in the release?", subtitle, ("strangers named", "members named"), beside)
 
 
 def named(outcomes: Sequence[Mapping[str, Any]]) -> Any:
     """Right claims over false claims, from the surest downwards."""
     subtitle = "Victims named rightly over victims named wrongly, from the surest claim downwards."
-    return _curves(outcomes, "Which record is whose?", subtitle, ("named wrongly", "named rightly"), [])
+    return _curves(outcomes, "Which record is whose?", subtitle, ("named wrongly", "named rightly"), {})
 
 
 def _curves(
@@ -38,7 +42,7 @@ def _curves(
     title: str,
     subtitle: str,
     axes: tuple[str, str],
-    chance: list[dict[str, Any]],
+    beside: Mapping[str, list[dict[str, float]]],
 ) -> Any:
     alt = altair()
     points = [
@@ -56,19 +60,15 @@ def _curves(
     colour, names = named_lines(points, "attack", "x", "y", 1.0)
     lines = alt.Chart(data(points)).mark_line(interpolate="step-after")
     layers = [lines.encode(x=x, y=y, color=colour, order="order:Q"), *names]
-    if chance:
-        layers.append(alt.Chart(data(chance)).mark_line(color=GREY, strokeDash=[4, 3]).encode(x=x, y=y))
+    for shade, line in beside.items():
+        layers.append(alt.Chart(data(line)).mark_line(color=shade, strokeDash=[4, 3]).encode(x=x, y=y))
     return themed(alt.layer(*layers).properties(width=520, height=320), title, subtitle)
 
 
 def answer_by_answer(outcomes: Sequence[Mapping[str, Any]]) -> Any:
     """What one victim's attacker believes of his best guess, and the ceilings."""
     alt = altair()
-    points = [
-        {"attack": o["attack"] if o["column"] is None else f"{o['attack']} → {o['column']}", "answers": k, "chance": c}
-        for o in outcomes
-        for k, c in enumerate(o["course"])
-    ]
+    points = [{"attack": o["attack"], "answers": k, "chance": c} for o in outcomes for k, c in enumerate(o["course"])]
     x = alt.X("answers:Q", title="answers", axis=whole_axis())
     ceilings = [{"ceiling": c} for c in sorted({o["ceiling"] for o in outcomes if o["ceiling"] is not None})]
     high = min(1.0, 1.2 * max([p["chance"] for p in points] + [c["ceiling"] for c in ceilings]))

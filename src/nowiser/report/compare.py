@@ -9,6 +9,8 @@ from nowiser.errors import Misconfigured
 from nowiser.percent import percent
 from nowiser.report.theme import AFTER, BEFORE, GREY, altair, data, percent_axis, themed
 
+NOBODY = "synthetic"  # rows that belong to nobody
+
 STYLE = (
     "body{margin:2rem auto;max-width:62rem;padding:0 1rem;font-family:system-ui,Helvetica,Arial,sans-serif;"
     "color:#1b1f24}table{border-collapse:collapse;margin:1rem 0}th,td{padding:.3rem .8rem;text-align:left;"
@@ -33,6 +35,8 @@ def sentence(content: Mapping[str, Any]) -> str:
 
 def whose(alignment: str) -> str:
     """How it is known which released row is whose, as a sentence."""
+    if alignment == NOBODY:
+        return "No row is anybody's: attackers guess by what the rows say about people like their victim."
     if alignment.startswith("unknown"):
         return (
             f"Which row is whose is {alignment}. So attackers who have found a row, record linkage and interval"
@@ -76,9 +80,12 @@ def words(content: Mapping[str, Any]) -> Any:
     return Group(*parts)
 
 
-def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
-    """The report; without `whole_page` only what a notebook shows."""
-    parts = [f'<p class="lead">{escape(sentence(content))}</p>']
+def html(
+    content: Mapping[str, Any], *, whole_page: bool, heading: str = "Original and release", said: Sequence[str] = ()
+) -> str:
+    """The report; without `whole_page` only what a notebook shows. `said`: paragraphs before all else."""
+    parts = [f"<p>{escape(line)}</p>" for line in said]
+    parts.append(f'<p class="lead">{escape(sentence(content))}</p>')
     parts.append(f'<p class="quiet">{escape(whose(content["alignment"]))}</p>')
     parts += [f'<p class="quiet">{escape(note)}</p>' for note in content["notes"]]
     if whole_page:
@@ -92,7 +99,7 @@ def html(content: Mapping[str, Any], *, whole_page: bool) -> str:
         return f"<style>{STYLE}</style><div>{body}</div>"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Comparison</title>'
-        f"<style>{STYLE}</style></head>\n<body><h1>Original and release</h1>\n{body}\n</body></html>\n"
+        f"<style>{STYLE}</style></head>\n<body><h1>{escape(heading)}</h1>\n{body}\n</body></html>\n"
     )
 
 

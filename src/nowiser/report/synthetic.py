@@ -5,6 +5,7 @@ from html import escape
 from typing import Any
 
 from nowiser.percent import percent
+from nowiser.report.compare import NOBODY, html
 
 
 class Said:
@@ -77,6 +78,20 @@ def compared(found: Mapping[str, Any]) -> list[str]:
             f"{percent(best['before'])}"
         )
     return lines
+
+
+def page(made: Mapping[str, Any], compared_with: Mapping[str, Any]) -> str:
+    """Rows of nobody held against the real ones, as HTML for the custodian."""
+    charged = f"ρ = {made['rho']:.4g}, {percent(made['spent'])} of the allowance"
+    pairs = ", ".join(" × ".join(c) for c in made["counted"] if len(c) > 1)
+    said = [
+        "For the custodian alone: this page was made from real rows, and nothing was paid for it.",
+        f"Whoever gets the rows (method {made['method']}; charged: {charged}) guesses right in at most so many cases:",
+        *(guess_line(g).strip() for g in made["guesses"]),
+        *([f"Counted together: {pairs}. All else is as the model infers it."] if pairs else []),
+    ]
+    heading = f"Synthetic rows of {made['table']}"
+    return html({**compared_with, "alignment": NOBODY}, whole_page=True, heading=heading, said=said)
 
 
 def guess_line(guess: Mapping[str, Any]) -> str:

@@ -12,7 +12,8 @@ from nowiser.errors import Misconfigured
 from nowiser.files.writing import writing
 from nowiser.microdata.table.write import check_target, staged, write_table
 from nowiser.policy.reader import read
-from nowiser.report.compare import check_page
+from nowiser.report.compare import check_page, write_page
+from nowiser.report.synthetic import page as as_page
 from nowiser.sql.plan import precision
 from nowiser.synth import judged, several, synth as flow
 from nowiser.synth.model import Model
@@ -94,8 +95,9 @@ def synth(
     if page is None:
         return made
     found = judged.held_against_real_rows(declared, request.table, made.table, target)
-    found.save(page)
-    return replace(made, files=(*made.files, page), comparison=found)
+    made = replace(made, files=(*made.files, page), comparison=found)
+    write_page(as_page(made.to_json(), found.to_json()), page)
+    return made
 
 
 def again(

@@ -23,6 +23,7 @@ def held_against_real_rows(policy: Policy, table: Table, drawn: MicroTable, targ
     return compare(
         real,
         drawn,
+        quasi=[c.name for c in table.columns if c.role is Role.PUBLIC and c.name in names],
         sensitive=secret,
         within={n: r for n, r in _near(policy, table).items() if n in secret},
         target=target,

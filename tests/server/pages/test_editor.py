@@ -44,7 +44,7 @@ def registry(monkeypatch):
     class Answers(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.path)
-            self.send_response(200)
+            self.send_response(404 if "9.9.9" in self.path else 200)
             self.end_headers()
             self.wfile.write(content)
 
@@ -80,6 +80,11 @@ def test_another_content_stops_the_build_and_leaves_nothing(registry, tmp_path):
     with pytest.raises(ValueError, match="not what"):
         vendoring.vendor(tmp_path / "a" / "vendor", lock(tmp_path, b"another"))
     assert list((tmp_path / "a").iterdir()) == []
+
+
+def test_a_registry_without_the_package_is_none(registry, tmp_path):
+    with pytest.raises(vendoring.Unreachable):
+        vendoring.vendor(tmp_path / "a" / "vendor", lock(tmp_path, b"", version="9.9.9"))
 
 
 def test_without_a_registry_there_is_no_editor(monkeypatch, tmp_path):
@@ -180,7 +185,12 @@ def test_it_completes_underlines_and_asks(scheme, vendored, desk, tokens):
     with window(desk, tokens["ana"], color_scheme=scheme) as page:
         assert not page.locator("#sql").is_visible()
         box(page).focus()
-        page.keyboard.type("SELECT AVG(time) FROM visits WHERE visits.fac")
+        page.keyboard.type("SELECT AVG(time) FROM visits")
+        page.keyboard.press("Enter")  # a line, though a table was typed
+        page.keyboard.type("WHERE 'fac' = visits.fac")
+        page.get_by_role("option", name="faculty").click()
+        assert page.locator("#sql").input_value() == "SELECT AVG(time) FROM visits\nWHERE 'fac' = visits.faculty"
+        page.keyboard.type(" AND fac")
         page.get_by_role("option", name="faculty").wait_for()
         page.keyboard.press("Escape")  # one Tab leaves the box: nobody is caught in it
         page.keyboard.press("Tab")

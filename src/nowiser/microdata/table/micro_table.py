@@ -88,9 +88,11 @@ def no_duplicates(names: Sequence[str]) -> None:
 def no_column(name: str, there: Sequence[str], role: str = "") -> Misconfigured:
     """The refusal of a column that is not there; `role` says what it was named for."""
     where = f"{role}: " if role else ""
-    return Misconfigured(
-        f"{where}the table has no column {name!r}", hint=f"Its columns: {', '.join(map(repr, there))}."
-    )
+    several = [n.strip() for n in name.split(",")]
+    hint = f"Its columns: {', '.join(map(repr, there))}."
+    if len(several) > 1 and set(several) <= set(there):
+        hint = f"Several columns are a list: {several}."
+    return Misconfigured(f"{where}the table has no column {name!r}", hint=hint)
 
 
 def group_codes(columns: Sequence[Codes], sizes: Sequence[int]) -> tuple[Any, int]:

@@ -118,6 +118,8 @@ def belief(prior: Prior) -> str:
             return _categories(labels, masses)
         case Histogram(edges=edges):
             return f"a histogram of {len(edges) - 1:,} bins from {edges[0]:,.6g} to {edges[-1]:,.6g}"
+        case Atoms(values=values, masses=masses) if max(masses) <= min(masses) * (1 + 1e-9):
+            return f"equally likely, {len(values):,} values from {values[0]:,.6g} to {values[-1]:,.6g}"
         case Atoms(values=values):
             return f"a probability for each of {len(values):,} values from {values[0]:,.6g} to {values[-1]:,.6g}"
     return f"a distribution of the kind {type(prior).__name__}"

@@ -67,7 +67,9 @@ def _number(text: str) -> float | None:
 @router.get("/ask")
 async def form(request: Request, desk: TheDesk, account: Anybody, entry: int = 0, table: str = "") -> Response:
     """Empty, or with an earlier question of one's own, or with a table's example."""
-    return await shown(request, desk, account, await desk.quickly(_begun, desk.seat(account), entry, table))
+    return await shown(
+        request, desk, account, await desk.weighed(account.name, _begun, desk.seat(account), entry, table)
+    )
 
 
 @router.post("/ask")
@@ -126,7 +128,7 @@ async def shown(
 ) -> HTMLResponse:
     """The page, with what came of the question."""
     seat = desk.seat(account)
-    beside = await desk.quickly(_beside, seat)
+    beside = await desk.weighed(account.name, _beside, seat)
     return drawing.page(
         request,
         "ask.html",

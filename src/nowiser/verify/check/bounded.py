@@ -238,6 +238,9 @@ def _regions(listed: Any, paths: Sequence[Path]) -> list[tuple[Path, list[Premis
     by_name = {p.name: p for p in paths}
     if sorted(n for region in listed for n in region["paths"]) != sorted(by_name):
         raise Rejected("the cones do not consist of all paths")
+    outputs = [values(by_name[region["paths"][0]].output)[0] for region in listed]
+    if len(set(outputs)) < len(outputs):
+        raise Rejected("two cones with one output")  # both could be moved to the same place
     found: list[tuple[Path, list[Premise] | None]] = []
     for region in listed:
         inside = [by_name[n] for n in region["paths"]]

@@ -5,6 +5,7 @@ of the first run's whole numbers, and a form that what was spent so far does not
 from the start are visited, with every move that neighbours allow and every pair of paths; each must be treated.
 """
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -107,7 +108,7 @@ class _Way:
         for mode in dict.fromkeys(m for m, _ in turns):
             paths = [p for m, p in turns if m == mode]
             for path in paths:
-                for move in self._allowed(key, path.output):
+                for move in self._allowed(key, path.output, mode):
                     for edge in self._edges(key, path, paths, move, mode):
                         target = self._edge(key, move, *edge, mode)
                         found += [] if target is None else [target]
@@ -123,9 +124,11 @@ class _Way:
             raise Rejected("a row of a state is about something else than its numbers")
         return state
 
-    def _allowed(self, key: Key, ends: Ends) -> list[Move]:
+    def _allowed(self, key: Key, ends: Ends, mode: str) -> list[Move]:
+        """Where no element is seen nothing moves; but a longer list has a turn more, whether it is looked at or not."""
+        more = self._longer and mode == "turn" and isinstance(self._pieces.loops[key[0]], ast.For)
         same: Move = ("same", key[1], key[1], {"d": ONE}, [], 0)
-        return [m for m in self._moves if m[1] == key[1]] if ends.touched else [same]
+        return [m for m in self._moves if m[1] == key[1]] if ends.touched or more else [same]
 
     def _runs(self, key: Key, move: Move) -> dict[str, Form]:
         """What stands for each symbol in the second run."""
@@ -166,7 +169,8 @@ class _Way:
         known = Known(rows)
         ends: Ends = path.output
         if move[5]:
-            if path.noises or any(d.noisy for d in path.decisions) or values(ends.outputs)[1] or ends.to != key[0]:
+            said = any(content for _, content in ends.outputs[1])
+            if path.noises or any(d.noisy for d in path.decisions) or said or ends.to != key[0]:
                 raise Rejected("a turn that only one run takes is seen")
             if ends.same != self._same[key[0], key[3]]:
                 raise Rejected("a turn that only one run takes changes a truth value")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
+from nowiser.verify import tree as t
 from nowiser.verify.bounded.cases import Case, partners
 from nowiser.verify.bounded.regions import combination, terms
 from nowiser.verify.bounded.step import FREE, ONE_SIDED, written
@@ -259,7 +260,7 @@ class Attempt:
             paths = [p for m, p in turns if m == mode]
             root = tree_of(paths)
             for path in paths:
-                for move in allowed(self._way.moves, key[1], touched=path.facts.touched):
+                for move in allowed(self._way.moves, key[1], touched=path.facts.touched or self._turn_more(key, mode)):
                     runs = second_run(state, self.noisy, move, self._way.longer)
                     rows = [] if state is None else [*state.rows, *_apart_rows(state)]
                     if move.skips:
@@ -281,12 +282,18 @@ class Attempt:
                             raise _No
                         yield Edge(key, to, move, path, other, tightened(known, self._whole), runs, mode)
 
+    def _turn_more(self, key: Key, mode: str) -> bool:
+        """Whether a longer list has a turn more here, even if the turn looks at no element."""
+        loops = self._follower.machine.loops
+        return bool(self._way.longer) and mode == "turn" and isinstance(loops[key[0]], t.For)
+
     def _skipped(  # noqa: PLR0917
         self, key: Key, path: Path, move: Move, rows: list[Row], runs: dict[str, Form], mode: str, states: Any
     ) -> Iterator[Edge]:
         """Only one run takes this turn: it may draw nothing and let nothing out."""
         del states
-        if path.noises or path.samples or any(d.noisy for d in path.decisions) or entries(path.output)[1]:
+        said = any(content for _, content in path.output[1])
+        if path.noises or path.samples or any(d.noisy for d in path.decisions) or said:
             raise _No
         if mode != "turn" or path.facts.to != key[0]:
             raise _No

@@ -50,6 +50,7 @@ headers = {
 found = {"version": app.config.get("VERSION_STRING", "")}
 found["tested"] = asked("POST", "database/test_connection/", {"sqlalchemy_uri": uri, "database_name": "nowiser"})
 made = asked("POST", "database/", {"database_name": "nowiser", "sqlalchemy_uri": uri, "expose_in_sqllab": True})
+assert "id" in made, (found, made)
 found["schemas"] = asked("GET", f"database/{made['id']}/schemas/")
 found["tables"] = asked("GET", f"database/{made['id']}/tables/", q="(schema_name:public)")
 found["columns"] = asked("GET", f"database/{made['id']}/table_metadata/", name="visits", schema="public")
@@ -71,7 +72,7 @@ def chart(**query):
 minutes = {"label": "minutes", "expressionType": "SQL", "sqlExpression": "AVG(time)"}
 found["chart"] = chart(columns=["faculty"], metrics=[minutes], orderby=[[minutes, False]])
 found["again"] = chart(columns=["faculty"], metrics=[minutes], orderby=[[minutes, False]])
-lab = {"database_id": made["id"], "schema": "public", "runAsync": False, "json": True, "queryLimit": 1000}
+lab = {"database_id": made["id"], "schema": "public", "runAsync": False, "queryLimit": 1000}
 found["lab"] = asked("POST", "sqllab/execute/", lab | {"sql": "SELECT AVG(time) AS minutes FROM visits"})
 found["preview"] = asked("POST", "sqllab/execute/", lab | {"sql": "SELECT * FROM visits LIMIT 100"})
 print(json.dumps(found, default=str))

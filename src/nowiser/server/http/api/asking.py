@@ -93,5 +93,5 @@ async def allowance(desk: TheDesk, account: Anybody) -> dict[str, Any]:
 async def questions(desk: TheDesk, account: Anybody) -> dict[str, Any]:
     """What I asked; what everybody asked, for custodians and auditors."""
     seat = await desk.quickly(desk.seat, account)
-    lines = await desk.quickly(seat.history)
+    lines = await desk.weighed(account.name, seat.history)
     return {"questions": [line.to_json() for line in lines]}

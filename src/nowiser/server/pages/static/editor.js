@@ -1,8 +1,8 @@
 // CodeMirror over the SQL box. The text area keeps the text: it is what the form sends and what nowiser.js watches.
 // In a shadow root its style needs no leave of the Content-Security-Policy.
-import { autocompletion, completionKeymap, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { autocompletion, completionKeymap, closeBrackets, closeBracketsKeymap, ifNotIn } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { PostgreSQL, sql } from "@codemirror/lang-sql";
+import { PostgreSQL } from "@codemirror/lang-sql";
 import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, drawSelection, keymap, placeholder } from "@codemirror/view";
@@ -31,8 +31,8 @@ function dress(area) {
           { key: "Mod-Enter", run: () => { form.requestSubmit(form.querySelector("button.primary")); return true; } },
           ...closeBracketsKeymap, ...completionKeymap, ...defaultKeymap, ...historyKeymap,
         ]),
-        history(), drawSelection(), bracketMatching(), closeBrackets(), autocompletion({ icons: false }),
-        sql({ dialect: PostgreSQL, schema: JSON.parse(form.dataset.tables), upperCaseKeywords: true }),
+        history(), drawSelection(), bracketMatching(), closeBrackets(), PostgreSQL.extension,
+        autocompletion({ icons: false, override: [ifNotIn(TEXTS, offered(JSON.parse(form.dataset.tables)))] }),
         syntaxHighlighting(COLOURS), LOOK, EditorView.lineWrapping, placeholder(area.placeholder), marked,
         EditorView.contentAttributes.of({ "aria-label": label.textContent, "aria-multiline": "true" }),
         EditorView.updateListener.of((update) => {
@@ -57,6 +57,27 @@ function dress(area) {
     view.dispatch({ effects: mark.of(found) });
   }
 }
+
+// Words of the language, tables and columns; after a dot those of its table. Nothing where a whole word stands: Enter
+// then begins a line.
+function offered(tables) {
+  const columns = [...new Set(Object.values(tables).flat())];
+  return (context) => {
+    const typed = context.matchBefore(/(\w+\.)?\w*/), dot = typed.text.indexOf(".");
+    const word = typed.text.slice(dot + 1);
+    const names = dot < 0 ? [...columns, ...Object.keys(tables), ...WORDS] : tables[typed.text.slice(0, dot)] || columns;
+    if (!word && dot < 0 && !context.explicit) return null;
+    if (names.some((name) => name.toLowerCase() === word.toLowerCase())) return null;
+    const spelled = names.map((name) => /^[a-z_]\w*$/i.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+    return { from: typed.from + dot + 1, options: spelled.map((label) => ({ label })) };
+  };
+}
+
+const TEXTS = ["String", "LineComment", "BlockComment", "QuotedIdentifier"];
+const WORDS = (
+  "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT AS AND OR NOT IN BETWEEN LIKE IS NULL CASE WHEN THEN ELSE END " +
+  "WITH JOIN ON DESC DISTINCT COUNT SUM AVG MEDIAN MIN MAX"
+).split(" ");
 
 const COLOURS = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword], color: "var(--blue)", fontWeight: "600" },
