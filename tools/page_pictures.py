@@ -28,8 +28,8 @@ QUESTIONS = (
 WRITTEN = "SELECT ward, AVG(cost) AS cost\nFROM stays\nGROUP BY ward"
 
 
-def main() -> None:
-    PICTURES.mkdir(parents=True, exist_ok=True)
+def main(into: Path = PICTURES) -> None:
+    into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         policy = hospital.write(folder)
         tokens = _asked(policy)
@@ -42,7 +42,7 @@ def main() -> None:
                 page.fill("#secret", tokens[name])
                 page.click("button.primary")
                 page.wait_for_load_state()
-                take(page)
+                take(page, into)
                 context.close()
 
 
@@ -56,29 +56,28 @@ def _asked(policy: Path) -> dict[str, str]:
     return tokens
 
 
-def _custodian(page) -> None:  # noqa: ANN001 (a page of Playwright)
+def _custodian(page, into: Path) -> None:  # noqa: ANN001 (a page of Playwright)
     page.goto("/board")
-    _taken(page, "board")
+    _taken(page, into / "board.png")
     page.goto("/limits")
     page.fill("input[name=gain] >> nth=0", "15")
     page.click("text=See what it does >> nth=0")
-    _taken(page, "limit", 760)
+    _taken(page, into / "limit.png", 760)
 
 
-def _analyst(page) -> None:  # noqa: ANN001 (ditto)
+def _analyst(page, into: Path) -> None:  # noqa: ANN001 (ditto)
     page.goto("/ask")
     write(page, WRITTEN)
     page.wait_for_selector(".foretold")
     page.keyboard.press("Escape")
-    _taken(page, "ask")
+    _taken(page, into / "ask.png")
     write(page, QUESTIONS[1][1])
     page.click("button.primary")
     page.wait_for_selector(".answer")
-    _taken(page, "answer")
+    _taken(page, into / "answer.png")
 
 
-def _taken(page, name: str, height: int = 1050) -> None:  # noqa: ANN001 (ditto)
-    file = PICTURES / f"{name}.png"
+def _taken(page, file: Path, height: int = 1050) -> None:  # noqa: ANN001 (ditto)
     page.set_viewport_size({"width": 1120, "height": height})
     page.screenshot(path=file)
     size = file.stat().st_size

@@ -145,6 +145,8 @@ def test_few_guesses_that_hurt_are_proposed_and_labels_among_them():
     assert [c.name for c in proposals.secrets(profile_of(1000, label("smoker", "a", "b")), ())] == ["smoker"]
     constant = Seen("fare", Kind.REAL, 1, nulls=False, low=3.0, high=3.0)
     assert [c.name for c in proposals.secrets(profile_of(9, constant, label("sex", "a", "b")), ())] == ["sex"]
+    codes = [number("zip", 10_000, 10_400), number("HomePostcode", 1, 9_999), number("age", 0, 99)]
+    assert [c.name for c in proposals.secrets(profile_of(1000, *codes), ())] == ["age"], "near is not nearly right"
 
 
 @pytest.mark.parametrize(

@@ -312,3 +312,11 @@ def test_a_custodian_publishes_a_table_and_reads_its_report(chrome, fresh):
         page.get_by_role("link", name="Read").click()
         assert page.get_by_role("heading", level=1).is_visible()
     assert (fresh.settings.policy.parent / "releases" / "first.csv").is_file()
+
+
+@pytest.mark.long
+def test_the_pictures_of_the_docs_can_be_taken_anew(tmp_path):
+    import page_pictures
+
+    page_pictures.main(tmp_path)
+    assert {f.name for f in tmp_path.iterdir()} == {f.name for f in page_pictures.PICTURES.iterdir()}

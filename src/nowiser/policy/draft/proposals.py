@@ -11,7 +11,7 @@ from fractions import Fraction
 from nowiser.model.schema import Kind
 from nowiser.percent import percent
 from nowiser.policy.draft.profile import Profile, Seen
-from nowiser.policy.draft.vocabulary import HARMLESS, HEALTH, HURTS, IDS, MONEY, PERSONS, TELLING
+from nowiser.policy.draft.vocabulary import CODES, HARMLESS, HEALTH, HURTS, IDS, MONEY, PERSONS, TELLING
 from nowiser.policy.tables import EACH_ROW
 
 GAIN = Fraction(1, 10)
@@ -70,7 +70,8 @@ def secrets(profile: Profile, who: tuple[str, ...]) -> tuple[Seen, ...]:
         c for c in profile.columns if c.name not in who and not c.names_rows(profile.rows) and c.distinct > 1
     ]  # a constant is no secret
     labels = sorted((c for c in rest if c.is_listed and _rank(c, HURTS) < len(HURTS)), key=lambda c: _rank(c, HURTS))
-    numbers = sorted((c for c in rest if c.has_range), key=lambda c: _rank(c, MONEY) == len(MONEY))
+    counted = [c for c in rest if c.has_range and not set(CODES) & set(c.words)]
+    numbers = sorted(counted, key=lambda c: _rank(c, MONEY) == len(MONEY))
     chosen = [*labels[:1], *numbers[:MOST_NUMBERS]][:MOST]
     if chosen:
         return tuple(chosen)

@@ -28,6 +28,8 @@ HURTS = _words("""
 MONEY = _words("""
     income salary wage pay earnings fare bill price cost charge amount balance debt loan total tip expenses wealth rent
 """)
+# digits that count nothing: nobody asks for their average, and near is not nearly right
+CODES = _words("zip zipcode plz postcode postal postalcode code icd phone telephone mobile fax fips naics iban")
 HEALTH = _words("""
     patient diagnosis disease icd hiv cancer illness treatment medication drug ward clinic hospital admission result ct
     symptom dose bmi therapy
