@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from nowiser.microdata.releases.contradictions import refuse_contradictions
 from nowiser.microdata.releases.measure import together
 from nowiser.microdata.releases.record import record
 from nowiser.microdata.table.column import Column
@@ -24,6 +25,7 @@ def run() -> list[dict[str, Any]]:
         table = MicroTable.of([Column.of("g", age // years * 1000 + place // width), ill])
         shown.append(record(table, people, ["g"], ["ill"]))
     start = time.perf_counter()
+    refuse_contradictions(shown[:-1], shown[-1], ["ill"])
     told = together(shown, ("exactly", "ill"))
     seconds = time.perf_counter() - start
     what = f"a tenth release of {ROWS:,} rows measured with nine others, {told.before:.3f} → {told.after:.3f}"

@@ -281,3 +281,8 @@ def test_records_know_their_lines(tmp_path):
             (2, ["x\ny", "1"]),
             (4, ["z", "2"]),
         ]
+
+
+def test_risk_takes_no_hierarchies_and_says_so(folder, nowiser):
+    code, _, said = nowiser("risk", "good.csv", "--quasi", "faculty:nowhere.csv", "--sensitive", "time")
+    assert (code, "no hierarchy" in said, "nowiser publish" in said) == (3, True, True), said

@@ -52,6 +52,11 @@ ANSWERED = [
     "WITH x AS (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward), t AS (SELECT COUNT(*) AS m FROM stays) SELECT ward, n, n * 1.0 / m FROM x, t",
     "SELECT x.ward, x.n - t.n FROM (SELECT ward, COUNT(*) AS n FROM stays WHERE late GROUP BY ward) x CROSS JOIN (SELECT COUNT(*) AS n FROM stays) t",
 ]
+ANSWERED += [
+    "SELECT x.ward, x.n * 1.0 / (SELECT COUNT(*) FROM stays) FROM (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward) x",
+    "WITH x AS (SELECT ward, SUM(cost) AS c FROM stays WHERE late GROUP BY ward), t AS (SELECT SUM(cost) AS c FROM stays) SELECT ward, c * 1.0 / (SELECT c FROM t) FROM x",
+    "WITH x AS (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward) SELECT ward, n FROM x WHERE n * 4 > (SELECT COUNT(*) FROM stays)",
+]  # fmt: skip
 # totals of an answer, beside it: the groups that are shown
 OF_GROUPS = "WITH x AS (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward), t AS (SELECT SUM(n) AS m FROM x) SELECT ward, n * 1.0 / {} FROM x{}"  # fmt: skip
 REFUSED = [
@@ -70,6 +75,8 @@ REFUSED = [
     "SELECT SUM(cost - m) FROM stays, (SELECT AVG(cost) AS m FROM stays) t",
     "SELECT COUNT(*) / t.n FROM stays, (SELECT COUNT(*) AS n FROM stays GROUP BY ward) t GROUP BY t.n",
     "SELECT cost FROM stays, (SELECT COUNT(*) AS n FROM stays) t",
+    "SELECT x.ward, x.n * 1.0 / (SELECT COUNT(*) FROM stays s WHERE s.ward = x.ward) FROM (SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward) x",
+    "SELECT x.id, x.n > (SELECT AVG(cost) FROM stays) FROM (SELECT id, COUNT(*) AS n FROM stays GROUP BY id) x",
 ]
 
 

@@ -268,6 +268,9 @@ def test_the_worst_victim_of_correlated_noise_is_counted_over_all_its_columns(cu
 
     ages = np.random.default_rng(7).uniform(40, 60, 400)
     write(ages)
+    digits = {"correlated_noise": noise["correlated_noise"] | {"whole": False}}
+    with pytest.raises(NotAnswerable, match="whoever solves for them"):
+        heard(path, recipe | {"steps": [digits]})
     assert heard(path, recipe) == []  # counted for every victim: nothing to excuse
     write([*ages[:-1], 99.0])
     with pytest.raises(NotAnswerable, match="has found the victim's row, worst victim may gain"):

@@ -363,3 +363,9 @@ def test_the_same_predicates_are_tried_on_people_outside():
     assert found.guesses.value.tolist() == twin.guesses.value.tolist()
     assert twin.right.mean() > 0.99
     assert found.right.mean() < 0.5
+
+
+def test_ruling_out_one_of_two_values_is_no_attack(tables):
+    inside, _ = tables
+    found = nw.attack(inside, original=inside, quasi=["age", "town"], sensitive="sex", seed=1, victims=100)
+    assert any(n.attack == "background knowledge" and "three categories" in n.why for n in found.not_run)

@@ -62,7 +62,12 @@ OUTCOMES = [
     }
     for attack in ("nearest", "model")
 ]  # fmt: skip
-ATTACKED = {"outcomes": OUTCOMES, "claims": [{"ceiling": 0.5}], "level": 0.95}
+ATTACKED = {
+    "outcomes": OUTCOMES,
+    "not_run": [],
+    "claims": [{"ceiling": 0.5, "goal": "value", "column": "ill"}],
+    "level": 0.95,
+}
 PICTURES = {
     "densities": lambda _: charts.before_after(nw.guess(CANTEEN, NEAR, slope=1.0)),
     "labels": lambda _: charts.before_after(nw.guess(nw.Categories({"a": 0.3, "b": 0.7}), nw.Exactly(), jump=1.0)),

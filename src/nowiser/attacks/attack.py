@@ -96,7 +96,8 @@ def attack(
     if released is None or original is None:
         raise Misconfigured(
             "an attack is scored by the original: name the released table and the original (--original, original=)",
-            hint="Without the original, `nowiser risk` measures what a table alone can say.",
+            hint="Without it, `nowiser risk released.csv --quasi …` says who is alone with her values, and what"
+            " look-alikes tell.",
         )
     if item is not None:
         files = (load(original), load(released), None if aux is None else load(aux))

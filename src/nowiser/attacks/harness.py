@@ -170,7 +170,7 @@ NEEDED = {
     "aux": "an outside list (--aux and --identity)",
     "rerun": "the recipe (--recipe) or a generator (--generator)",
     "reference": "people outside the release (--control)",
-    "ruled out": "a secret of categories",
+    "ruled out": "a secret of three categories or more",
     "ask": "a gateway (--gateway)",
     "two values": "a secret with two values",
     "secret": "a sensitive column (--sensitive)",

@@ -52,7 +52,8 @@ class Rows:
             "released": True,
             "quasi": bool(self.quasi),
             "secret": self.secret is not None,
-            "ruled out": self.secret is not None and self.within is None,
+            # of two values, ruling out one says the other
+            "ruled out": self.secret is not None and self.within is None and self.original[self.secret].distinct > 2,
             "reference": self.control is not None or self.rerun is not None,
             "releases": bool(self.releases),
             "aux": self.aux is not None,

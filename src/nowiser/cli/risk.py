@@ -36,9 +36,15 @@ def risk(  # noqa: PLR0917 (typer passes options by name)
     from nowiser.cli.column_list import split_columns
     from nowiser.microdata.measure import risk as measure
 
+    known = split_columns(quasi, "--quasi")
+    if coarser := next((name for name, spec in known.items() if spec), None):
+        raise Misconfigured(
+            f"risk measures a table as it stands: --quasi takes the name {coarser!r} and no hierarchy",
+            hint="To make it coarser: nowiser publish.",
+        )
     found = measure(
         data,
-        quasi=split_columns(quasi, "--quasi"),
+        quasi=known,
         sensitive=split_columns(sensitive, "--sensitive"),
         weight=weight,
         household=household,

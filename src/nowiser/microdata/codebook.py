@@ -38,7 +38,9 @@ def codebook(
         if column.nulls:
             columns[column.name]["nulls"] = column.nulls
     guesses = public_guesses(candidate)
-    secret_loss = recipe.loss == "gain" and candidate.suppressed  # compares with the whole table
+    aggregated = {c for s in candidate.steps if s.method == "microaggregation" for c in s.codebook["columns"]}
+    # compares with the whole table, or with true values
+    secret_loss = (recipe.loss == "gain" and candidate.suppressed) or not aggregated <= set(roles.quasi)
     loss = None if secret_loss else candidate.loss
     return {
         "nowiser": 1,

@@ -28,6 +28,7 @@ from nowiser.microdata.method_contract import Guessing, Run, silent
 from nowiser.microdata.models.joint_gain import JointGain
 from nowiser.microdata.recipe import Recipe
 from nowiser.microdata.releases import account
+from nowiser.microdata.releases.known import with_all_known
 from nowiser.microdata.releases.persons import ever, have_several
 from nowiser.microdata.table.micro_table import MicroTable
 from nowiser.model.attacker import Attacker
@@ -181,7 +182,7 @@ def alone(goal: Goal) -> Goal:
 def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted: account.Counting) -> None:
     """Raises NotAnswerable or Exhausted unless this version keeps what the policy promises about every attacker."""
     private = private_columns(candidate.steps)
-    run = _with_all_known(table, candidate, run)
+    run = with_all_known(table, candidate, run)
     for attacker in policy.attackers:
         about = {c for owner, c in _named(attacker.goal) if owner == table.name}
         if _is_presence(attacker.goal, table.name):
@@ -232,31 +233,6 @@ def check(policy: Policy, table: Table, candidate: Candidate, run: Run, counted:
             allowance.admits(policy, ledger.totals(), charge)
 
 
-def _with_all_known(table: Table, candidate: Candidate, run: Run) -> Run:
-    """What attackers know: public columns that are kept count as quasi-identifiers do.
-
-    Raises Misconfigured where a column is released whose role the policy or the recipe does not say.
-    """
-    named = {*run.roles.quasi, *run.roles.sensitive, *private_columns(candidate.steps)}
-    secret = {c.name for c in table.columns if c.role is Role.SENSITIVE}
-    declared = {c.name for c in table.columns}
-    for name in candidate.names:
-        if name not in named and (name in secret or name not in declared):
-            why = "is sensitive by" if name in secret else "is not declared in"
-            hint = "List it under sensitive" if name in secret else "Declare it in the policy"
-            raise Misconfigured(
-                f"{name!r} {why} the policy, and the recipe releases it as it is", hint=f"{hint}, or leave it out."
-            )
-    public = {c.name for c in table.columns if c.role is Role.PUBLIC}
-    kept = [c for c in candidate.names if c in public and c not in run.roles.quasi]
-    if kept and candidate.streamed is not None:
-        raise NotAnswerable(
-            f"{kept[0]!r} is public: attackers know it, and in a stream only quasi-identifiers are counted",
-            hint=f"Name it under quasi instead of keep: {', '.join(kept)}. Or publish without --stream.",
-        )
-    return replace(run, roles=replace(run.roles, quasi=(*run.roles.quasi, *kept)))
-
-
 @contextmanager
 def _said_of_rows() -> Iterator[None]:
     """What is advised when an answer costs too much, in the words of a publication."""
@@ -281,6 +257,13 @@ def _measured(attacker: Attacker, joint: JointGain, candidate: Candidate, run: R
     if not changed:
         return ()
     channels = worst.known_channels(candidate.steps, original, table)
+    for law in filter(None, (getattr(channels.get(c), "together", None) for c in changed)):
+        if law.fewest < law.enough:
+            raise NotAnswerable(
+                f"the policy limits `{attacker.text}`, and correlated_noise keeps sums of {', '.join(law.names)} to "
+                f"the last digit: of {law.fewest:,} rows they may tell the values to whoever solves for them",
+                hint=f"Say whole: true, or have at least {law.enough:,} rows in each stratum.",
+            )
     guessed = list(_one_column(attacker, joint, table, run, channels))
     published = set(changed) <= set(channels) and not any(worst.tells_spread(channels[c]) for c in changed)
     belief = worst.JointBelief.of(

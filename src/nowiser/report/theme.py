@@ -90,6 +90,7 @@ POINTS: dict[str, Any] = {"labelExpr": "format(100 * datum.value, '~g')"}
 WHOLE: dict[str, Any] = {
     "tickMinStep": 1,
     "labelExpr": "datum.value == floor(datum.value) ? format(datum.value, ',d') : ''",
+    "gridOpacity": {"condition": {"test": "datum.value != floor(datum.value)", "value": 0}, "value": 1},
 }
 
 BETTER = "points better than before"  # the unit of every gain, in pictures as in sentences

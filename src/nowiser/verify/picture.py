@@ -39,7 +39,9 @@ def histograms(verdict: Refuted) -> Any:
         for c in verdict.classes
         for name, share in ((FIRST, c.first), (SECOND, c.second))
     ]
-    x = alt.X("label:N", sort=order, title="output", axis=alt.Axis(labelAngle=-45 if len(order) > 6 else 0))
+    axis = alt.Axis(labelAngle=-45 if len(order) > 6 else 0, labelOverlap=False)
+    of = verdict.event.limits[0][0] if verdict.event.limits and len(verdict.event.shape) > 1 else None
+    x = alt.X("label:N", sort=order, title="output" if of is None else f"output[{of}]", axis=axis)
     top = 1.05 * max(row["share"] for row in rows)
     shade = (
         alt.Chart(data([{"label": c.label, "top": top} for c in verdict.classes if c.inside]))

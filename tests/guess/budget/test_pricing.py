@@ -67,3 +67,16 @@ def test_a_price_is_a_look_up(guess, x, y, tmp_path, monkeypatch):
         except Exhausted:
             pytest.fail("so little is within every promise")
         assert len(looked) <= LOOKS
+
+
+def test_attributes_with_the_same_prior_and_goal_share_a_table(tmp_path):
+    path = tmp_path / "nowiser.yaml"
+    for y, guess, shared in (
+        ("uniform", "within 2", True),
+        ("uniform", "within 3", False),
+        (NORMAL, "within 2", False),
+    ):
+        path.write_text(POLICY.format(guess=f"t.x within 2 or t.y {guess}", x="uniform", y=y), encoding="utf-8")
+        (parts,) = frontier.parts_of(policies.read(path)).values()
+        assert (parts[0].rows_made is parts[1].rows_made) == shared
+        assert [part.name for part in parts] == ["t.x", "t.y"]

@@ -38,7 +38,7 @@ def test_rank_correlations_stay_within_the_stated_tolerance(numbers, run, seed):
         return stats.spearmanr(np.column_stack([t[n].numbers for n in names])).statistic
 
     assert np.abs(ranks(step.table) - ranks(table)).max() < tolerance
-    assert step.codebook["largest change of a rank correlation"] < tolerance
+    assert set(step.codebook) == {"given", "tolerance"}  # how far they moved would tell who got whose value
 
 
 def test_the_correlation_test_has_power(numbers):

@@ -8,7 +8,7 @@ multiple is lost; nowhere is one too large.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
@@ -150,7 +150,7 @@ class Frontier:
         priors, gain = dict(self.priors), self.gain
         if len(goals) == 1:
             return (Part(priors[goals[0].attributes[0]], goals[0], goals[0].attributes[0], gain),)
-        joins, parts = _joins(of), []
+        joins, parts = _joins(of), list[Part]()
         ends = [(0.0, most(priors, part)) for part in goals]
         for i, part in enumerate(goals):
             # what one part adds to the goal is at most this share of what it gains, whoever the victim is
@@ -158,7 +158,8 @@ class Frontier:
             share = max(value(of, at) - value(of, [*at[:i], 0.0, *at[i + 1 :]]) for at in others)
             limit = min(gain / Fraction(share), CERTAIN) if share > 0 else CERTAIN
             weights = BOTH + FEWER * (True in joins) + MORE * (False in joins)
-            parts.append(Part(priors[part.attributes[0]], part, part.attributes[0], limit, weights))
+            one = Part(priors[part.attributes[0]], part, part.attributes[0], limit, weights)
+            parts.append(next((replace(one, rows_made=p.rows_made, known=p.known) for p in parts if p.like(one)), one))
         return tuple(parts)
 
     def whole(self, reach: Fraction) -> Figures:

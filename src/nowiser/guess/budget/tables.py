@@ -27,7 +27,7 @@ import numpy as np
 from nowiser.guess import labels
 from nowiser.guess.bracket import bracketed
 from nowiser.guess.figures import EPS, lifted
-from nowiser.guess.formula import radius_of
+from nowiser.guess.formula import bare, radius_of
 from nowiser.guess.number import victims as number
 from nowiser.guess.number.law import bounded, support
 from nowiser.guess.number.search import Aims, Near, fewer
@@ -67,6 +67,11 @@ class Part:
     weights: tuple[float, ...] = (1.0,)
     rows_made: dict[int, Floats] = field(default_factory=dict)  # before and odds of points
     known: dict[str, float] = field(default_factory=dict)  # `steepest` and both `ends`, once they are found
+
+    def like(self, other: "Part") -> bool:
+        """Whether another attribute has the same table."""
+        mine, its = ((p.prior, bare(p.goal), p.limit, p.weights) for p in (self, other))
+        return mine == its
 
     @property
     def steepest(self) -> float:

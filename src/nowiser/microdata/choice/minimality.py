@@ -19,6 +19,7 @@ from nowiser.errors import Misconfigured, NotAnswerable
 from nowiser.microdata.candidates import KNOWS, Candidate, follow, within_limits
 from nowiser.microdata.choice.aims import Aim, aims
 from nowiser.microdata.choice.possible import FEW, Possible
+from nowiser.microdata.codebook import plain
 from nowiser.microdata.method_contract import Guessing, Run
 from nowiser.microdata.models import sized
 from nowiser.microdata.registry import HALF
@@ -147,13 +148,17 @@ def _world(steps: Sequence[Any], world: MicroTable, run: Run) -> Candidate | Non
 
 
 def _same(found: Candidate | None, chosen: Candidate, run: Run) -> bool:
-    """Whether the same people are released, with the same quasi-identifiers."""
-    if found is None or found.rows != chosen.rows:
+    """Whether the same people are released, with the same quasi-identifiers, and the codebook says the same of it."""
+    if found is None or found.rows != chosen.rows or _described(found) != _described(chosen):
         return False
     one, two = found.table.take(np.argsort(found.table.origin)), chosen.table.take(np.argsort(chosen.table.origin))
     if not np.array_equal(one.origin, two.origin):
         return False
     return all(one[q].to_arrow().cast(pa.string()).equals(two[q].to_arrow().cast(pa.string())) for q in run.roles.quasi)
+
+
+def _described(found: Candidate) -> Any:
+    return plain([found.loss, found.optimal, *(s.codebook for s in found.steps)])
 
 
 def _counted(possible: Possible, wanted: Sequence[Aim], accepted: Callable[[MicroTable], bool]) -> tuple[Guessing, ...]:

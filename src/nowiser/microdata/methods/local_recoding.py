@@ -38,7 +38,9 @@ class LocalRecoding:
             columns.append(recode(table[q], h, levels))
         keep = node >= 0
         out = table.with_columns(*columns)
-        used = [dict(zip(run.roles.quasi, levels, strict=True)) for levels in settling.nodes]
+        # As released: which groups others were joined with on the way tells of their secrets.
+        nodes = sorted({settling.nodes[n] for n in np.unique(node[node >= 0])})
+        used = [dict(zip(run.roles.quasi, levels, strict=True)) for levels in nodes]
         book = {"levels of the groups": used, "suppressed rows are": "left out"}
         lost = int((~keep).sum())
         return Step(out.take(keep) if lost else out, self.name, book, lost, settling.loss())

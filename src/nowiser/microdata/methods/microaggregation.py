@@ -63,7 +63,9 @@ class Microaggregation:
         if self.value == "interval":
             out = [ranges(table[n], data[:, j], member) for j, n in enumerate(names)]
         book = {"columns": list(names), "k": self.k, "variable": self.variable, "groups": len(centres)}
-        book |= {"value": self.value, "sse / sst": share}
+        book |= {"value": self.value}
+        if set(names) <= set(run.roles.quasi):  # of secrets it would tell more than the file does
+            book["sse / sst"] = share
         return Step(table.with_columns(*out), self.name, book, loss=share)
 
     def _numbers(self, table: MicroTable, name: str) -> Floats:

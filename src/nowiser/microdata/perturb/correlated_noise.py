@@ -41,6 +41,10 @@ from nowiser.microdata.table.arrays import (
 )
 from nowiser.microdata.table.micro_table import MicroTable
 
+SOLVED = (
+    "correlated_noise keeps sums of {} to the last digit. Of {:,} rows they may tell the values to whoever solves for "
+    "them, and the figures are not about him. Say whole: true, or have at least {:,} rows in each stratum."
+)
 BLOCK = 4096  # rows whose products are taken together
 
 
@@ -91,7 +95,10 @@ class CorrelatedNoise:
             centres.append(centre)
             book.append({"rows": len(rows), "covariance of the noise": noise.tolist(), "map": undo.tolist()})
         result = table.with_columns(*all_back(columns, released, real=not self.whole))
-        channels = channels_of(Together(names, np.array(centres), np.array(undos), np.array(noises), codes))
+        law = Together(names, np.array(centres), np.array(undos), np.array(noises), codes, exact=not self.whole)
+        if law.fewest < law.enough:
+            run.notice(SOLVED.format(", ".join(names), law.fewest, law.enough))
+        channels = channels_of(law)
         codebook: dict[str, Any] = {"covariance": self.covariance, "amount": self.amount, "strata": book}
         found = guesses_of(run, table, result, channels)
         return Step(result, self.name, codebook, guesses=found, channels=channels, independent=False)

@@ -6,8 +6,9 @@
 3. the person whose new score has rank r gets the r-th smallest original value.
 
 **Every marginal is kept exactly** (the same values, reordered). Rank correlations, among the confidential
-columns and with the others, are those of the data up to the sampling error of the draw: the step measures
-the largest difference and states the tolerance `4/√n` beside it. Dependence that is not monotone is lost.
+columns and with the others, are those of the data up to the sampling error of the draw: the codebook states the
+tolerance `4/√n`, and not how far they moved, which would tell something of who got whose value. Dependence that is
+not monotone is lost.
 """
 
 from dataclasses import dataclass
@@ -52,23 +53,16 @@ class Shuffle:
             varying(column)
         codes, count = grouped(table, strata)
         new = {c.name: table[c.name].codes.copy() for c in columns}
-        difference = 0.0
         for rows in members(codes, count):
             scores = np.column_stack([normal_scores(table[n], rows) for n in names])
             others = explaining(table, given, rows)
             drawn = generate(scores, others, run.random)
-            placed = np.empty_like(scores)
             for j, name in enumerate(names):
                 order = reorder(table[name].codes[rows], drawn[:, j])
                 new[name][rows] = table[name].codes[rows][order]
-                placed[:, j] = scores[order, j]
-            difference = max(difference, _moved(scores, placed, others))
         result = table.with_columns(*(Column.of_codes(n, c, table[n].values) for n, c in new.items()))
-        codebook = {
-            "given": list(given),
-            "largest change of a rank correlation": difference,
-            "tolerance": float(4 / np.sqrt(max(1, min(len(r) for r in members(codes, count))))),
-        }
+        tolerance = float(4 / np.sqrt(max(1, min(len(r) for r in members(codes, count)))))
+        codebook = {"given": list(given), "tolerance": tolerance}
         return Step(result, self.name, codebook, guesses=guesses_of(run, table, result, {n: Released() for n in names}))
 
 
@@ -77,18 +71,6 @@ def reorder(values: Codes, scores: Floats) -> np.ndarray:
     out = np.empty(len(values), dtype=np.int64)
     out[np.argsort(scores)] = np.argsort(values)  # scores have no ties; equal values may be exchanged freely
     return out
-
-
-def _moved(before: Floats, after: Floats, others: Floats) -> float:
-    """The largest change of a correlation of normal scores, among the columns and with the others."""
-    if len(before) < 3:
-        return 0.0
-    varying_others = others[:, others.std(axis=0) > 0]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        old = np.corrcoef(np.hstack([before, varying_others]).T)
-        new = np.corrcoef(np.hstack([after, varying_others]).T)
-    change = np.abs(np.atleast_2d(old - new))
-    return float(np.nanmax(change)) if np.isfinite(change).any() else 0.0
 
 
 METHOD = Shuffle

@@ -22,6 +22,8 @@ from nowiser.microdata.table.micro_table import MicroTable
 PAIRS = 1 << 26  # victims × rows that are weighed for one figure
 FEWEST = 200  # victims, however large the table
 AT_ONCE = 1 << 24  # pairs that are held in memory together
+DIGITS = 37.0  # nats that a sum to 16 digits can tell
+TOLD = 0.2  # of them, per person, is little: as of a published matrix (see pram)
 FAR = 35.0  # rows e³⁵ times less likely than the likeliest are left out: all of them together weigh nothing
 
 
@@ -34,6 +36,22 @@ class Together:
     undo: Floats
     covariance: Floats
     strata: Ints
+    exact: bool = False  # whether the released digits tell sums over all rows exactly
+
+    @property
+    def enough(self) -> int:
+        """Rows of a stratum from which on its exact sums say little of each person.
+
+        The sample's means and covariances, and that the noise is orthogonal to the data, are equations between true
+        values to 16 digits, 37 nats each. On few whole numbers they have one solution.
+        """
+        d = len(self.names)
+        return math.ceil((d + d * (d + 1) // 2 + d * d) * DIGITS / TOLD) if self.exact else 0
+
+    @property
+    def fewest(self) -> int:
+        """Rows of the smallest stratum."""
+        return int(np.unique(self.strata, return_counts=True)[1].min(initial=self.enough))
 
     def owners(self, original: MicroTable, released: MicroTable, rows: Ints) -> Iterator[tuple[int, Ints, Floats]]:
         """Of each of these released rows (by its place in `rows`): whose it may be, and the belief in each of them."""

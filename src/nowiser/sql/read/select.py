@@ -110,17 +110,17 @@ def read_select(context: Context, tree: exp.Expr) -> Query:
     with with_names(context, tree):
         inner = wrapped(tree, context.named)
         select = _Select(context, tree)
-        if inner is not None:
-            return select.around(_inside(context, *inner))
         count, context.several = context.count, False
         try:
-            return select.query()
+            return select.query() if inner is None else select.around(_inside(context, *inner))
         except NotAnswerable as refusal:
             context.count, first = count, refusal
-        if (inside_ := in_brackets(context, tree)) is not None:
+        if (moved := in_brackets(context, tree)) is not None:
             with suppress(NotAnswerable):
-                return read_select(context, inside_)
+                return read_select(context, moved)
             context.count = count
+        if inner is not None:
+            raise first
         if (beside := one_answer(tree, context.named)) is not None:
             with suppress(NotAnswerable):
                 return _Select(context, beside).query()

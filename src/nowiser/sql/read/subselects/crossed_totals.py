@@ -3,6 +3,7 @@
     … COUNT(*) * 1.0 / t.n FROM visits, t GROUP BY ward, t.n          → COUNT(*) * 1.0 / (SELECT COUNT(*) FROM visits)
     … n * 1.0 / t.m FROM x CROSS JOIN (SELECT SUM(n) AS m FROM x) t   → n * 1.0 / (SELECT SUM(n) FROM x)
     … n * 1.0 / t.m FROM x CROSS JOIN (SELECT COUNT(*) AS m FROM v) t → the total stands in the SELECT that x is
+    … n * 1.0 / (SELECT COUNT(*) FROM v) FROM x                       → the same
 
 A SELECT of aggregates alone has one row, so it may stand in brackets wherever one of its columns does. What comes of
 that is decided where totals in brackets are read (`same_rows.py`, `whole_answer.py`).
@@ -23,9 +24,11 @@ _NAME = ":total"  # a name no analyst writes
 def in_brackets(context: Context, tree: exp.Select) -> exp.Select | None:
     """The SELECT with its totals in brackets where their columns stood; None where FROM has none beside rows."""
     named = context.named
-    if not tree.args.get("from_") or not tree.args.get("joins"):
+    if not tree.args.get("from_"):
         return None
     made = tree.copy()
+    if not tree.args.get("joins"):
+        return _beside_an_answer(made, named)
     joins = made.args["joins"]
     sources = [made.args["from_"].this, *(j.this for j in joins)]
     free = [True, *(_crossed(j) for j in joins)]
@@ -94,6 +97,39 @@ def _answer(source: exp.Expr, named: Mapping[str, exp.Expr]) -> exp.Select | Non
     return select if select is not None and select.args.get("group") else None
 
 
+def _beside_an_answer(made: exp.Select, named: Mapping[str, exp.Expr]) -> exp.Select | None:
+    """Totals in brackets around an answer as columns of it; None where there are none."""
+    source = made.args["from_"].this
+    answer = _answer(source, named)
+    if answer is None:
+        return None
+    numbers: dict[tuple[str, str], exp.Select] = {}
+    for node in _nodes(made):
+        for asked in [s for s in node.find_all(exp.Subquery) if s.find_ancestor(exp.Select) is made]:
+            number = _number(asked.this, named)
+            if number is not None and not _about(number, source):
+                name = exp.to_identifier(f"{_NAME}:{len(numbers)}", quoted=True)
+                numbers["", name.name] = number
+                asked.replace(exp.Column(this=name))
+    return _within(made, answer, numbers) if numbers else None
+
+
+def _number(select: exp.Expr, named: Mapping[str, exp.Expr]) -> exp.Select | None:
+    """The total that a SELECT in brackets is, or names: `(SELECT n FROM t)` where WITH has t."""
+    if not isinstance(select, exp.Select) or not select.args.get("from_") or len(select.expressions) != 1:
+        return None
+    shown = select.expressions[0].unalias()
+    if isinstance(shown, exp.Column) and {k for k, v in select.args.items() if v} == {"expressions", "from_"}:
+        return (_total(select.args["from_"].this, named) or {}).get(shown.name.lower())
+    inside = not {k for k, v in select.args.items() if v} - _INSIDE
+    return select if inside and isinstance(shown, exp.AggFunc | exp.Filter) else None
+
+
+def _nodes(made: exp.Select) -> list[exp.Expr]:
+    found = [made.args.get(clause) for clause in _CLAUSES]
+    return [n for f in found for n in (f if isinstance(f, list) else [f]) if isinstance(n, exp.Expr)]
+
+
 def _about(number: exp.Select, source: exp.Expr) -> bool:
     """Whether it is a total of this answer's own rows."""
     asked = number.args["from_"].this
@@ -121,12 +157,9 @@ def _replaced(made: exp.Select, numbers: Mapping[tuple[str, str], exp.Expr]) -> 
         group.set("expressions", kept)
         if not kept and not any(group.args.get(k) for k in ("rollup", "cube", "grouping_sets")):
             made.set("group", None)
-    for clause in _CLAUSES:
-        found = made.args.get(clause)
-        for node in found if isinstance(found, list) else [found]:
-            if isinstance(node, exp.Expr):
-                for column in list(node.find_all(exp.Column)):
-                    _put(column, numbers)
+    for node in _nodes(made):
+        for column in list(node.find_all(exp.Column)):
+            _put(column, numbers)
     return made
 
 
