@@ -28,7 +28,7 @@ def test_an_average_is_expected_over_the_rows_that_were_counted(tmp_path, reuse)
     (tmp_path / "nowiser.yaml").write_text(POLICY.replace("REUSE", str(reuse).lower()))
     with nw.open(tmp_path / "nowiser.yaml") as gw:
         before = gw.explain(ASKED, spend="10%")
-        gw.query("SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward", error=100, anyway=True)
+        told = gw.query("SELECT ward, COUNT(*) AS n FROM stays GROUP BY ward", error=100, anyway=True)
         after = gw.explain(ASKED, spend="10%")
         assert "333 rows" in before.expected_for
         if not reuse:
@@ -38,7 +38,8 @@ def test_an_average_is_expected_over_the_rows_that_were_counted(tmp_path, reuse)
         answer = gw.query(ASKED, spend="10%")
         assert answer.errors()[0][0] / 2 < after.expected["days"] < 2 * answer.errors()[0][0]
         empty = gw.explain("SELECT AVG(days) AS days FROM stays WHERE ward = 'c'", spend="10%")
-        assert "answer" not in empty.expected_for  # noise around nothing tells no size
+        by_chance = dict(told.rows)["c"] > told.errors()[0][1]  # one time in forty
+        assert by_chance or "answer" not in empty.expected_for  # noise around nothing tells no size
 
 
 def test_coarse_counts_tell_more_than_none_where_members_are_public(tmp_path):
