@@ -55,7 +55,7 @@ NO_CLAIM = (  # questions, examples, captions of what is claimed elsewhere
     "How well each attacker guessed at most",
     "The more is released, the better an attacker guesses",
     "what was promised at most.",
-    "Red: the limit that was promised.",
+    "Orange: the limit that was promised.",
     "The promise itself: before, now and limit",
     "Points: what each answer added to the gain",
     "What another limit would do to the most exposed person",

@@ -118,7 +118,7 @@ REFUSED = [
     ("SELECT COUNT(*) FROM t WHERE w > (SELECT AVG(x) FROM u WHERE h = g)", "hold several persons"),
     ("SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM u WHERE h = g)) FROM t", "hold several persons"),
     ("SELECT SUM((SELECT COUNT(*) FROM u)) FROM t", "A question inside a condition"),
-    ("SELECT COUNT(*) FROM d WHERE z > (SELECT COUNT(*) FROM u WHERE u.h = d.h)", "not joined with public tables"),
+    ("SELECT COUNT(*) FROM d WHERE z > (SELECT COUNT(*) FROM u WHERE u.h = d.h)", "hold several persons"),
     ("SELECT COUNT(*) FROM d WHERE z > 1 OR EXISTS (SELECT 1 FROM u WHERE u.h = d.h)", "Public rows would be chosen"),
     ("SELECT COUNT(*) FROM u a WHERE x > (SELECT AVG(b.x - a.x) FROM u b WHERE b.q = a.q)", "There is no table a"),
     ("SELECT COUNT(*) FROM u a WHERE (SELECT COUNT(*) FROM u b WHERE b.q = a.q AND b.k < a.k) > 1", "compared with ="),
