@@ -16,10 +16,16 @@ TABLE, LABELS, TARGETS = some_rows(4000)
 NEW, NEW_LABELS, NEW_TARGETS = some_rows(2000, seed=1)
 
 
+LARGER = {  # than those that are replayed on neighbours: of 60 fits each the worst is right in 88 % of cases
+    "LogisticRegression": {"steps": 40},
+    "RandomForest": {"trees": 20},
+    "Network": {"hidden": 8, "steps": 40},
+}
+
+
 def fitted(name, rho=2.0):
     model = every_model(rho)[name]
-    if name == "LogisticRegression":
-        model.set_params(steps=40)
+    model.set_params(**LARGER.get(name, {}))
     return model.fit(TABLE, aimed_at(every_model()[name], LABELS, TARGETS))
 
 
