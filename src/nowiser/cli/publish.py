@@ -1,7 +1,8 @@
 """`nowiser publish`: release a table so that attackers are left no wiser."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from nowiser.cli import output
 from nowiser.errors import Misconfigured
+from nowiser.percent import percent
 
 INTERRUPTED = 130  # what shells call a command that Ctrl-C ended
 
@@ -92,6 +94,14 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
         wanted = from_options(columns, source, models(k, gain, model or []), method, searched)
     else:
         wanted = from_file(recipe, {f"--{name}": text for name, text in columns.items()} | limits)
+    prices: list[tuple[float, float]] = []
+
+    def enter(candidate: Any, digest: str) -> None:
+        """Into the ledger; what that takes of the allowance is read before."""
+        if source.enter is not None and source.price is not None:
+            prices.append(source.price(candidate))
+            source.enter(candidate, digest)
+
     with interrupted(), progress(quiet=as_json) as report:
         made = release(
             source.needed(),
@@ -102,7 +112,7 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
             force=force,
             keep_order=keep_order,
             check=source.check,
-            enter=source.enter,
+            enter=enter if source.enter is not None else None,
             counting=source.counting,
             stream=stream or None,
             every=choose is not None or interactive(),
@@ -115,6 +125,24 @@ def publish(  # noqa: PLR0917 (typer passes options by name)
     if choose is None and made.chosen.title == made.candidates[0].title and len(made.candidates) > 1:
         output.say(why_first(made.candidates))
     tell(made)
+    if source.price is not None:
+        used, left = prices[0] if prices else source.price(made.chosen)
+        would = "uses" if prices else "would use"
+        output.say(f"It {would} {percent(used)} of the allowance for answers; {percent(left)} is left then.")
+    elif data is not None and (known := speaks_of(Path(data))) is not None:
+        output.say(
+            f"{known} speaks of {Path(data).name}. Without -p {known} this release is held to none of its promises, "
+            "and does not enter its account."
+        )
+
+
+def speaks_of(data: Path) -> Path | None:
+    """A policy beside the file, or here, in which the file is a table."""
+    for policy in {data.parent / "nowiser.yaml", Path("nowiser.yaml")}:
+        with suppress(OSError, UnicodeDecodeError):
+            if re.search(rf"source:\s*['\"]?{re.escape(data.name)}\b", policy.read_text(encoding="utf-8")):
+                return policy
+    return None
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def report(
     """A report for the custodian's board: promises, questions, attackers, releases, what is left, the ledger's head.
 
     With text for a data-protection impact assessment. Verifies the ledger, and looks at the data as `nowiser check`
-    does; no value from the data is in it. PDF needs `nowiser[pdf]`.
+    does; no value from the data is in it. PDF needs the extra `pdf`.
 
     Example: nowiser report -o report.html
     """

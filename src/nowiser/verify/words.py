@@ -1,6 +1,7 @@
 """A verdict in words: what was shown, and what it means for somebody who guesses."""
 
 from nowiser.percent import percent
+from nowiser.verify.check.certificate import neighbours
 from nowiser.verify.verdict import Frequency, Proved, Refuted, Unknown, Verdict
 
 
@@ -19,6 +20,7 @@ def _proved(v: Proved) -> str:
     before, then = v.guess
     lines = [
         f"Proved: {v.claim}, {where} ({v.engine}; the checker accepted the certificate).",
+        f"Neighbours: {neighbours(v.certificate['question']['neighbours'])}.",
         f"The least that this kind of proof gives is {_least(v.smallest)}.",
         f"An attacker who thought {percent(before, 0)} knows with at most {percent(then)} afterwards{_at(v.claim)}.",
     ]

@@ -53,7 +53,9 @@ class Distribution:
 
     def expected(self, world: World, epsilon: Fraction) -> Expected:
         if world.protect == "links":
-            return Expected(None, "read off the noisy sorted degrees, which are a link or less off for most people")
+            bar = float(Laplace(2 / epsilon).half_width())
+            words = f"read off the sorted degrees, each ± {bar:,.3g} before their order takes noise out again"
+            return Expected(None, words)
         return Expected(float(self.noise(world, epsilon).half_width()))
 
     def noise(self, world: World, epsilon: Fraction) -> Laplace:

@@ -150,7 +150,8 @@ def concentrated(rho: Fraction, delta: Fraction) -> Fraction:
     """
     if delta <= 0:
         raise Misconfigured(
-            "Gaussian noise was added, or is now, and the policy names no `delta`: how seldom its promises may fail",
+            "the policy names no `delta`: how seldom its promises may fail. This Gaussian noise, or that of an earlier "
+            "answer, needs one",
             hint="Write for example `delta: 1e-9` into the policy: once in a billion.",
         )
     return min(factor * rho + start for factor, start in _lines(delta))

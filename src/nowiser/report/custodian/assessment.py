@@ -58,7 +58,8 @@ def _risks(content: Mapping[str, Any]) -> str:
     )
     return (
         "The risk is that somebody learns about a person what he could not guess before. "
-        f"Probability of a correct guess about the most exposed person: {told}."
+        "Probability of a correct guess about the most exposed person, by somebody who believes the stated priors: "
+        f"{told}."
     )
 
 
@@ -76,9 +77,12 @@ def _criteria(content: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     tables = content["policy"]["tables"]
     hidden = [t["table"] for t in tables if t["protect"] == "persons"]
     shown = [t["table"] for t in tables if t["protect"] == "values"]
+    linked = [t["table"] for t in tables if t["protect"] == "links"]
     singled = "No rows are shown."
     if hidden:
         singled += f" Noise covers who is in {_joined(hidden)}, too (protect: persons)."
+    if linked:
+        singled += f" In {_joined(linked)} noise covers each single link, not all links of a person (protect: links)."
     if shown:
         singled += f" Who is in {_joined(shown)} is public by declaration, and not protected."
     guarded = _joined([g["guess"] for g in content["guesses"]])

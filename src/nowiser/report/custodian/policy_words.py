@@ -34,12 +34,16 @@ def tables(policy: Policy) -> list[dict[str, Any]]:
 
 
 def _protect(table: Table) -> str:
+    if table.ends is not None and table.link is None and not table.is_public:
+        return "links"
     return "nothing" if table.is_public else table.protect.value
 
 
 def _person(table: Table) -> str:
     if table.is_public:
         return "nobody: about no person"
+    if table.ends is not None:
+        return "each row joins two people"
     rows = "1 row" if table.rows_per_person == 1 else f"at most {table.rows_per_person:,} rows"
     who = table.link.columns if table.link is not None else table.person
     person = "each row is a person" if table.row_is_person else f"a person is one {', '.join(who)}, {rows}"
@@ -49,6 +53,8 @@ def _person(table: Table) -> str:
 def _secret(table: Table) -> str:
     if table.is_public:
         return "nothing"
+    if _protect(table) == "links":
+        return "who is linked to whom"
     if table.protect is Protect.PERSONS:
         return "who is in it, and every column that is not public"
     return _listed([c.name for c in table.columns if c.role is Role.SENSITIVE])
