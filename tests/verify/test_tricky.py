@@ -332,3 +332,39 @@ def test_two_cones_may_not_be_moved_to_one_place():
     several["paths"], several["implied"] = several["paths"][:1], several["implied"][:1]
     with pytest.raises(Rejected, match="two cones"):
         check(forged, LARGEST)
+
+
+FORGED = {
+    "a ratio beside ε": {"ratio": "1"},
+    "a number where costs are so many times ε": {"symbol": ""},
+    "a ratio and no symbol": {"ratio": "100", "symbol": ""},
+    "less than nothing": {"factor": "-1"},
+    "δ of one": {"delta": "1"},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_claim_has_one_form(name):
+    """Each was accepted, with a sentence that nothing had proved."""
+    forged = json.loads(json.dumps(verify(LARGEST, neighbours="all", sizes=2).certificate))
+    assert check(forged, LARGEST)
+    forged["claim"] |= FORGED[name]
+    with pytest.raises(Rejected):
+        check(forged, LARGEST)
+
+
+REBOUND = {
+    "a default of another function": "N = 1\ndef helper(a=(N := 100)):\n    return a\n",
+    "a default by name": "N = 1\ndef helper(*, a=(N := 100)):\n    return a\n",
+    "a lambda": "N = 1\nf = lambda a=(N := 100): a\n",
+    "an annotation": "N = 1\ndef helper(a) -> (N := 100):\n    return a\n",
+    "a base": "N = 1\nclass Helper((N := 100) and object):\n    pass\n",
+    "globals of a function": "N = 1\ndef helper(a):\n    return a\nhelper.__globals__['N'] = 100\n",
+    "code of a function": "N = 1\ndef helper(x, eps):\n    return x\nscaled.__code__ = helper.__code__\n",
+}
+
+
+@pytest.mark.parametrize("name", REBOUND)
+def test_names_have_one_meaning_wherever_they_get_one(name):
+    program = "def scaled(x: int, eps):\n    return N * x + laplace(1 / eps)\n" + REBOUND[name]
+    assert verify(program, function="scaled", private="x").verdict == "unknown"

@@ -4,6 +4,8 @@ from nowiser.percent import percent
 from nowiser.verify.check.certificate import neighbours
 from nowiser.verify.verdict import Frequency, Proved, Refuted, Unknown, Verdict
 
+REAL = "Numbers are real in the proof; what rounding tells is no part of it."
+
 
 def told(verdict: Verdict) -> str:
     match verdict:
@@ -20,7 +22,7 @@ def _proved(v: Proved) -> str:
     before, then = v.guess
     lines = [
         f"Proved: {v.claim}, {where} ({v.engine}; the checker accepted the certificate).",
-        f"Neighbours: {neighbours(v.certificate['question']['neighbours'])}.",
+        f"Neighbours: {neighbours(v.certificate['question']['neighbours'])}. {REAL}",
         f"The least that this kind of proof gives is {_least(v.smallest)}.",
         f"An attacker who thought {percent(before, 0)} knows with at most {percent(then)} afterwards{_at(v.claim)}.",
     ]

@@ -79,8 +79,8 @@ def decoding(column: Column, channel: Channel, classes: int) -> Floats | None:
     """From shares of released categories to unbiased shares of true ones, where a matrix is published."""
     if not isinstance(channel, Matrix) or channel.chances.shape[1] != channel.chances.shape[2]:
         return None
-    if set(column.labels) != set(channel.labels):
-        return None
+    if set(column.labels) != set(channel.labels) or classes < len(channel.labels):
+        return None  # by chance a value was released of nobody
     weight = np.bincount(channel.strata, minlength=len(channel.chances)) / max(1, len(channel.strata))
     at = [channel.labels.index(label) for label in column.labels]
     P = np.eye(classes)

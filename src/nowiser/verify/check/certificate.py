@@ -78,6 +78,12 @@ def sentence(question: Mapping[str, Any], claim: Mapping[str, Any], epsilon: Fra
         raise Rejected("the claim is not understood")
     if symbol == "" and epsilon is not None:
         raise Rejected("there is no ε to be a number")
+    if symbol != "" and epsilon is None and claim["symbol"] == "":
+        raise Rejected("the claim is a number, but costs are so many times ε")
+    if claim["ratio"] is not None and (claim["symbol"] != "" or claim["kind"] != "eps"):
+        raise Rejected("a ratio is claimed beside something else")
+    if Fraction(claim["factor"]) < 0 or not 0 <= Fraction(claim["delta"]) < 1:
+        raise Rejected("the claim is not understood")
     is_whole = " of whole numbers" if question["whole"] else ""
     what = f"a list{is_whole}" if question["listed"] else "a whole number" if question["whole"] else "a number"
     numbers = "".join(f"; {n} = {_said(v)}" for n, v in question["public"].items())

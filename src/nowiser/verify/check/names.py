@@ -12,7 +12,19 @@ from typing import Any
 SAMPLES = ("laplace", "discrete_laplace", "geometric", "exponential", "gaussian", "uniform", "flip", "choose")
 FUNCTIONS = ("len", "range", "sum", "min", "max", "abs")
 SOURCE = "nowiser.verify.samples"
-DYNAMIC = {"globals", "exec", "eval", "setattr", "delattr", "vars", "locals", "builtins", "__import__", "__builtins__"}
+DYNAMIC = {
+    "getattr",
+    "globals",
+    "exec",
+    "eval",
+    "setattr",
+    "delattr",
+    "vars",
+    "locals",
+    "builtins",
+    "__import__",
+    "__builtins__",
+}
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
 
 
@@ -139,6 +151,8 @@ def _bindings(module: ast.Module) -> dict[str, list[ast.AST]]:
     for node in ast.walk(module):
         if isinstance(node, ast.Name) and node.id in DYNAMIC:
             raise Unclear("names may change while the file runs", node, node.id, "mechanisms in a file of their own")
+        if isinstance(node, ast.Attribute) and node.attr.startswith("__"):  # f.__code__ = g.__code__, f.__globals__
+            raise Unclear("functions may change while the file runs", node, f".{node.attr}", "no such attributes")
     return found
 
 
@@ -164,7 +178,20 @@ def _bound(module: ast.Module) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _outside_of_functions(node: Any) -> Iterator[ast.AST]:
+    """What runs with a statement: of a definition its defaults, annotations, bases and decorators."""
     yield node
-    if not isinstance(node, Def):
-        for child in ast.iter_child_nodes(node):
-            yield from _outside_of_functions(child)
+    for child in _at_definition(node) if isinstance(node, Def) else ast.iter_child_nodes(node):
+        yield from _outside_of_functions(child)
+
+
+def _at_definition(node: Def) -> Iterator[ast.AST]:
+    yield from getattr(node, "decorator_list", ())
+    if isinstance(node, ast.ClassDef):
+        yield from (*node.bases, *node.keywords)
+        return
+    a = node.args
+    yield from (*a.defaults, *(d for d in a.kw_defaults if d is not None))
+    every = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
+    yield from (p.annotation for p in every if p is not None and p.annotation is not None)
+    if not isinstance(node, ast.Lambda) and node.returns is not None:
+        yield node.returns
