@@ -105,6 +105,18 @@ def ledger(*arguments):
     return CliRunner().invoke(app, ["ledger", *map(str, arguments)], env={"COLUMNS": "200"})
 
 
+def test_accounts_of_a_server_are_closed_one_by_one(policy, monkeypatch):
+    """One analyst's slow questions closed everybody's access."""
+    with nw.open(policy) as gate:
+        gate._ledger.keep_account("ana", {"role": "analyst"}, what="account made", by="custodian")
+        fail(gate, monkeypatch, MOST, analyst="ana")
+        with pytest.raises(NotAuthorised) as caught:
+            gate.query(AVERAGE, analyst="ana", anyway=True)
+        assert "reopen --analyst ana" in caught.value.hint
+        assert gate.query(AVERAGE, analyst="bob", spend="1%", anyway=True).rows
+    assert "ana: 3 questions have failed since the last look (access is closed" in ledger("-p", policy).output
+
+
 def test_listed_analysts_are_closed_one_by_one(policy, monkeypatch):
     policy.write_text(f"{policy.read_text()}analysts: {{ann: 60%, bob: 40%}}\n")
     with nw.open(policy) as gate:

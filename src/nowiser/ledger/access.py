@@ -2,8 +2,8 @@
 """Who may ask: under the policy in force, wherever it was declared, and while few of her questions have failed.
 
 That a run fails may depend on the data, so failures are told sparingly: after `MOST` of them an analyst is refused
-until the custodian has looked (`reopened` in the chain). Where the policy lists no analysts, names are what somebody
-writes, and everybody's failures count together.
+until the custodian has looked (`reopened` in the chain). Where the policy lists no analysts and no server keeps
+accounts, names are what somebody writes, and everybody's failures count together.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,6 +17,7 @@ MOST = 3  # failed questions until access is closed
 
 _POLICY = f"SELECT {COLUMNS} FROM nowiser_entries WHERE kind = 'policy' ORDER BY seq DESC LIMIT 1"
 _FAILED = f"SELECT {COLUMNS} FROM nowiser_entries WHERE kind IN ('failed', 'reopened') ORDER BY seq"
+_SERVED = "SELECT 1 FROM nowiser_accounts LIMIT 1"
 _ONE = f"SELECT {COLUMNS} FROM nowiser_entries WHERE seq = :seq"
 
 
@@ -49,9 +50,9 @@ def _whose(work: Work, failed: dict[str, Any]) -> str:
     return str(entry_of(Row(*row)).body["analyst"]) if row is not None else ""
 
 
-def closed(failed: Mapping[str, int], analyst: str, listed: Collection[str]) -> bool:
-    """Whether too many questions failed. `listed`: the analysts of the policy; without any, all count together."""
-    return (failed.get(analyst, 0) if listed else sum(failed.values())) >= MOST
+def closed(failed: Mapping[str, int], analyst: str, *, proved: bool) -> bool:
+    """Whether too many questions failed. proved: names are more than what somebody writes; else all count together."""
+    return (failed.get(analyst, 0) if proved else sum(failed.values())) >= MOST
 
 
 def check_policy(work: Work, held: str) -> Collection[str]:
@@ -72,8 +73,9 @@ def check_policy(work: Work, held: str) -> Collection[str]:
 def check_access(work: Work, held: str, analyst: str) -> None:
     """Raise Misconfigured as above, and NotAuthorised where too many questions failed."""
     listed = check_policy(work, held)
-    if closed(failures(work), analyst, listed):
-        whose = f" --analyst {analyst}" if listed else ""
+    proved = bool(listed) or work.execute(_SERVED).fetchone() is not None  # a server proves who asks
+    if closed(failures(work), analyst, proved=proved):
+        whose = f" --analyst {analyst}" if proved else ""
         raise NotAuthorised(
             f"access is closed: {MOST} questions failed, and the custodian has not looked at them yet",
             hint=f'The custodian opens it again with `nowiser ledger reopen{whose} --reason "why"`. '

@@ -89,9 +89,10 @@ def told(act: Mapping[str, Any]) -> str:
 def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge], failures: dict[str, int]) -> Account:
     """Read the chain once. Costs are judged by the policy as it is now."""
     lines: dict[int, Line] = {}
-    totals = Charge()
+    totals, proved = Charge(), bool(policy.analysts)
     for entry in entries:
         body = entry.body
+        proved |= entry.kind == "act" and "account" in body  # a server proves who asks
         if entry.kind in ("settle", "failed"):
             old = lines[body["reservation"]]
             owed = from_json(body.get("charge", ()))
@@ -141,7 +142,7 @@ def account(policy: Policy, entries: Iterable[Entry], analysts: dict[str, Charge
         people,
         failing(policy, totals),
         failures,
-        tuple(name for name in failures if closed(failures, name, frozenset(policy.analysts))),
+        tuple(name for name in failures if closed(failures, name, proved=proved)),
     )
 
 
